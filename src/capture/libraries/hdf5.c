@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sizes and handles of HDF5: what is not on the path of every read and write. Guest.
+ * Sizes and handles of HDF5: the parts that not every read and write needs. Guest.
  */
 #include "capture/libraries/hdf5.h"
 
-/* What we ask of the library: name, and the symbol when linked. */
+/* The functions of the library that are called: name, and the symbol if linked. */
 #define USES(X)                                                       \
 	X(H5Aget_space, H5Aget_space)                                 \
 	X(H5Dget_create_plist, __real_H5Dget_create_plist)            \
@@ -27,33 +27,31 @@ struct answer_cache hdf5_types, hdf5_spaces, hdf5_datasets;
 
 #define LAYOUT_VIRTUAL 3 /* H5D_VIRTUAL */
 
-/* The kind of an id that caches know, in its upper bits; the same in all versions. */
+/* The kinds of ids that have a cache: bits 56 and up of an id, the same in all versions. */
 enum id_kind { ID_TYPE = 3, ID_SPACE = 4, ID_DATASET = 5 };
 
-/* Whether a dataset's extent is in its own hands, in the note of its handle. */
+/* Can the extent of a dataset be cached? Stored in the note of its handle entry. */
 enum layout {
 	LAYOUT_UNKNOWN,
-	LAYOUT_ASKED_FOR, /* its extent was needed once; the second time pays for the question */
+	LAYOUT_USED_ONCE, /* its extent was needed once; the next time its layout is asked for */
 	LAYOUT_FIXED,
-	LAYOUT_MOVING, /* virtual: follows its sources */
+	LAYOUT_CHANGING, /* virtual: changes with its sources */
 };
 
-/* Functions of the library with one id as argument; -1 where a copy lacks the function. */
-static int64_t ask(void *const *functions, enum use use, hid_t id)
+/* Calls a function with one id as argument; -1 if this copy lacks the function. */
+static int64_t call_with_id(void *const *functions, enum use use, hid_t id)
 {
 	int64_t (*function)(hid_t) = (int64_t(*)(hid_t))(uintptr_t)functions[use];
 
 	return function ? function(id) : -1;
 }
 
-static int ask_int(void *const *functions, enum use use, hid_t id)
+static int call_with_id_int(void *const *functions, enum use use, hid_t id)
 {
 	int (*function)(hid_t) = (int (*)(hid_t))(uintptr_t)functions[use];
 
 	return function ? function(id) : -1;
 }
-
-/* Handles. */
 
 void hdf5_referenced(const void *called, hid_t id)
 {
@@ -63,8 +61,8 @@ void hdf5_referenced(const void *called, hid_t id)
 		atomic_fetch_add_explicit(&entry->count, 1, memory_order_relaxed);
 }
 
-/* Gives one reference back; false if it was the last one, or the handle is not known. */
-static bool reference_left(const void *called, hid_t id)
+/* Releases one reference; false if it was the last one, or if the handle is unknown. */
+static bool reference_release(const void *called, hid_t id)
 {
 	struct handle_entry *entry = hdf5_find(called, id);
 
@@ -74,7 +72,7 @@ static bool reference_left(const void *called, hid_t id)
 	return true;
 }
 
-static void handle_gone(const void *called, hid_t id)
+static void handle_drop(const void *called, hid_t id)
 {
 	void *const *functions = library_use(&hdf5_uses, called);
 
@@ -96,16 +94,16 @@ static void handle_gone(const void *called, hid_t id)
 
 void hdf5_released(const void *called, hid_t id, herr_t ret)
 {
-	if (ret >= 0 && !reference_left(called, id))
-		handle_gone(called, id);
+	if (ret >= 0 && !reference_release(called, id))
+		handle_drop(called, id);
 }
 
 bool hdf5_dereferenced(const void *called, hid_t id, int ret)
 {
 	if (ret > 0)
-		reference_left(called, id);
+		reference_release(called, id);
 	else if (ret == 0)
-		handle_gone(called, id);
+		handle_drop(called, id);
 	return ret == 0;
 }
 
@@ -121,11 +119,9 @@ void hdf5_ended(const void *called)
 		;
 }
 
-/* Types. */
-
 uint64_t hdf5_type_ask(void *const *functions, hid_t type)
 {
-	int64_t bytes = ask(functions, USE_H5Tget_size, type);
+	int64_t bytes = call_with_id(functions, USE_H5Tget_size, type);
 
 	if (bytes <= 0)
 		return 0;
@@ -141,14 +137,12 @@ void hdf5_type_changed(const void *called, hid_t type)
 		answer_cache_drop(&hdf5_types, hdf5_key(functions, type));
 }
 
-/* Dataspaces. */
-
-/* The rank and a bit that is always set, beneath the points. */
+/* Below the points of a cached value: the rank, and a bit that is always set. */
 #define SPACE_RANK_UNKNOWN 0x7f
 #define SPACE_KNOWN 0x80
 #define SPACE_POINTS_MAX (UINT64_MAX >> HDF5_SPACE_SHIFT)
 
-_Static_assert(HDF5_RANK_MAX < SPACE_RANK_UNKNOWN, "a rank must be told from an unknown one");
+_Static_assert(HDF5_RANK_MAX < SPACE_RANK_UNKNOWN, "an unknown rank must differ from any rank");
 
 static uint64_t space_value(uint64_t points, unsigned rank)
 {
@@ -162,7 +156,7 @@ static unsigned space_rank(uint64_t value)
 
 uint64_t hdf5_space_ask(void *const *functions, hid_t space)
 {
-	int64_t points = ask(functions, USE_H5Sget_select_npoints, space);
+	int64_t points = call_with_id(functions, USE_H5Sget_select_npoints, space);
 	uint64_t value;
 
 	if (points < 0 || (uint64_t)points > SPACE_POINTS_MAX)
@@ -196,7 +190,7 @@ void hdf5_space_made(const void *called, hid_t space, int rank, const hsize_t *d
 				 space_value(points, (unsigned)rank));
 }
 
-/* Points of a hyperslab; more than SPACE_POINTS_MAX for one without end (H5S_UNLIMITED). */
+/* Points of a hyperslab; UINT64_MAX if it is unlimited (H5S_UNLIMITED). */
 static uint64_t slab_points(unsigned rank, const hsize_t *count, const hsize_t *block)
 {
 	uint64_t counted = hdf5_product(count, (int)rank);
@@ -236,35 +230,33 @@ void hdf5_space_changed(const void *called, hid_t space)
 		answer_cache_drop(&hdf5_spaces, hdf5_key(functions, space));
 }
 
-/* Datasets and attributes. */
-
-/* The points of a dataspace that the library has just given us; -1 if it has not. */
-static int64_t points_of(void *const *functions, hid_t space)
+/* The points of a dataspace, which is closed; -1 if `space` is not valid. */
+static int64_t space_take_points(void *const *functions, hid_t space)
 {
 	int64_t points;
 
 	if (space < 0)
 		return -1;
-	points = ask(functions, USE_H5Sget_simple_extent_npoints, space);
-	ask_int(functions, USE_H5Sclose, space);
+	points = call_with_id(functions, USE_H5Sget_simple_extent_npoints, space);
+	call_with_id_int(functions, USE_H5Sclose, space);
 	return points;
 }
 
-static enum layout layout_ask(void *const *functions, hid_t dataset)
+static enum layout layout_read(void *const *functions, hid_t dataset)
 {
-	hid_t properties = ask(functions, USE_H5Dget_create_plist, dataset);
+	hid_t properties = call_with_id(functions, USE_H5Dget_create_plist, dataset);
 	int layout;
 
 	if (properties < 0)
-		return LAYOUT_MOVING;
-	layout = ask_int(functions, USE_H5Pget_layout, properties);
-	ask_int(functions, USE_H5Pclose, properties);
-	return layout < 0 || layout == LAYOUT_VIRTUAL ? LAYOUT_MOVING : LAYOUT_FIXED;
+		return LAYOUT_CHANGING;
+	layout = call_with_id_int(functions, USE_H5Pget_layout, properties);
+	call_with_id_int(functions, USE_H5Pclose, properties);
+	return layout < 0 || layout == LAYOUT_VIRTUAL ? LAYOUT_CHANGING : LAYOUT_FIXED;
 }
 
 /*
- * The extent of a virtual dataset changes behind our back. To ask for the layout costs more than to
- * ask for the extent a few times, so the first use of an opened dataset does not.
+ * The extent of a virtual dataset may change at any time. Asking for the layout takes longer than
+ * asking for the extent a few times, so it is not done on the first use of a dataset.
  */
 static bool extent_is_fixed(void *const *functions, hid_t dataset, struct handle_entry *entry)
 {
@@ -274,16 +266,17 @@ static bool extent_is_fixed(void *const *functions, hid_t dataset, struct handle
 		return false;
 	layout = (enum layout)atomic_load_explicit(&entry->note, memory_order_relaxed);
 	if (layout == LAYOUT_UNKNOWN)
-		layout = LAYOUT_ASKED_FOR;
-	else if (layout == LAYOUT_ASKED_FOR)
-		layout = layout_ask(functions, dataset);
+		layout = LAYOUT_USED_ONCE;
+	else if (layout == LAYOUT_USED_ONCE)
+		layout = layout_read(functions, dataset);
 	atomic_store_explicit(&entry->note, layout, memory_order_relaxed);
 	return layout == LAYOUT_FIXED;
 }
 
 uint64_t hdf5_dataset_ask(void *const *functions, hid_t dataset, struct handle_entry *entry)
 {
-	int64_t points = points_of(functions, ask(functions, USE_H5Dget_space, dataset));
+	int64_t points =
+		space_take_points(functions, call_with_id(functions, USE_H5Dget_space, dataset));
 
 	if (points < 0)
 		return 0;
@@ -313,10 +306,11 @@ uint64_t hdf5_attribute_bytes(const void *called, hid_t attribute, hid_t type,
 
 	if (!functions)
 		return 0;
-	/* The note of an attribute is one more than its points. */
+	/* The note of an attribute is the number of its points plus 1. */
 	known = entry ? atomic_load_explicit(&entry->note, memory_order_relaxed) : 0;
 	points = known ? (int64_t)known - 1
-		       : points_of(functions, ask(functions, USE_H5Aget_space, attribute));
+		       : space_take_points(functions,
+					   call_with_id(functions, USE_H5Aget_space, attribute));
 	if (points < 0)
 		return 0;
 	if (entry && !known)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the wrappers of HDF5 need: its types as far as a call passes them on, handles, and the bytes
- * that a call moves. Guest.
+ * What the wrappers of HDF5 need: the types of its functions, handles, and the bytes that a call
+ * moves. Guest.
  *
- * HDF5 has no call that says how many bytes H5Dwrite moves; its parts, the size of a type and the
- * points of a selection, cost a third of a small write. So they are kept: asked once, and watched
- * by rows that are never recorded (QUIET) for every call that changes them. An id is never given
- * twice before H5close(). Several copies of HDF5 in one process count on their own, so all is kept
- * by copy and id.
+ * HDF5 has no function that returns the bytes that H5Dwrite moves. They are the product of the size
+ * of a type and the points of a selection, and asking for both takes a third of the time of a small
+ * write. So the answers are cached. Functions that change them have wrappers that record nothing
+ * (QUIET) and drop the cached answer. HDF5 does not reuse an id before H5close(). Each copy of HDF5
+ * in a process counts its own ids, so the cache key contains the copy.
  *
- * The library is asked only after a call that succeeded, in the copy that did it, and only what it
- * answers from memory: nothing that could read a file or talk to other ranks.
+ * The guest asks only after a call that succeeded, in the copy that executed it, and only questions
+ * that HDF5 answers from memory: none that could read a file or communicate with other ranks.
  */
 #ifndef SLUICE_CAPTURE_LIBRARIES_HDF5_H
 #define SLUICE_CAPTURE_LIBRARIES_HDF5_H
@@ -24,7 +24,7 @@
 #include "capture/record/answer_cache.h"
 #include "capture/record/handle_table.h"
 
-/* Passed through unseen, so only their size matters. Callbacks are pointers, enums are ints. */
+/* These are only passed through, so only their size matters. Callbacks are pointers, enums ints. */
 typedef int64_t hid_t;
 typedef int herr_t;
 typedef int htri_t;
@@ -50,9 +50,9 @@ typedef struct hdf5_opaque H5AC_cache_config_t, H5AC_cache_image_config_t, H5A_i
 	H5F_sect_info_t, H5G_info_t, H5G_stat_t, H5L_info1_t, H5L_info2_t, H5L_info_t, H5O_info2_t,
 	H5O_info_t, H5O_native_info_t, H5O_type_t;
 
-/* Its constants that we look at. */
+/* Constants of HDF5. */
 #define HDF5_DEFAULT 0	  /* H5P_DEFAULT */
-#define HDF5_SELECT_SET 0 /* H5S_SELECT_SET: replaces what was selected */
+#define HDF5_SELECT_SET 0 /* H5S_SELECT_SET: replaces the selection */
 
 extern struct library_uses hdf5_uses __attribute__((visibility("hidden")));
 
@@ -61,12 +61,10 @@ INLINE void hdf5_bind(const void *called)
 	(void)called;
 }
 
-/* Handles. */
-
-/* Ids count up from 0 beneath the bits of their type, so there is room for the copy. */
+/* Ids count from 0 below the bits of their type, so there is room for the number of the copy. */
 #define HDF5_COPY_SHIFT 48
 
-/* Of an id in the copy of the library that has these functions. */
+/* The key of an id in the copy of the library that has these functions. */
 INLINE uint64_t hdf5_key(void *const *functions, hid_t id)
 {
 	return (uint64_t)id ^ (uint64_t)library_copy_of(&hdf5_uses, functions) << HDF5_COPY_SHIFT;
@@ -82,7 +80,7 @@ INLINE uint64_t hdf5_handle_at(const void *called, const hid_t *ids)
 	return ids ? hdf5_handle(called, *ids) : 0;
 }
 
-/* What is known of an id beside the row's handle: a second place, or a list of properties. */
+/* The entry of an id other than the handle of the row: a second location, or a property list. */
 INLINE struct handle_entry *hdf5_find(const void *called, hid_t id)
 {
 	if (id <= HDF5_DEFAULT)
@@ -98,33 +96,32 @@ INLINE uint64_t hdf5_link(const void *called, hid_t id)
 #pragma GCC visibility push(hidden)
 
 /*
- * After a call that took a reference, or gave one back: the handle lives as long as one is left.
- * The last is for H5Idec_ref(), which returns how many are; true when the handle is gone.
+ * After a call that has taken or released a reference: the handle is valid until the last one is
+ * released. hdf5_dereferenced() is for H5Idec_ref(), which returns the number of references left;
+ * true if the handle is closed.
  */
 void hdf5_referenced(const void *called, hid_t id);
 void hdf5_released(const void *called, hid_t id, herr_t ret);
 bool hdf5_dereferenced(const void *called, hid_t id, int ret);
 
-/* After H5close(): every id is void, and numbers begin anew. */
+/* After H5close(): all ids are invalid, and HDF5 counts from 0 again. */
 void hdf5_ended(const void *called);
-
-/* Sizes. */
 
 extern struct answer_cache hdf5_types, hdf5_spaces, hdf5_datasets;
 
-/* Out of line: asks the library, and keeps what it says. 0 where it says nothing. */
+/* Ask the library and cache the answer. 0 if there is none. */
 __attribute__((cold)) uint64_t hdf5_type_ask(void *const *functions, hid_t type);
 __attribute__((cold)) uint64_t hdf5_space_ask(void *const *functions, hid_t space);
 __attribute__((cold)) uint64_t hdf5_dataset_ask(void *const *functions, hid_t dataset,
 						struct handle_entry *entry);
 
-/* After a dataset was created: one with default properties cannot be virtual. */
+/* After a dataset was created: with default properties it cannot be virtual. */
 void hdf5_created(struct handle_entry *opened, hid_t properties);
 
-/* After a call that may have changed the extent of any dataset: one may be open twice. */
+/* After a call that may have changed the extent of any dataset, as one may be open twice. */
 void hdf5_extents_changed(void);
 
-/* After calls on dataspaces. `count` is NULL where the call has failed. */
+/* After calls on dataspaces. `count` is NULL if the call failed. */
 void hdf5_space_made(const void *called, hid_t space, int rank, const hsize_t *dims);
 void hdf5_space_selected(const void *called, hid_t space, H5S_seloper_t op, const hsize_t *count,
 			 const hsize_t *block);
@@ -132,20 +129,20 @@ void hdf5_space_changed(const void *called, hid_t space);
 
 void hdf5_type_changed(const void *called, hid_t type);
 
-/* Bytes that H5Aread or H5Awrite has moved; an attribute's extent never changes. */
+/* Bytes moved by H5Aread or H5Awrite. The extent of an attribute never changes. */
 uint64_t hdf5_attribute_bytes(const void *called, hid_t attribute, hid_t type,
 			      struct handle_entry *entry, int err);
 
-/* The sum over several datasets. */
+/* Bytes moved by a call on several datasets. */
 uint64_t hdf5_bytes_many(const void *called, size_t count, const hid_t *datasets,
 			 const hid_t *types, const hid_t *memory, const hid_t *file, int err);
 
-/* Elements of a block; UINT64_MAX if that is more than can be counted. */
+/* Elements of a block; UINT64_MAX on overflow. */
 uint64_t hdf5_product(const hsize_t *dims, int rank);
 
 #pragma GCC visibility pop
 
-/* What is kept of a dataspace: its points, and its rank as far as we know it. */
+/* The cached value of a dataspace: its points, and below them its rank, if known. */
 #define HDF5_SPACE_SHIFT 8
 #define HDF5_RANK_MAX 32 /* H5S_MAX_RANK */
 
@@ -154,13 +151,13 @@ INLINE uint64_t hdf5_space_points(uint64_t value)
 	return value >> HDF5_SPACE_SHIFT;
 }
 
-/* An id of a dataspace, and none of the constants (H5S_ALL, H5S_BLOCK, H5S_PLIST). */
+/* Is it an id of a dataspace, and not a constant (H5S_ALL, H5S_BLOCK, H5S_PLIST)? */
 INLINE bool hdf5_is_space(hid_t id)
 {
 	return id >> 56 > 0;
 }
 
-/* What is selected in memory and in the file is the same number of points, or the call fails. */
+/* The points that a call has moved. The selections in memory and in the file have the same size. */
 INLINE uint64_t hdf5_points(void *const *functions, hid_t dataset, hid_t memory, hid_t file,
 			    struct handle_entry *entry)
 {
@@ -181,7 +178,7 @@ INLINE uint64_t hdf5_points(void *const *functions, hid_t dataset, hid_t memory,
 	return likely(value) ? value - 1 : hdf5_dataset_ask(functions, dataset, entry);
 }
 
-/* Bytes that H5Dread or H5Dwrite has moved, as they lie in memory; 0 where that cannot be known. */
+/* Bytes that H5Dread or H5Dwrite has moved, in the memory type; 0 if unknown. */
 INLINE uint64_t hdf5_bytes(const void *called, hid_t dataset, hid_t type, hid_t memory, hid_t file,
 			   struct handle_entry *entry, int err)
 {
@@ -192,7 +189,8 @@ INLINE uint64_t hdf5_bytes(const void *called, hid_t dataset, hid_t type, hid_t 
 		return 0;
 	functions = library_use(&hdf5_uses, called);
 	if (unlikely(!functions))
-		return 0; /* a fifth copy, or the first call of two threads at once */
+		return 0; /* more than LIBRARY_COPIES copies, or another thread looks up the
+			     functions */
 	element = answer_cache_get(&hdf5_types, hdf5_key(functions, type));
 	if (unlikely(!element))
 		element = hdf5_type_ask(functions, type);

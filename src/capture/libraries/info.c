@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What we ask of the library: name, type. */
+/* The functions of the library that are called: name, type. */
 #define USES(X)                                                                  \
 	X(PMPI_Info_get_nkeys, int (*)(MPI_Info, int *))                         \
 	X(PMPI_Info_get_nthkey, int (*)(MPI_Info, int, char *))                  \
@@ -17,26 +17,18 @@
 
 LIBRARY_USES(USES)
 
-/* More than any implementation allows. */
+/* More than the limits of all implementations. */
 #define KEY_BYTES 256
 #define VALUE_BYTES 1025
 
-/* MPICH's handles: what kind of object in bits 26 to 29, how it was made in the two above. */
-#define MPICH_OBJECT UINT32_C(0x3c000000)
-#define MPICH_INFO UINT32_C(0x1c000000)
-#define MPICH_MADE UINT32_C(0xc0000000)
-
 bool info_is_one(const void *near, MPI_Info info)
 {
-	/* The half that an int does not fill may hold anything. */
-	uint32_t word = (uint32_t)info;
-
 	if (!mpi_kind.is_open)
-		return (word & MPICH_OBJECT) == MPICH_INFO && word & MPICH_MADE;
+		return mpich_handle_is_valid(info, MPICH_INFO);
 	return info && info != (intptr_t)use_of(near, USE_ompi_mpi_info_null);
 }
 
-/* Entries end with a semicolon each until the text is complete. */
+/* While the text is being written, every entry ends with a semicolon. */
 static size_t entry_bytes(const char *entry)
 {
 	return strcspn(entry, ";") + 1;
@@ -77,7 +69,7 @@ const char *info_text_end(struct info_text *to)
 	return to->text;
 }
 
-/* The value of a hint; false if it has none, or one that is too long for us. */
+/* Reads the value of a hint; false if it is not set or too long. */
 static bool value_get(const void *near, MPI_Info info, const char *key, char value[VALUE_BYTES])
 {
 	type_PMPI_Info_get_valuelen length = USE(near, PMPI_Info_get_valuelen);
@@ -123,7 +115,7 @@ bool info_copy(const void *near, MPI_Info info, MPI_Info *copy)
 	type_PMPI_Info_create create = USE(near, PMPI_Info_create);
 	type_PMPI_Info_dup dup = USE(near, PMPI_Info_dup);
 
-	*copy = 0; /* also the half that an int does not fill */
+	*copy = 0; /* also the upper half, which an MPI with int handles does not write */
 	if (info_is_one(near, info))
 		return dup && dup(info, copy) == MPI_SUCCESS;
 	return create && create(copy) == MPI_SUCCESS;

@@ -7,8 +7,8 @@
 #include <link.h>
 
 /*
- * What was found for one caller alone: by function and place of the call. A lost entry is found
- * again.
+ * A cache of functions that were found for one caller only, by function and return address. A lost
+ * entry is searched again.
  */
 #define CALLERS 256u
 
@@ -18,7 +18,7 @@ static struct {
 	_Atomic(void *) function;
 } callers[CALLERS];
 
-static void *own_base(void)
+static void *own_base_address(void)
 {
 	static _Atomic(void *) base;
 	void *known = atomic_load_explicit(&base, memory_order_relaxed);
@@ -31,33 +31,33 @@ static void *own_base(void)
 	return known;
 }
 
-/* The symbol as an object sees it, unless that is ourselves. */
-static void *symbol_of(void *handle, const char *name)
+/* Looks up the symbol in an object; NULL if that leads back to this library. */
+static void *symbol_find(void *handle, const char *name)
 {
 	void *found = dlsym(handle, name);
 	Dl_info info;
 
-	return found && dladdr(found, &info) && info.dli_fbase == own_base() ? NULL : found;
+	return found && dladdr(found, &info) && info.dli_fbase == own_base_address() ? NULL : found;
 }
 
-static void *symbol_in(const char *path, const char *name)
+static void *symbol_find_in_file(const char *path, const char *name)
 {
 	void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD), *found;
 
 	if (!handle)
 		return NULL;
-	found = symbol_of(handle, name);
+	found = symbol_find(handle, name);
 	dlclose(handle);
 	return found;
 }
 
-static void *symbol_for(const void *caller, const char *name)
+static void *symbol_find_for_caller(const void *caller, const char *name)
 {
 	Dl_info info;
 
 	if (!dladdr(caller, &info) || !info.dli_fname || !info.dli_fname[0])
 		return NULL;
-	return symbol_in(info.dli_fname, name);
+	return symbol_find_in_file(info.dli_fname, name);
 }
 
 struct search {
@@ -71,7 +71,7 @@ static int search_object(struct dl_phdr_info *object, size_t size, void *arg)
 
 	(void)size;
 	if (object->dlpi_name && object->dlpi_name[0])
-		s->found = symbol_in(object->dlpi_name, s->name);
+		s->found = symbol_find_in_file(object->dlpi_name, s->name);
 	return s->found != NULL;
 }
 
@@ -82,7 +82,7 @@ void *library_find(const char *name, const void *caller, void **slot)
 	void *found;
 
 	/* The name is read before the function and stored after it, so all three belong together
-	 * unless two callers race for the place; then the caller differs in the end. */
+	 * unless two callers race for the entry; then the second comparison fails. */
 	if (atomic_load(&callers[i].caller) == caller && atomic_load(&callers[i].name) == name) {
 		found = atomic_load(&callers[i].function);
 		if (atomic_load(&callers[i].caller) == caller)
@@ -93,8 +93,8 @@ void *library_find(const char *name, const void *caller, void **slot)
 		__atomic_store_n(slot, found, __ATOMIC_RELAXED);
 		return found;
 	}
-	found = symbol_for(caller, name);
-	/* A tail call hides its caller: then any copy has to do. */
+	found = symbol_find_for_caller(caller, name);
+	/* A tail call hides the caller: then any copy is used. */
 	if (!found && dl_iterate_phdr(search_object, &search))
 		found = search.found;
 	if (found) {
@@ -106,7 +106,7 @@ void *library_find(const char *name, const void *caller, void **slot)
 	return found;
 }
 
-/* The end of an object's image, asked by its base. */
+/* The size of the object with this base address. */
 struct image {
 	uintptr_t base, span;
 };
@@ -133,8 +133,9 @@ static int image_measure(struct dl_phdr_info *object, size_t size, void *arg)
 }
 
 /*
- * Finds the functions of a copy that is ours to fill. Its library stays: we have addresses in it. A
- * program that contains the library itself shows no symbols, and has no functions here.
+ * Looks up the functions of a copy that this thread has claimed. The library is never unloaded,
+ * because the guest keeps addresses of it. If the program itself contains the library, its symbols
+ * are not visible, and no functions are found.
  */
 static void copy_fill(struct library_uses *uses, struct library_copy *copy, const Dl_info *info)
 {
@@ -142,7 +143,7 @@ static void copy_fill(struct library_uses *uses, struct library_copy *copy, cons
 	void *handle = dlopen(info->dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 
 	for (unsigned i = 0; handle && i < uses->count; i++)
-		copy->functions[i] = symbol_of(handle, uses->names[i]);
+		copy->functions[i] = symbol_find(handle, uses->names[i]);
 	if (handle)
 		dlclose(handle);
 	dl_iterate_phdr(image_measure, &image);
@@ -151,8 +152,8 @@ static void copy_fill(struct library_uses *uses, struct library_copy *copy, cons
 	atomic_store_explicit(&copy->ready, true, memory_order_release);
 }
 
-/* NULL while another thread fills it, too: a call without its size is better than one that waits.
- */
+/* NULL also while another thread fills the copy: it is better to record a call without its size
+ * than to wait. */
 static struct library_copy *copy_find(struct library_uses *uses, const Dl_info *info)
 {
 	for (unsigned i = 0; i < LIBRARY_COPIES; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Functions of libraries that may be absent, loaded late, or loaded out of sight of others
+ * Functions of libraries that may be absent, loaded late, or visible to their callers only
  * (RTLD_LOCAL, as Python does), even in several copies. Guest.
  *
- * A wrapper finds its real function on the first call: behind us in the order of symbols, else in
- * the library of its caller, else wherever it is.
+ * A wrapper looks for its real function on the first call: among the symbols after this library,
+ * then in the library of its caller, then in all loaded libraries.
  */
 #ifndef SLUICE_CAPTURE_LIBRARIES_LIBRARY_H
 #define SLUICE_CAPTURE_LIBRARIES_LIBRARY_H
@@ -14,14 +14,15 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * The real function for a call that returns to `caller`; NULL if there is none. *slot gets it where
- * it is the same for every caller.
+ * The real function for a call that returns to `caller`; NULL if it does not exist. Stored in *slot
+ * if it is the same for all callers.
  */
 __attribute__((cold)) void *library_find(const char *name, const void *caller, void **slot);
 
 /*
- * Functions that our own helpers call, of the same copy of the library as a real function. One
- * static struct per library; names and count are set, the rest starts as 0.
+ * The functions that the guest itself calls, taken from the same copy of the library as a given
+ * real function. There is one static struct per library; names and count are set, the rest starts
+ * as 0.
  */
 #define LIBRARY_USES_MAX 40
 #define LIBRARY_COPIES 4
@@ -29,16 +30,16 @@ __attribute__((cold)) void *library_find(const char *name, const void *caller, v
 struct library_uses {
 	const char *const *names;
 	unsigned count;
-	void *const *linked; /* instead: functions of the one copy that is part of the program */
+	void *const *linked; /* instead of copies: functions of a statically linked library */
 	struct library_copy {
-		_Atomic uintptr_t base; /* 0: free */
-		uintptr_t span;		/* bytes of its image; these two are valid once ready */
+		_Atomic uintptr_t base; /* 0: the entry is free */
+		uintptr_t span;		/* bytes of its image; valid, as functions, once ready */
 		void *functions[LIBRARY_USES_MAX];
 		_Atomic bool ready;
 	} copies[LIBRARY_COPIES];
 };
 
-/* Out of line: finds the copy that `real` belongs to. */
+/* Finds or adds the copy that `real` belongs to. */
 __attribute__((cold)) void *const *library_use_slow(struct library_uses *uses, const void *real);
 
 #pragma GCC visibility pop
@@ -81,9 +82,9 @@ __attribute__((cold)) void *const *library_use_slow(struct library_uses *uses, c
 #define USE(near, name) ((type_##name)use_of(near, USE_##name))
 
 /*
- * The same for a library with inline helpers, whose struct library_uses others see: the names of a
- * list of X(name, linked), where the second is the symbol to use when linked with --wrap:
- * __real_NAME for one that has a wrapper. LIBRARY_LISTED(table) initialises the struct.
+ * The same for a library with inline helpers, whose struct library_uses is not static. The list is
+ * X(name, symbol), where symbol is the name to use if the guest is linked with --wrap: __real_NAME
+ * for a function that has a wrapper. LIBRARY_LISTED(table) initializes the struct.
  */
 #define LIBRARY_LIST_NAME(name, symbol) #name,
 #define LIBRARY_LIST_WEAK(name, symbol) \
@@ -106,8 +107,8 @@ __attribute__((cold)) void *const *library_use_slow(struct library_uses *uses, c
 #endif
 
 /*
- * Defines `uses` from a list of X(name, symbol, type), where the second is as above: OF(functions,
- * name) is then the function of that name as a pointer of its type, or NULL.
+ * Defines `uses` from a list of X(name, symbol, type), with symbol as above: OF(functions, name) is
+ * then the function of that name as a pointer of its type, or NULL.
  */
 #define LIBRARY_TYPED_ENUM(name, symbol, type) USE_##name,
 #define LIBRARY_TYPED_TYPE(name, symbol, type) typedef __typeof__(type) type_##name;
@@ -130,8 +131,8 @@ __attribute__((cold)) void *const *library_use_slow(struct library_uses *uses, c
 	static struct library_uses uses = LIBRARY_LISTED(use_table);
 #define OF(functions, name) ((type_##name)(uintptr_t)(functions)[USE_##name])
 
-/* In the order of uses->names, NULL where the library has no such function; NULL: no copy is known.
- */
+/* The functions in the order of uses->names, NULL for those that the library lacks. Returns NULL if
+ * the copy is unknown. */
 INLINE void *const *library_use(struct library_uses *uses, const void *real)
 {
 #ifdef SLUICE_LINKED
@@ -150,7 +151,7 @@ INLINE void *const *library_use(struct library_uses *uses, const void *real)
 	return library_use_slow(uses, real);
 }
 
-/* Which copy these functions are of: 0 to LIBRARY_COPIES, the last for none. */
+/* The index of the copy with these functions; LIBRARY_COPIES: unknown. */
 INLINE unsigned library_copy_of(const struct library_uses *uses, void *const *functions)
 {
 	uintptr_t offset = (uintptr_t)functions - (uintptr_t)uses->copies;

@@ -4,8 +4,8 @@
 #include "contract/calls.h"
 
 /*
- * Calls that are no I/O: what is sent while a job starts or ends, and what a collective call is
- * itself made of.
+ * Classes of calls that are not I/O. Messages inside them are not recorded: those of the start and
+ * the end of a job, and those that a collective call consists of.
  */
 #define NOT_INSIDE (1u << CLASS_PROCESS | 1u << CLASS_MESSAGE)
 
@@ -13,14 +13,14 @@ bool message_is_inside(void)
 {
 	const struct calling *c = &capture_self.calling;
 
-	/* A frame below ours was left by longjmp; where there is none, its place is NULL. Only
-	 * traces have messages: counters are kept per file. */
+	/* A frame below this one was abandoned by longjmp; without a call under way, `at` is NULL.
+	 * Only traces have messages, because counters are kept per file. */
 	return frame_mode() == CAPTURE_TRACE &&
 	       (uintptr_t)c->at > (uintptr_t)__builtin_frame_address(0) &&
 	       !(NOT_INSIDE >> call_table[c->call].class & 1);
 }
 
-/* MPICH has -1 for it, Open MPI 1. */
+/* MPI_IN_PLACE is -1 in MPICH and 1 in Open MPI. */
 static bool is_in_place(const void *buf)
 {
 	return (intptr_t)buf == (mpi_kind.is_open ? 1 : -1);
@@ -31,7 +31,7 @@ uint64_t message_bytes(const void *near, const void *buf, MPI_Datatype datatype,
 	return is_in_place(buf) ? 0 : mpi_bytes(near, datatype, count);
 }
 
-/* int, or MPI_Count in calls for large counts. */
+/* Counts are int, or MPI_Count in functions for large counts. */
 static int64_t count_at(const void *counts, size_t bytes, int i)
 {
 	return bytes == sizeof(int) ? ((const int *)counts)[i] : ((const MPI_Count *)counts)[i];
@@ -48,12 +48,6 @@ uint64_t message_sum(const void *near, const void *buf, const void *counts, size
 	return sum ? mpi_bytes(near, datatype, sum) : 0;
 }
 
-/* Half a word where handles are ints. */
-static MPI_Datatype type_at(const MPI_Datatype *types, int i)
-{
-	return mpi_kind.is_open ? types[i] : (MPI_Datatype)((const uint32_t *)types)[i];
-}
-
 uint64_t message_types(const void *near, const void *buf, const void *counts, size_t bytes,
 		       const MPI_Datatype *types, MPI_Comm comm)
 {
@@ -64,7 +58,7 @@ uint64_t message_types(const void *near, const void *buf, const void *counts, si
 		int64_t count = count_at(counts, bytes, i);
 
 		if (count)
-			sum += mpi_bytes(near, type_at(types, i), count);
+			sum += mpi_bytes(near, mpi_datatype_at(types, i), count);
 	}
 	return sum;
 }

@@ -12,7 +12,7 @@
 #include "contract/calls.h"
 #include "contract/hints.h"
 
-/* What we ask of the library: name, type. */
+/* The functions of the library that are called: name, type. */
 #define USES(X)                                                                               \
 	X(PMPI_Type_size_x, int (*)(MPI_Datatype, MPI_Count *))                               \
 	X(PMPI_Error_class, int (*)(int, int *))                                              \
@@ -30,7 +30,7 @@ LIBRARY_USES(USES)
 
 struct mpi_kind mpi_kind;
 
-/* MPICH's handle of MPI_COMM_WORLD, and its MPI_STATUS_IGNORE: part of the ABI it keeps. */
+/* MPI_COMM_WORLD and MPI_STATUS_IGNORE of MPICH: part of its ABI. */
 #define MPICH_WORLD 0x44000000
 #define MPICH_STATUS_IGNORE 1
 
@@ -38,7 +38,7 @@ void mpi_bind_slow(const void *called)
 {
 	void *world = use_of(called, USE_ompi_mpi_comm_world);
 
-	/* Another thread is just finding out. */
+	/* Another thread is looking up the functions. */
 	if (!USE(called, PMPI_Comm_rank))
 		return;
 	mpi_kind.is_open = world;
@@ -54,7 +54,7 @@ bool mpi_is_ompio(void)
 	return mpi_kind.is_open && !hints_is_romio(getenv("OMPI_MCA_io"));
 }
 
-/* MPICH keeps the size of a predefined type in its handle. */
+/* In MPICH the handle of a predefined type contains its size. */
 static bool type_is_predefined(MPI_Datatype datatype)
 {
 	return !mpi_kind.is_open && ((uint32_t)datatype & 0xfc000000) == 0x4c000000;
@@ -83,19 +83,12 @@ int mpi_class(const void *near, int code)
 	return code;
 }
 
-/* MPICH's handles: what kind of object in bits 26 to 29, how it was made in the two above. */
-#define MPICH_OBJECT UINT32_C(0x3c000000)
-#define MPICH_COMM UINT32_C(0x04000000)
-#define MPICH_MADE UINT32_C(0xc0000000)
-
 int mpi_size(const void *called, MPI_Comm comm)
 {
 	type_PMPI_Comm_size size = USE(called, PMPI_Comm_size);
-	/* The half that an int does not fill may hold anything. */
-	uint32_t word = (uint32_t)comm;
 	int n = 0;
 
-	if (!mpi_kind.is_open && ((word & MPICH_OBJECT) != MPICH_COMM || !(word & MPICH_MADE)))
+	if (!mpi_kind.is_open && !mpich_handle_is_valid(comm, MPICH_COMM))
 		return 0;
 	if (mpi_kind.is_open && (!comm || comm == (intptr_t)use_of(called, USE_ompi_mpi_comm_null)))
 		return 0;
@@ -113,15 +106,15 @@ void mpi_joined(const void *called)
 	    size(mpi_kind.world, &n) != MPI_SUCCESS)
 		return;
 	atomic_store(&h->ranks, n);
-	/* The collector looks at the rank alone to see that both are there. */
+	/* Last: the collector reads the size once the rank is set. */
 	atomic_store(&h->rank, r);
 }
 
 #define MEMBERS_AT_ONCE 64
 
 /*
- * All ranks of a group in their order: communicators may differ in any one of them. *known becomes
- * false where one is not of the world.
+ * A hash of all ranks of a group in their order. *known becomes false if one of them is not in
+ * MPI_COMM_WORLD.
  */
 static uint64_t group_hash(type_PMPI_Group_translate_ranks translate, MPI_Group own, int size,
 			   MPI_Group world, bool *known)
@@ -219,7 +212,7 @@ int64_t mpi_position(const void *called, const struct handle_entry *entry, MPI_F
 	type_PMPI_File_get_position position;
 	MPI_Offset at = -1;
 
-	/* A file that we have not seen being opened may be none. */
+	/* A handle that was not seen being opened may be invalid. */
 	if (!entry)
 		return -1;
 	position = USE(called, PMPI_File_get_position);
@@ -239,16 +232,19 @@ uint64_t mpi_span_slow(const void *called, const struct handle_entry *entry, MPI
 	return first < 0 || last < first ? bytes : (uint64_t)(last - first) + etype;
 }
 
-/* Bytes of an MPI_Status: those of Open MPI end with a size_t. */
+#define OPENMPI_STATUS_BYTES 24
+#define MPICH_STATUS_BYTES 20
+
+/* The size of an MPI_Status; that of Open MPI ends with a size_t. */
 static size_t status_bytes(void)
 {
-	return mpi_kind.is_open ? 24 : 20;
+	return mpi_kind.is_open ? OPENMPI_STATUS_BYTES : MPICH_STATUS_BYTES;
 }
 
-_Static_assert(24 <= (MPI_PENDING_WORDS - 2) * sizeof(uint64_t), "a status fits");
+_Static_assert(OPENMPI_STATUS_BYTES <= (MPI_PENDING_WORDS - 2) * sizeof(uint64_t), "a status fits");
 
-/* Room for so many; where there is none, they go without links. */
-static bool pending_room(struct mpi_pending *p, int count)
+/* Makes room for `count` requests; without room their completions are not recorded. */
+static bool pending_make_room(struct mpi_pending *p, int count)
 {
 	size_t bytes = MPI_PENDING_WORDS * (size_t)count * sizeof(uint64_t);
 	void *room;
@@ -270,7 +266,7 @@ static bool pending_room(struct mpi_pending *p, int count)
 MPI_Status *mpi_pending_take(struct mpi_pending *p, const MPI_Request *requests, int count,
 			     MPI_Status *statuses)
 {
-	p->count = count > 0 && pending_room(p, count) ? count : 0;
+	p->count = count > 0 && pending_make_room(p, count) ? count : 0;
 	p->statuses = statuses;
 	for (int i = 0; i < p->count; i++) {
 		p->values[i] = mpi_request_at(requests, i);
@@ -294,7 +290,7 @@ uint64_t mpi_pending_done(struct mpi_pending *p, int i)
 	return link;
 }
 
-static uint64_t moved_by(const struct mpi_pending *p, int i, int err)
+static uint64_t request_bytes_moved(const struct mpi_pending *p, int i, int err)
 {
 	MPI_Status status = { 0 };
 
@@ -310,7 +306,7 @@ uint64_t mpi_pending_moved(const struct mpi_pending *p, const int *indices, int 
 
 	for (int i = 0; i < count && i < p->count; i++)
 		if (p->links[indices ? indices[i] : i])
-			sum += moved_by(p, i, err);
+			sum += request_bytes_moved(p, i, err);
 	return sum;
 }
 
@@ -321,8 +317,8 @@ void mpi_pending_close(struct mpi_pending *p, const struct frame *f, const int *
 		uint64_t link = mpi_pending_done(p, indices ? indices[i] : i);
 
 		if (link)
-			frame_completed(f, CALL_completed_MPI, link, (int64_t)moved_by(p, i, err),
-					err);
+			frame_completed(f, CALL_completed_MPI, link,
+					(int64_t)request_bytes_moved(p, i, err), err);
 	}
 	mpi_pending_keep(p);
 }

@@ -6,8 +6,8 @@
 
 #include "contract/calls.h"
 
-/* What we ask of either library, in the order of both lists. PnetCDF has neither types nor several
- * unlimited dimensions. */
+/* The functions that are called, in the order of both lists. PnetCDF lacks ncmpi_inq_type and
+ * ncmpi_inq_unlimdims. */
 enum ask {
 	ASK_VAR,
 	ASK_VARDIMID,
@@ -60,7 +60,8 @@ typedef int inq_format(int ncid, int *format);
 
 #define ASK(functions, what, type) ((type *)(uintptr_t)(functions)[ASK_##what])
 
-#define DIMENSIONS_MAX 32 /* of a variable that is read or written whole; more is very rare */
+#define DIMENSIONS_MAX 32 /* of a variable that is read or written as a whole; more are very rare \
+			   */
 
 uint64_t netcdf_number(struct netcdf *library, const void *called, uint32_t number)
 {
@@ -74,7 +75,7 @@ void netcdf_renumbered(struct netcdf *library)
 	answer_cache_clear(&library->variables);
 }
 
-/* Types of all files have fixed numbers, and sizes in memory; the rest is asked. */
+/* The size of a type in memory. Those of the basic types are known, the library knows the rest. */
 static uint64_t type_bytes(void *const *functions, int ncid, nc_type type)
 {
 	static const uint8_t bytes[] = { 0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8, sizeof(char *) };
@@ -86,7 +87,7 @@ static uint64_t type_bytes(void *const *functions, int ncid, nc_type type)
 	return ask && ask(ncid, type, NULL, &asked) == 0 ? asked : 0;
 }
 
-/* What is kept of a variable: the bytes of an element, its rank, and a bit that is always set. */
+/* The cached value of a variable: bytes of an element, rank, and a bit that is always set. */
 struct variable {
 	uint64_t element;
 	unsigned rank;
@@ -109,7 +110,7 @@ static uint64_t variable_key(const struct netcdf *library, void *const *function
 	return (uint64_t)(uint32_t)ncid << 32 ^ copy << 29 ^ (uint32_t)varid;
 }
 
-/* False where the library does not say. */
+/* False if the library does not know the variable. */
 static bool variable_find(struct netcdf *library, void *const *functions, int ncid, int varid,
 			  struct variable *found)
 {
@@ -169,9 +170,10 @@ uint64_t netcdf_some(struct netcdf *library, const void *called, int ncid, int v
 }
 
 /*
- * How many records there are may be a question to a file of HDF5 that all ranks have to ask. In a
- * parallel file only fixed dimensions are asked for, and only where all are in sight: groups see
- * those of their parents, too.
+ * May the lengths of the dimensions be asked for? In a parallel HDF5 file the length of an
+ * unlimited dimension is a collective question. So in such a file only variables with fixed
+ * dimensions qualify, and only in the root group: other groups also see the dimensions of their
+ * parents.
  */
 static bool may_ask_lengths(void *const *functions, int ncid, const int *dimids, unsigned rank,
 			    const struct handle_entry *entry)
@@ -253,8 +255,6 @@ uint64_t netcdf_typed(struct netcdf *library, const void *called, int ncid, nc_t
 	return functions ? elements * type_bytes(functions, ncid, type) : 0;
 }
 
-/* Several pieces at once. */
-
 uint64_t pnetcdf_pieces(const void *called, int ncid, int varid, int num, MPI_Offset *const *counts,
 			uint64_t element, int err)
 {
@@ -292,11 +292,9 @@ uint64_t pnetcdf_each(const void *called, int ncid, int num, const int *varids,
 	return sum;
 }
 
-/* Buffers that MPI describes. */
-
 #define MPICH_DATATYPE_NULL 0x0c000000u
 
-/* To ask MPI for the size of no type would end the program. */
+/* Asking MPI for the size of MPI_DATATYPE_NULL would abort the program. */
 static bool type_is_null(void *const *functions, MPI_Datatype type)
 {
 	if (mpi_kind.is_open)
@@ -326,30 +324,26 @@ uint64_t pnetcdf_described(const void *called, MPI_Datatype part, MPI_Datatype t
 	return pnetcdf_buffer(called, type, count, 0, 0);
 }
 
-static MPI_Datatype type_at(const MPI_Datatype *types, int i)
-{
-	return mpi_kind.is_open ? types[i] : ((const int32_t *)types)[i];
-}
-
 uint64_t pnetcdf_buffers(const void *called, int num, const int64_t *counts,
 			 const MPI_Datatype *types, int err)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; !err && i < num; i++)
-		sum += pnetcdf_buffer(called, type_at(types, i), counts[i], 0, 0);
+		sum += pnetcdf_buffer(called, mpi_datatype_at(types, i), counts[i], 0, 0);
 	return sum;
 }
 
-/* Requests. In struct handle_entry of a file, count is one more than the highest number pending; in
- * that of a request, note is its direction and its place in the list of a wait, count its bytes. */
+/*
+ * In the handle entry of a file, count is the highest pending request plus 1. In that of a request,
+ * note is its direction, NOTE_WAITED and its index in the program's list; count is its bytes.
+ */
 
 #define NOTE_WAITED 4u
 #define NOTE_PLACE_SHIFT 8
-#define REQUESTS_MAX \
-	(1 << 20) /* numbers beyond are not waited for, and stay without a completion */
+#define REQUESTS_MAX (1 << 20) /* completions of higher numbers are not recorded */
 
-/* In place of a count of requests. */
+/* NC_REQ_ALL, NC_GET_REQ_ALL and NC_PUT_REQ_ALL, which replace a count of requests. */
 #define ALL_REQUESTS (-1)
 #define ALL_GETS (-2)
 #define ALL_PUTS (-3)
@@ -386,7 +380,7 @@ void pnetcdf_started(const struct frame *f, const void *called, struct handle_en
 		atomic_store_explicit(&entry->count, (uint64_t)*request + 1, memory_order_relaxed);
 }
 
-/* Marks one that a wait is about to complete; place is where its status will be. */
+/* Marks a request that the call is about to complete; place is the index of its status. */
 static void request_mark(struct pnetcdf_wait *wait, const void *called, int request,
 			 unsigned directions, int place)
 {
@@ -422,7 +416,7 @@ struct pnetcdf_wait pnetcdf_wait_begin(const void *called, const struct handle_e
 	return wait;
 }
 
-/* The first one from *request on that this wait has marked; moves *request to it. */
+/* Finds the next marked request from *request on and moves *request to it. */
 static struct handle_entry *request_next(const struct pnetcdf_wait *wait, const void *called,
 					 int *request)
 {
@@ -446,7 +440,7 @@ uint64_t pnetcdf_wait_bytes(const struct pnetcdf_wait *wait, const void *called)
 	return sum;
 }
 
-/* A call that fails may have completed some: those it has struck out of the program's list. */
+/* A call that fails may have completed some requests: their entries in the list are negative. */
 static bool is_complete(const struct pnetcdf_wait *wait, uint64_t place, int err)
 {
 	return !err || (wait->count > 0 && wait->requests[place] < 0);

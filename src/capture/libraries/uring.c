@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Operations are recorded before the call that hands them over, so that whichever thread meets the
- * result finds what it belongs to. Then nothing has proved the addresses they hold: what is behind
- * them (vectors, messages, paths) is only looked at where the kernel says that it can be read.
+ * Operations are recorded before the call that submits them, so that the thread that finds the
+ * result also finds the operation. At that time the kernel has not checked the addresses in them.
+ * So vectors, messages and paths are read only if a test shows that their memory is readable.
  */
 #include "capture/libraries/uring.h"
 
@@ -14,33 +14,35 @@
 #include "contract/calls.h"
 
 /*
- * What is kept of a ring in its struct handle_entry. Several threads may be in calls on one ring:
- * they share the work by moving these on.
+ * The state of a ring, in its handle entry. Several threads may be in calls on one ring: they share
+ * the work by advancing these positions.
  */
-#define RING_MET note	     /* results looked at so far, a position of the completion ring */
-#define RING_OWNER count     /* process that uses it, counted from 1; 0: left alone */
-#define RING_BEGUN more[0]   /* operations recorded so far, a position of the submission ring */
-#define RING_SPILLED more[1] /* operations remembered under a second name */
+#define RING_SEEN note	 /* position in the completion ring up to which results were seen */
+#define RING_OWNER count /* number of the process that uses it plus 1; 0: ignored */
+#define RING_BEGUN \
+	more[0] /* position in the submission ring up to which operations were recorded */
+#define RING_SPILLED more[1] /* pending operations with a key beyond the first ones */
 
-/* In a list of files to register: none at this index, where -2 leaves the index as it is. */
+/* In a list of files to register: removes the index, whereas -2 leaves it unchanged. */
 #define FILE_NONE (-1)
 
-/* The kernel takes no longer vectors. */
+/* The kernel's limit, UIO_MAXIOV. */
 #define VECTOR_MAX 1024
 
 /*
- * How many names there are for operations with the same user data; each takes a few. Even ones are
- * of operations that move bytes, and the first of each kind has to be looked for always.
+ * Operations with the same user data are distributed over several keys, because the table has room
+ * for a few entries per key only. Even keys are for operations that move bytes. The first key of
+ * each kind is always searched, the others only if RING_SPILLED is not 0.
  */
-#define NAMES 32
-#define FIRST_NAMES 2
+#define KEYS 32
+#define FIRST_KEYS 2
 
-/* Where an operation has its size. */
+/* Which member of an operation holds its size. */
 enum size { SIZE_NONE, SIZE_LEN, SIZE_VECTOR, SIZE_MESSAGE, SIZE_ADDR, SIZE_OFF };
 
 /*
- * The kernel's numbers of operations. Those with call 0 are no I/O: time-outs, polls, futexes, and
- * what only changes a ring. A number that is not here is recorded as io_uring_other.
+ * The kernel's operation codes. Those with call 0 are not I/O: timeouts, polls, futexes, and
+ * operations on the ring itself. Unknown codes are recorded as io_uring_other.
  */
 static const struct operation {
 	uint16_t call;
@@ -110,7 +112,7 @@ static const struct operation {
 	[61 /* WRITEV_FIXED */] = { CALL_io_uring_writev, SIZE_VECTOR },
 };
 
-static struct operation operation_of(const struct uring_sqe *sqe)
+static struct operation operation_find(const struct uring_sqe *sqe)
 {
 	static const struct operation other = { CALL_io_uring_other, SIZE_NONE };
 
@@ -118,20 +120,20 @@ static struct operation operation_of(const struct uring_sqe *sqe)
 									: other;
 }
 
-/* Keys. The ring's part has its own bits, so that all that belongs to a ring can be forgotten. */
+/* The upper bits of a key are a hash of its ring, so that all entries of a ring can be dropped. */
 
 #define RING_BITS 20
 #define RING_SHIFT 40
 #define RING_KEY_MASK (UINT64_MAX << RING_SHIFT)
 
-static uint64_t mix(uint64_t x)
+static uint64_t mix_bits(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
 	return x ^ x >> 31;
 }
 
-/* A ring is known by its shared memory: the struct may be copied. */
+/* A ring is identified by its shared memory, because the struct may be copied. */
 static uint64_t ring_key(const struct uring_ring *ring)
 {
 	return handle_key(SPACE_URING, (uintptr_t)ring->cq.khead);
@@ -139,14 +141,14 @@ static uint64_t ring_key(const struct uring_ring *ring)
 
 static uint64_t part_key(enum space space, const struct uring_ring *ring, uint64_t value)
 {
-	uint64_t hash = mix((uintptr_t)ring->cq.khead) & ((1u << RING_BITS) - 1);
+	uint64_t hash = mix_bits((uintptr_t)ring->cq.khead) & ((1u << RING_BITS) - 1);
 
 	return handle_key(space, hash << RING_SHIFT) | (value & ~RING_KEY_MASK);
 }
 
-static uint64_t operation_key(const struct uring_ring *ring, uint64_t user_data, unsigned name)
+static uint64_t operation_key(const struct uring_ring *ring, uint64_t user_data, unsigned key_index)
 {
-	return part_key(SPACE_URING_REQUEST, ring, mix(mix(user_data) + name));
+	return part_key(SPACE_URING_REQUEST, ring, mix_bits(mix_bits(user_data) + key_index));
 }
 
 static void part_forget(enum space space, const struct uring_ring *ring)
@@ -158,15 +160,13 @@ static void part_forget(enum space space, const struct uring_ring *ring)
 		;
 }
 
-/* Operations under way. */
-
 static void operation_keep(struct handle_entry *state, const struct uring_ring *ring,
 			   uint64_t user_data, uint64_t link, bool moves)
 {
-	for (unsigned name = moves ? 0 : 1; name < NAMES; name += 2) {
-		if (!handle_table_add(operation_key(ring, user_data, name), link))
+	for (unsigned key_index = moves ? 0 : 1; key_index < KEYS; key_index += 2) {
+		if (!handle_table_add(operation_key(ring, user_data, key_index), link))
 			continue;
-		if (name >= FIRST_NAMES)
+		if (key_index >= FIRST_KEYS)
 			atomic_fetch_add_explicit(&state->RING_SPILLED, 1, memory_order_relaxed);
 		return;
 	}
@@ -175,18 +175,18 @@ static void operation_keep(struct handle_entry *state, const struct uring_ring *
 static uint64_t operation_take(struct handle_entry *state, const struct uring_ring *ring,
 			       uint64_t user_data, bool *moves)
 {
-	for (unsigned name = 0; name < NAMES; name++) {
+	for (unsigned key_index = 0; key_index < KEYS; key_index++) {
 		uint64_t link;
 
-		if (name == FIRST_NAMES &&
+		if (key_index == FIRST_KEYS &&
 		    !atomic_load_explicit(&state->RING_SPILLED, memory_order_relaxed))
 			return 0;
-		link = handle_table_take(operation_key(ring, user_data, name));
+		link = handle_table_take(operation_key(ring, user_data, key_index));
 		if (!link)
 			continue;
-		if (name >= FIRST_NAMES)
+		if (key_index >= FIRST_KEYS)
 			atomic_fetch_sub_explicit(&state->RING_SPILLED, 1, memory_order_relaxed);
-		*moves = name % 2 == 0;
+		*moves = key_index % 2 == 0;
 		return link;
 	}
 	return 0;
@@ -198,8 +198,6 @@ static void operations_forget(struct handle_entry *state, const struct uring_rin
 	atomic_store_explicit(&state->RING_SPILLED, 0, memory_order_relaxed);
 }
 
-/* Descriptors. */
-
 static uint64_t file_link(const struct uring_ring *ring, int fd, bool is_index)
 {
 	if (!is_index)
@@ -207,7 +205,7 @@ static uint64_t file_link(const struct uring_ring *ring, int fd, bool is_index)
 	return handle_entry_link(handle_table_find(part_key(SPACE_URING_FILE, ring, (uint32_t)fd)));
 }
 
-/* A descriptor is forgotten here and now: its number may be given away at any time from now on. */
+/* Removes the descriptor before the close is submitted, because its number may then be reused. */
 static uint64_t close_link(const struct uring_ring *ring, const struct uring_sqe *sqe)
 {
 	if (sqe->splice_fd_in)
@@ -216,7 +214,8 @@ static uint64_t close_link(const struct uring_ring *ring, const struct uring_sqe
 	return handle_take(sqe->fd);
 }
 
-static uint64_t link_of(const struct uring_ring *ring, const struct uring_sqe *sqe, unsigned call)
+static uint64_t operation_link(const struct uring_ring *ring, const struct uring_sqe *sqe,
+			       unsigned call)
 {
 	if (call == CALL_io_uring_close)
 		return close_link(ring, sqe);
@@ -225,15 +224,14 @@ static uint64_t link_of(const struct uring_ring *ring, const struct uring_sqe *s
 
 #define SPLICE_FD_IN_FIXED (1u << 31)
 
-/* Where data comes from, or where a path starts. */
-static uint64_t link2_of(const struct uring_ring *ring, const struct uring_sqe *sqe, unsigned call)
+/* The source of the data, or the directory that a path starts from. */
+static uint64_t operation_link2(const struct uring_ring *ring, const struct uring_sqe *sqe,
+				unsigned call)
 {
 	if (call == CALL_io_uring_splice || call == CALL_io_uring_tee)
 		return file_link(ring, sqe->splice_fd_in, sqe->op_flags & SPLICE_FD_IN_FIXED);
 	return handle_link(sqe->fd, 0);
 }
-
-/* Sizes. */
 
 static uint64_t vector_bytes(const void *at, uint64_t count)
 {
@@ -252,7 +250,7 @@ static uint64_t message_bytes(const void *at)
 						     : 0;
 }
 
-static uint64_t size_of(const struct uring_sqe *sqe, enum size size)
+static uint64_t operation_size(const struct uring_sqe *sqe, enum size size)
 {
 	switch (size) {
 	case SIZE_LEN:
@@ -270,32 +268,30 @@ static uint64_t size_of(const struct uring_sqe *sqe, enum size size)
 	}
 }
 
-/* Records. */
-
 struct text {
 	const char *at;
 	size_t length;
 };
 
-/* Paths are in the order of the operation's own arguments: a symbolic link has its target first. */
-static struct text text_of(const struct uring_sqe *sqe, unsigned call, enum field field)
+/* Paths have the order of the system call's arguments: symlinkat has the target first. */
+static struct text operation_path(const struct uring_sqe *sqe, unsigned call, enum field field)
 {
 	bool second = (field == FIELD_PATH2) != (call == CALL_io_uring_symlinkat);
 	const char *at = (const char *)(uintptr_t)(second ? sqe->off : sqe->addr);
 
-	return (struct text){ at, path_bytes(at, -1) }; /* nothing has proved it */
+	return (struct text){ at, path_bytes(at, -1) }; /* -1: it may be unreadable */
 }
 
-static uint64_t value_of(const struct uring_ring *ring, const struct uring_sqe *sqe,
-			 struct operation op, enum field field)
+static uint64_t operation_field(const struct uring_ring *ring, const struct uring_sqe *sqe,
+				struct operation op, enum field field)
 {
 	switch (field) {
 	case FIELD_LINK:
-		return link_of(ring, sqe, op.call);
+		return operation_link(ring, sqe, op.call);
 	case FIELD_LINK2:
-		return link2_of(ring, sqe, op.call);
+		return operation_link2(ring, sqe, op.call);
 	case FIELD_SIZE:
-		return size_of(sqe, op.size);
+		return operation_size(sqe, op.size);
 	case FIELD_OFFSET:
 		return sqe->off;
 	case FIELD_FLAGS:
@@ -305,8 +301,8 @@ static uint64_t value_of(const struct uring_ring *ring, const struct uring_sqe *
 	}
 }
 
-/* What a record will hold. It is collected first: a descriptor met here for the first time gets a
- * record of its own. */
+/* The contents of a record. They are collected before the record is begun, because an unknown
+ * descriptor first gets an "inherited" record. */
 struct draft {
 	uint64_t values[CALL_FIELDS_MAX];
 	struct text texts[2];
@@ -324,20 +320,20 @@ static void draft_make(struct draft *d, const struct uring_ring *ring, const str
 		enum field field = info->fields[i];
 
 		if (field == FIELD_PATH || field == FIELD_PATH2) {
-			struct text text = text_of(sqe, op.call, field);
+			struct text text = operation_path(sqe, op.call, field);
 
 			d->texts[d->text_count++] = text;
 			d->words += text_words(text.length);
 			continue;
 		}
-		d->values[d->value_count++] = value_of(ring, sqe, op, field);
+		d->values[d->value_count++] = operation_field(ring, sqe, op, field);
 		d->words++;
 		if (field == FIELD_LINK)
 			d->kind = link_kind(d->values[d->value_count - 1]);
 	}
 }
 
-/* One record beneath the call in f, dated as its begin. Returns its LINK word, 0 for none. */
+/* Writes the record as a child of the call in f, with the same start. Its LINK word, 0: none. */
 static uint64_t draft_write(const struct draft *d, const struct frame *f, unsigned call)
 {
 	struct frame own;
@@ -356,7 +352,7 @@ static uint64_t draft_write(const struct draft *d, const struct frame *f, unsign
 	return id ? link_make(d->kind, id) : 0;
 }
 
-/* What makes a file may put it at an index instead of giving it a descriptor. */
+/* An operation that opens a file may store it at an index instead of making a descriptor. */
 static void index_fill(const struct uring_ring *ring, const struct uring_sqe *sqe, unsigned call,
 		       uint64_t link)
 {
@@ -370,9 +366,9 @@ static void index_fill(const struct uring_ring *ring, const struct uring_sqe *sq
 				 link_make(kind, link & ID_MASK));
 }
 
-static void operation_begin(struct uring_watch *watch, const struct uring_sqe *sqe)
+static void record_operation(struct uring_watch *watch, const struct uring_sqe *sqe)
 {
-	struct operation op = operation_of(sqe);
+	struct operation op = operation_find(sqe);
 	struct draft draft;
 	uint64_t link;
 
@@ -390,11 +386,10 @@ static void operation_begin(struct uring_watch *watch, const struct uring_sqe *s
 }
 
 /*
- * Records what is handed over up to `end`. It begins where the call found the ring: what came to
- * the kernel before, in ways that we do not see, was not this call's. What a call beneath has
- * recorded is behind RING_BEGUN.
+ * Records the operations up to `end`. It starts at the head before the call: operations before it
+ * were submitted by a function that is not wrapped. Those before RING_BEGUN are recorded already.
  */
-static void begin_until(struct uring_watch *watch, uint32_t end)
+static void record_operations(struct uring_watch *watch, uint32_t end)
 {
 	const struct uring_ring *ring = watch->ring;
 	uint32_t mask = *ring->sq.kring_mask;
@@ -411,13 +406,13 @@ static void begin_until(struct uring_watch *watch, uint32_t end)
 		if (atomic_compare_exchange_strong_explicit(&watch->state->RING_BEGUN, &begun,
 							    (uint64_t)at + 1, memory_order_relaxed,
 							    memory_order_relaxed)) {
-			operation_begin(watch, &ring->sq.sqes[(at & mask) << shift]);
+			record_operation(watch, &ring->sq.sqes[(at & mask) << shift]);
 			begun = (uint64_t)at + 1;
 		}
 	}
 }
 
-static void result_meet(struct uring_watch *watch, const struct uring_cqe *cqe)
+static void record_result(struct uring_watch *watch, const struct uring_cqe *cqe)
 {
 	bool moves = false;
 	uint64_t link = operation_take(watch->state, watch->ring, cqe->user_data, &moves);
@@ -435,11 +430,11 @@ static void result_meet(struct uring_watch *watch, const struct uring_cqe *cqe)
 }
 
 /*
- * Records the results that have come since the last look. They stay readable after the program has
- * taken them, until the kernel has filled the ring once more. What was overwritten is lost, and as
- * user data may be used again, no operation of before can be told from a new one then.
+ * Records the results since RING_SEEN. They stay readable after the program has taken them, until
+ * the kernel overwrites them. If some were overwritten, all pending operations are dropped:
+ * programs reuse user data, so a later result could be assigned to a wrong operation.
  */
-static void results_meet(struct uring_watch *watch)
+static void record_results(struct uring_watch *watch)
 {
 	const struct uring_ring *ring = watch->ring;
 	uint32_t entries = *ring->cq.kring_entries, mask = *ring->cq.kring_mask, tail, at;
@@ -448,7 +443,7 @@ static void results_meet(struct uring_watch *watch)
 	uint64_t met;
 
 	for (;;) {
-		met = atomic_load_explicit(&watch->state->RING_MET, memory_order_relaxed);
+		met = atomic_load_explicit(&watch->state->RING_SEEN, memory_order_relaxed);
 		at = (uint32_t)met;
 		/* Pairs with the kernel's release of new results. */
 		tail = __atomic_load_n(ring->cq.ktail, __ATOMIC_ACQUIRE);
@@ -456,32 +451,30 @@ static void results_meet(struct uring_watch *watch)
 			return;
 		if (tail - at > entries) {
 			operations_forget(watch->state, ring);
-			atomic_compare_exchange_strong(&watch->state->RING_MET, &met,
+			atomic_compare_exchange_strong(&watch->state->RING_SEEN, &met,
 						       (uint64_t)(tail - entries));
 			continue;
 		}
 		cqe = ring->cq.cqes[(at & mask) << shift];
 		atomic_thread_fence(memory_order_acquire);
-		/* Another thread may have let it be overwritten while we read. */
+		/* The kernel may have overwritten it meanwhile. */
 		if (__atomic_load_n(ring->cq.ktail, __ATOMIC_RELAXED) - at > entries)
 			continue;
-		if (atomic_compare_exchange_strong(&watch->state->RING_MET, &met,
+		if (atomic_compare_exchange_strong(&watch->state->RING_SEEN, &met,
 						   (uint64_t)(at + 1u)))
-			result_meet(watch, &cqe);
+			record_result(watch, &cqe);
 	}
 }
-
-/* Rings. */
 
 static uint64_t process_number(void)
 {
 	return (uint64_t)capture_membership.number + 1;
 }
 
-/* From now on; what came before is another's. */
+/* Starts at the current positions; earlier operations belong to another process. */
 static void state_start(struct handle_entry *state, const struct uring_ring *ring)
 {
-	atomic_store(&state->RING_MET, __atomic_load_n(ring->cq.ktail, __ATOMIC_ACQUIRE));
+	atomic_store(&state->RING_SEEN, __atomic_load_n(ring->cq.ktail, __ATOMIC_ACQUIRE));
 	atomic_store(&state->RING_BEGUN, ring->sq.sqe_head);
 	atomic_store(&state->RING_OWNER, process_number());
 }
@@ -491,7 +484,7 @@ static bool is_within(const void *at, const void *start, size_t bytes)
 	return (uintptr_t)at - (uintptr_t)start < bytes;
 }
 
-/* Is the struct laid out as we think? Then what it points to is where it says the rings are. */
+/* Does the struct have the expected layout? Then its pointers lie in its mappings. */
 static bool ring_fits(const struct uring_ring *ring)
 {
 	return !(ring->flags & ~URING_SETUP_KNOWN) &&
@@ -515,10 +508,8 @@ void uring_made(const struct frame *f, const struct io_uring *made, int err)
 		state_start(state, ring);
 }
 
-/*
- * A forked child shares the ring with its parent, who has the results of what it has handed over.
- */
-static struct handle_entry *state_of(const struct uring_ring *ring)
+/* A forked child shares the ring with its parent; operations of the parent are dropped in it. */
+static struct handle_entry *ring_state(const struct uring_ring *ring)
 {
 	struct handle_entry *state =
 		handle_table_count(SPACE_URING) ? handle_table_find(ring_key(ring)) : NULL;
@@ -534,12 +525,12 @@ static struct handle_entry *state_of(const struct uring_ring *ring)
 struct uring_watch uring_watch(struct frame *f, const struct io_uring *watched)
 {
 	const struct uring_ring *ring = (const struct uring_ring *)watched;
-	struct uring_watch watch = { .f = f, .ring = ring, .state = state_of(ring) };
+	struct uring_watch watch = { .f = f, .ring = ring, .state = ring_state(ring) };
 
 	f->stop = f->start;
 	if (watch.state) {
 		watch.head = ring->sq.sqe_head;
-		results_meet(&watch);
+		record_results(&watch);
 	}
 	return watch;
 }
@@ -550,7 +541,7 @@ struct uring_watch uring_submits(struct frame *f, const struct io_uring *ring)
 	int saved = errno;
 
 	if (watch.state)
-		begin_until(&watch, watch.ring->sq.sqe_tail);
+		record_operations(&watch, watch.ring->sq.sqe_tail);
 	errno = saved;
 	return watch;
 }
@@ -559,8 +550,8 @@ bool uring_watched(struct uring_watch *watch)
 {
 	if (!watch->state)
 		return false;
-	begin_until(watch, watch->ring->sq.sqe_head);
-	results_meet(watch);
+	record_operations(watch, watch->ring->sq.sqe_head);
+	record_results(watch);
 	return watch->found;
 }
 
@@ -578,7 +569,7 @@ void uring_files(const struct io_uring *of, unsigned first, const int *files, un
 {
 	const struct uring_ring *ring = (const struct uring_ring *)of;
 
-	if (err || !state_of(ring))
+	if (err || !ring_state(ring))
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		uint64_t key = part_key(SPACE_URING_FILE, ring, first + i);

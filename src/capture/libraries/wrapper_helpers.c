@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The helpers of generated wrappers that are too long or too rare to be inlined. Guest: libc only,
- * no allocation, no output, errno stays.
+ * The helpers of generated wrappers that are too long or too rarely used to be inline. Guest.
  */
 #include "capture/libraries/wrapper_helpers.h"
 
@@ -9,13 +8,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PAGE_BYTES 4096u /* the smallest page there is; a larger one is only probed more often */
+#define PAGE_BYTES 4096u /* the smallest page size; larger pages are only probed more often */
 
 /*
- * Can the kernel read the page of p? Asked of a call that copies the set before it finds `how`
- * invalid, and so changes nothing.
+ * Can the kernel read the page of p? rt_sigprocmask copies the set before it rejects the invalid
+ * first argument, so the call changes nothing.
  */
-static bool is_readable(const char *p)
+static bool page_is_readable(const char *p)
 {
 	const char *word = (const char *)((uintptr_t)p & ~(uintptr_t)7);
 
@@ -29,16 +28,16 @@ bool memory_is_readable(const void *start, size_t bytes)
 	bool readable = bytes && end > at;
 
 	for (; readable && at < end; at = (at | (PAGE_BYTES - 1)) + 1)
-		readable = is_readable((const char *)at);
+		readable = page_is_readable((const char *)at);
 	errno = saved;
 	return readable;
 }
 
-static size_t length_probed(const char *path)
+static size_t probe_length(const char *path)
 {
 	size_t length = 0;
 
-	while (length < RECORD_STRING_MAX && is_readable(path + length)) {
+	while (length < RECORD_STRING_MAX && page_is_readable(path + length)) {
 		size_t room = PAGE_BYTES - ((uintptr_t)(path + length) & (PAGE_BYTES - 1));
 		size_t left = RECORD_STRING_MAX - length;
 		size_t here = strnlen(path + length, room < left ? room : left);
@@ -60,14 +59,14 @@ size_t path_bytes_failed(const char *path, int err)
 	case EACCES:
 	case EEXIST:
 	case ENOTDIR:
-	case EISDIR: /* these come from walking the path */
+	case EISDIR: /* the kernel has read the path */
 		return text_length(path, 0);
 	case EFAULT:
 		return 0;
 	}
 	if (!path)
 		return 0;
-	length = length_probed(path);
+	length = probe_length(path);
 	errno = saved;
 	return length;
 }
@@ -81,7 +80,7 @@ int stream_flags(const char *mode)
 	flags = *mode == 'w'   ? O_WRONLY | O_CREAT | O_TRUNC
 		: *mode == 'a' ? O_WRONLY | O_CREAT | O_APPEND
 			       : O_RDONLY;
-	/* libc looks at six more letters, and at none behind a comma. */
+	/* glibc reads up to six more letters, and stops at a comma. */
 	for (int i = 1; i < 7 && mode[i] && mode[i] != ','; i++) {
 		if (mode[i] == '+')
 			flags = (flags & ~O_ACCMODE) | O_RDWR;

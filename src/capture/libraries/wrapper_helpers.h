@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What generated wrappers need beside the frame: the sizes, links and tables of odd functions.
- * Guest.
+ * Helpers of generated wrappers for functions whose sizes, links or handles are not simply an
+ * argument. Guest.
  *
- * Rows of interfaces/ name these helpers in FIELD, RESULT, BEFORE and AFTER. None of them changes
- * errno, and none reads memory of the application that the real call may not have read
- * successfully.
+ * Rows of interfaces/ use them in FIELD, RESULT, BEFORE and AFTER. None of them changes errno. None
+ * reads memory of the program unless the real call has read it successfully.
  */
 #ifndef SLUICE_CAPTURE_LIBRARIES_WRAPPER_HELPERS_H
 #define SLUICE_CAPTURE_LIBRARIES_WRAPPER_HELPERS_H
@@ -24,15 +23,12 @@
 #define COLD __attribute__((cold, visibility("hidden")))
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/* Handles. */
-
 static inline int dir_fd(DIR *dir)
 {
 	return dir ? dirfd(dir) : -1;
 }
 
-/* After the record of f: remembers both descriptors that a call (pipe, socketpair) has filled in.
- */
+/* After the record of f: enters both descriptors that a call (pipe, socketpair) has made. */
 static inline void handle_pair(const int *fds, enum link_kind kind, const struct frame *f, int err)
 {
 	if (err)
@@ -41,21 +37,19 @@ static inline void handle_pair(const int *fds, enum link_kind kind, const struct
 	handle_made(fds[1], kind, f);
 }
 
-/* Forgets first .. last, both included; walks no further than descriptors were ever entered. */
+/* Removes the descriptors first .. last, up to the highest one that was ever entered. */
 COLD void handle_clear(unsigned first, unsigned last);
 
-/* Streams. */
-
-/* Tells a failure from a clean end of file, as ferror() would but without its lock. */
+/* Has the stream failed? As ferror(), but without its lock. */
 static inline bool stream_failed(FILE *stream)
 {
 	return !stream || stream->_flags & _IO_ERR_SEEN;
 }
 
-/* The flags of open() that a mode of fopen() stands for. */
+/* The flags of open() for a mode of fopen(). */
 HIDDEN int stream_flags(const char *mode);
 
-/* The same of one that may be made before; 0 where it has to be the stream that makes it. */
+/* The same for a file that may be created before; 0 for mode "x", where fopen() must create it. */
 static inline int stream_makes(const char *mode)
 {
 	int flags = stream_flags(mode);
@@ -63,7 +57,7 @@ static inline int stream_makes(const char *mode)
 	return flags & O_EXCL ? 0 : flags;
 }
 
-/* Before and after a scan: how many bytes it took, which scanf does not say. */
+/* The read buffer before a scan: scanf does not return the bytes that it has read. */
 struct scan {
 	const char *at, *end;
 };
@@ -73,8 +67,7 @@ static inline struct scan scan_begin(FILE *stream)
 	return (struct scan){ stream->_IO_read_ptr, stream->_IO_read_end };
 }
 
-/* Right while the scan refilled the buffer at most once; an item longer than that is counted short.
- */
+/* The bytes of a scan. Too few if the scan has refilled the buffer more than once. */
 static inline uint64_t scan_bytes(struct scan was, FILE *stream)
 {
 	if (stream->_IO_read_end == was.end && stream->_IO_read_ptr >= was.at)
@@ -83,20 +76,18 @@ static inline uint64_t scan_bytes(struct scan was, FILE *stream)
 	       (uint64_t)(stream->_IO_read_ptr - stream->_IO_read_base);
 }
 
-/* The application's memory, after the call. */
-
-/* Asks the kernel. For addresses that no call has proved. */
+/* Asks the kernel. For addresses that no call has accepted. */
 COLD bool memory_is_readable(const void *start, size_t bytes);
 
 COLD size_t path_bytes_failed(const char *path, int err);
 
-/* Length of a path to record. A call that failed may not have come as far as to look at it. */
+/* Bytes of a path to record. A call that failed may not have read it: then it is probed. */
 static inline size_t path_bytes(const char *path, int err)
 {
 	return likely(!err) ? text_length(path, 0) : path_bytes_failed(path, err);
 }
 
-/* Sum of a vector; 0 when the call failed in a way that does not prove the vector readable. */
+/* The sum of a vector; 0 if the call failed with an error that may mean it is unreadable. */
 static inline uint64_t iov_bytes(const struct iovec *iov, uint64_t count, int err)
 {
 	uint64_t sum = 0;
@@ -125,21 +116,19 @@ static inline uint64_t mmsg_bytes(const struct mmsghdr *messages, int count)
 	return sum;
 }
 
-/* Where a call began that moves *at on by what it transfers; all ones when the file's own position
- * counts. */
+/* The offset at which a call began that advances *at by the bytes moved; all ones if the call uses
+ * the file position. */
 static inline uint64_t offset_before(const off_t *at, ssize_t moved, int err)
 {
 	return at && !err ? (uint64_t)(*at - moved) : UINT64_MAX;
 }
-
-/* Mappings of files, and asynchronous requests: known by address. */
 
 static inline uint64_t mapping_key(const void *start)
 {
 	return handle_key(SPACE_MAPPING, (uintptr_t)start);
 }
 
-/* After the record of f. A mapping is of the same kind as what it maps. */
+/* After the record of f. A mapping has the kind of the file that it maps. */
 static inline void mapping_made(struct frame *f, void *start, uint64_t link, int err)
 {
 	uint64_t id = frame_id(f);
@@ -158,7 +147,7 @@ static inline uint64_t mapping_take(void *start)
 	return handle_table_take(mapping_key(start));
 }
 
-/* After mremap: at its new place, or still at the old one if that failed. */
+/* After mremap: the mapping is at its new address, or at the old one if the call failed. */
 static inline void mapping_moved(void *from, void *to, uint64_t link, int err)
 {
 	handle_table_put(mapping_key(err ? from : to), link);
@@ -178,8 +167,7 @@ static inline uint64_t request_take(const void *request)
 	return handle_table_take(handle_key(SPACE_AIO, (uintptr_t)request));
 }
 
-/* lio_listio: the sum of a list of requests, and the beginning of each. Empty places are allowed.
- */
+/* For lio_listio: the bytes of a list of requests, and the start of each. Entries may be NULL. */
 HIDDEN uint64_t requests_bytes(struct aiocb *const *list, int count, int err);
 HIDDEN void requests_began(struct frame *f, struct aiocb *const *list, int count, int err);
 
