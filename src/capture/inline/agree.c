@@ -3,16 +3,17 @@
 
 #include <string.h>
 
-/* How many places are looked at: beyond that, all ranks find none. */
+/* Entries to search for a number. All ranks use the same limit, so all of them find the same. */
 #define PROBES 64u
 
 #define ANSWER_BITS 16
 #define ANSWER_MASK ((UINT64_C(1) << ANSWER_BITS) - 1)
 
-_Static_assert(CONTROL_ANSWERS < ANSWER_MASK, "the number of an answer fits");
+_Static_assert(CONTROL_ANSWERS < ANSWER_MASK, "the number of an answer must fit");
 
-/* Takes a free place for the text, or finds it. 0: neither. */
-static uint32_t answer_at(struct control *control, uint32_t i, const char *hints, uint32_t plugin)
+/* Enters the text at this index if it is free, or finds it there. 0: neither. */
+static uint32_t answer_enter(struct control *control, uint32_t i, const char *hints,
+			     uint32_t plugin)
 {
 	struct control_answer *answer = &control->answers[i];
 	uint32_t state = ANSWER_FREE;
@@ -24,7 +25,8 @@ static uint32_t answer_at(struct control *control, uint32_t i, const char *hints
 		atomic_store_explicit(&answer->state, ANSWER_COMPLETE, memory_order_release);
 		return i + 1;
 	}
-	/* One that is being written may be the same: then there are two of it, and no harm. */
+	/* One that is being written may be the same; then there are two of them, which is harmless.
+	 */
 	if (atomic_load_explicit(&answer->state, memory_order_acquire) == ANSWER_COMPLETE &&
 	    !strcmp(answer->hints, hints))
 		return i + 1;
@@ -38,7 +40,7 @@ uint32_t agree_answer(struct control *control, const char *hints, uint32_t plugi
 	if (!hints[0] || strlen(hints) >= CONTROL_HINTS_BYTES)
 		return 0;
 	for (uint32_t i = 0; !found && i < CONTROL_ANSWERS; i++)
-		found = answer_at(control, i, hints, plugin);
+		found = answer_enter(control, i, hints, plugin);
 	return found;
 }
 
@@ -46,40 +48,40 @@ const char *agree_hints(const struct control *control, uint32_t answer, uint32_t
 {
 	if (!answer || answer > CONTROL_ANSWERS)
 		return "";
-	/* Whoever entered its number had completed it. */
+	/* The text was complete before its number was entered. */
 	*plugin = control->answers[answer - 1].plugin;
 	return control->answers[answer - 1].hints;
 }
 
-static uint64_t name_of(uint64_t number)
+static uint64_t opening_tag(uint64_t number)
 {
-	uint64_t name = number & ~ANSWER_MASK;
+	uint64_t tag = number & ~ANSWER_MASK;
 
-	return name ? name : UINT64_C(1) << ANSWER_BITS;
+	return tag ? tag : UINT64_C(1) << ANSWER_BITS;
 }
 
-static uint64_t first_of(uint64_t number)
+static uint64_t first_index(uint64_t number)
 {
 	return (number * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
 }
 
-/* The word of a number: found, or entered with this answer. NULL: there is no place. */
-static _Atomic uint64_t *word_of(struct control *control, uint64_t number, uint32_t answer,
-				 bool *mine)
+/* Finds the entry of a number, or creates it with this answer. NULL: there is no room. */
+static _Atomic uint64_t *entry_find(struct control *control, uint64_t number, uint32_t answer,
+				    bool *mine)
 {
-	uint64_t name = name_of(number), first = first_of(number);
+	uint64_t tag = opening_tag(number), first = first_index(number);
 
 	*mine = false;
 	for (uint64_t i = 0; i < PROBES; i++) {
 		_Atomic uint64_t *word = &control->openings[(first + i) % CONTROL_OPENINGS];
 		uint64_t found = 0;
 
-		/* Publishes the answer's text, too; the failing side acquires it. */
-		if (atomic_compare_exchange_strong(word, &found, name | answer)) {
+		/* Publishes the text of the answer, too; pairs with the failing exchange. */
+		if (atomic_compare_exchange_strong(word, &found, tag | answer)) {
 			*mine = true;
 			return word;
 		}
-		if ((found & ~ANSWER_MASK) == name)
+		if ((found & ~ANSWER_MASK) == tag)
 			return word;
 	}
 	return NULL;
@@ -87,33 +89,33 @@ static _Atomic uint64_t *word_of(struct control *control, uint64_t number, uint3
 
 bool agree_known(const struct control *control, uint64_t number, uint32_t *answer)
 {
-	uint64_t name = name_of(number), first = first_of(number);
+	uint64_t tag = opening_tag(number), first = first_index(number);
 
 	for (uint64_t i = 0; i < PROBES; i++) {
 		uint64_t found = atomic_load(&control->openings[(first + i) % CONTROL_OPENINGS]);
 
 		if (!found)
 			return false;
-		if ((found & ~ANSWER_MASK) == name) {
+		if ((found & ~ANSWER_MASK) == tag) {
 			*answer = (uint32_t)(found & ANSWER_MASK);
 			return true;
 		}
 	}
-	*answer = 0; /* and there is no place for it */
+	*answer = 0; /* there is no room for it */
 	return true;
 }
 
 int agree_place(struct control *control, uint64_t number)
 {
 	bool mine;
-	_Atomic uint64_t *word = word_of(control, number, 0, &mine);
+	_Atomic uint64_t *word = entry_find(control, number, 0, &mine);
 
 	return word ? (int)(word - control->openings) : -1;
 }
 
 uint32_t agree_decide(struct control *control, uint64_t number, uint32_t proposal, bool *mine)
 {
-	_Atomic uint64_t *word = word_of(control, number, proposal, mine);
+	_Atomic uint64_t *word = entry_find(control, number, proposal, mine);
 
 	return word ? (uint32_t)(atomic_load(word) & ANSWER_MASK) : 0;
 }

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How ranks agree on the hints of a file that they open together, without a message and without
- * waiting: through tables of the run's control page in which a place is taken once, by a
- * compare-and-swap, and never changes again. Guest.
+ * Ranks agree on the hints of a file that they open together, without messages and without waiting:
+ * through tables in the run's control page, whose entries are set once by a compare-and-swap and
+ * never change again. Guest.
  *
- * A hint that only some ranks pass may abort the job. So:
- * - Every rank proposes an answer, and whoever enters its own for the opening first has decided;
- *   the others find it there. Nobody waits for anybody.
- * - "No hints" is an answer like any other. A table without room is without room for every rank,
- *   because nothing is ever taken out: then all pass none.
- * - Anything but "no hints" may only be proposed when every rank of the job has joined this run:
- *   then all of them follow, also those that record no longer. A rank joins before the real
- *   MPI_Init, which none leaves before all have come. A job on several nodes never has all its
- *   ranks in one control page.
+ * If only some ranks pass a hint, the job may abort. So:
+ * - Every rank proposes an answer. The first rank that enters its answer for the opening decides;
+ *   the others find it there. No rank waits for another.
+ * - "No hints" is an answer like any other. If the table is full, it is full for every rank,
+ * because nothing is ever removed: then all ranks pass no hints.
+ * - Other answers may be proposed only if all ranks of the job have joined this run
+ *   (libraries/mpi_job.h): then all of them use the answer, even those that no longer record.
  *
- * Openings are told apart by the ranks that take part, the base name of the file, the mode, and how
- * often they have opened it so. Ranks may spell the directories of a path differently.
+ * An opening is identified by the ranks that take part, the base name of the file, the access mode,
+ * and the number of earlier openings of this kind. Directories are not part of it, because ranks
+ * may write the same path differently.
  */
 #ifndef SLUICE_CAPTURE_INLINE_AGREE_H
 #define SLUICE_CAPTURE_INLINE_AGREE_H
@@ -27,18 +26,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The number of an answer of a plug-in; 0 for "", and where there is no room for it. */
+/* Enters an answer of a plug-in and returns its number; 0 for "", and if there is no room. */
 uint32_t agree_answer(struct control *control, const char *hints, uint32_t plugin);
-/* Its hints, "" for 0. */
+/* The hints of an answer; "" for 0. */
 const char *agree_hints(const struct control *control, uint32_t answer, uint32_t *plugin);
 
-/* A place for the number, the same for all who ask: to count by. -1: there is none. */
+/* The index of the entry for this number, the same in all processes. -1: there is no room. */
 int agree_place(struct control *control, uint64_t number);
 
-/* Is it decided already? Then *answer is what counts. */
+/* Is the opening decided already? Then *answer is its answer. */
 bool agree_known(const struct control *control, uint64_t number, uint32_t *answer);
 
-/* What counts for the opening with this number; *mine: the proposal was the first. */
+/* Proposes an answer and returns the one that was chosen. *mine: this proposal has decided. */
 uint32_t agree_decide(struct control *control, uint64_t number, uint32_t proposal, bool *mine);
 
 #pragma GCC visibility pop

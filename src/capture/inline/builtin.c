@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The list of in-line plug-ins that are part of the guest.
+ * The list of in-line plug-ins that are built into the guest.
  */
 #include "capture/inline/history.h"
 #include "capture/inline/host.h"

@@ -14,12 +14,12 @@
 #include "capture/record/capture.h"
 #include "contract/hints.h"
 
-/* How often each file was opened by the same ranks in the same mode, by its place. */
+/* By place in the control page: how often the same ranks have opened a file in the same mode. */
 static _Atomic uint32_t times[CONTROL_OPENINGS];
 
-/* One opening being settled. */
-struct matter {
-	struct sluice_query query; /* first: is_set() gets it and finds the rest */
+/* One opening whose hints are being decided. */
+struct decision {
+	struct sluice_query query; /* must be first: is_set() casts it back */
 	struct control *control;
 	const void *near;
 	MPI_Comm comm;
@@ -28,13 +28,13 @@ struct matter {
 
 static bool is_set(const struct sluice_query *query, const char *key)
 {
-	const struct matter *m = (const struct matter *)query;
+	const struct decision *m = (const struct decision *)query;
 
 	return info_is_one(m->near, m->info) && info_has(m->near, m->info, key);
 }
 
-/* What the plug-ins say, as text without what is known to harm. */
-static const char *text_of(const struct sluice_answer *answer, struct info_text *text)
+/* The answer as text, without unsafe hints. */
+static const char *answer_text(const struct sluice_answer *answer, struct info_text *text)
 {
 	text->used = 0;
 	for (uint32_t i = 0; i < answer->count && i < SLUICE_ANSWERS; i++) {
@@ -48,8 +48,8 @@ static const char *text_of(const struct sluice_answer *answer, struct info_text 
 	return info_text_end(text);
 }
 
-/* The number of our own answer. *trial: it counts as a trial until trial_return(). */
-static uint32_t propose(struct matter *m, bool *trial)
+/* The number of this rank's answer. *trial: it is counted as a trial until trial_uncount(). */
+static uint32_t make_proposal(struct decision *m, bool *trial)
 {
 	struct sluice_answer answer = { 0 };
 	struct info_text text;
@@ -60,36 +60,36 @@ static uint32_t propose(struct matter *m, bool *trial)
 	*trial = false;
 	if (!inline_suggest(&frame, &m->query, &answer, &plugin))
 		return 0;
-	number = agree_answer(m->control, text_of(&answer, &text), plugin);
+	number = agree_answer(m->control, answer_text(&answer, &text), plugin);
 	*trial = answer.trial;
 	return number;
 }
 
-static void trial_return(struct matter *m, bool trial)
+static void trial_uncount(struct decision *m, bool trial)
 {
 	if (trial)
 		atomic_fetch_sub_explicit(&m->control->explored, 1, memory_order_relaxed);
 }
 
-static void open_count(struct matter *m)
+static void count_open(struct decision *m)
 {
 	atomic_fetch_add_explicit(&m->control->opens, 1, memory_order_relaxed);
 }
 
-/* A communicator of one need ask nobody. */
-static uint32_t settle_alone(struct matter *m)
+/* With one rank, no agreement is needed. */
+static uint32_t decide_alone(struct decision *m)
 {
 	bool trial;
-	uint32_t answer = propose(m, &trial);
+	uint32_t answer = make_proposal(m, &trial);
 
 	if (!answer)
-		trial_return(m, trial);
-	open_count(m);
+		trial_uncount(m, trial);
+	count_open(m);
 	return answer;
 }
 
-/* The number of this opening: the same on all ranks that take part. 0: it has none. */
-static uint64_t opening_number(struct matter *m, bool *known)
+/* The number of this opening, the same on all ranks that take part. 0: there is no room for it. */
+static uint64_t opening_number(struct decision *m, bool *known)
 {
 	const char *slash = strrchr(m->query.path, '/'), *name = slash ? slash + 1 : m->query.path;
 	uint64_t key = mpi_members(m->near, m->comm, (int)m->query.ranks, known);
@@ -104,7 +104,7 @@ static uint64_t opening_number(struct matter *m, bool *known)
 	       1;
 }
 
-static uint32_t settle_together(struct matter *m)
+static uint32_t decide_together(struct decision *m)
 {
 	bool known, mine, trial = false;
 	uint64_t number = opening_number(m, &known);
@@ -113,17 +113,17 @@ static uint32_t settle_together(struct matter *m)
 	if (!number || agree_known(m->control, number, &answer))
 		return answer;
 	if (known && mpi_job_is_complete())
-		proposal = propose(m, &trial);
+		proposal = make_proposal(m, &trial);
 	answer = agree_decide(m->control, number, proposal, &mine);
 	if (!mine || !proposal)
-		trial_return(m, trial);
+		trial_uncount(m, trial);
 	if (mine)
-		open_count(m);
+		count_open(m);
 	return answer;
 }
 
-/* Adds what the program leaves open to a copy of its info. */
-static void hints_add(struct matter *m, struct hints_opening *opening, uint32_t answer)
+/* Adds the hints that the program has not set to a copy of its info. */
+static void hints_add(struct decision *m, struct hints_opening *opening, uint32_t answer)
 {
 	uint32_t plugin = 0;
 	const char *at = agree_hints(m->control, answer, &plugin);
@@ -139,13 +139,13 @@ static void hints_add(struct matter *m, struct hints_opening *opening, uint32_t 
 	inline_acted(plugin, added);
 }
 
-static void settle(struct hints_opening *opening, struct matter *m)
+static void decide(struct hints_opening *opening, struct decision *m)
 {
 	m->query.ranks = (uint32_t)mpi_size(m->near, m->comm);
-	/* The path is not proved yet. */
+	/* No call has accepted the path yet, so it is probed. */
 	if (!m->query.ranks || !path_bytes(m->query.path, EINVAL))
 		return;
-	hints_add(m, opening, m->query.ranks == 1 ? settle_alone(m) : settle_together(m));
+	hints_add(m, opening, m->query.ranks == 1 ? decide_alone(m) : decide_together(m));
 }
 
 MPI_Info hints_begin(struct hints_opening *opening, bool inner, const void *called, MPI_Comm comm,
@@ -153,14 +153,14 @@ MPI_Info hints_begin(struct hints_opening *opening, bool inner, const void *call
 {
 	struct control *control = capture_membership.control;
 	int saved = errno;
-	struct matter m = { { path, amode, 0, is_set }, control, called, comm, info };
+	struct decision m = { { path, amode, 0, is_set }, control, called, comm, info };
 
 	opening->near = called;
 	opening->is_copied = false;
 	if (inner || !mpi_job_has_joined() || !control->plugins[0].name[0])
 		return info;
 	mpi_bind(called);
-	settle(opening, &m);
+	decide(opening, &m);
 	errno = saved;
 	return opening->is_copied ? opening->copy : info;
 }

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Answers before MPI_File_open: the hints that a program leaves open, and a plug-in knows. Guest.
+ * Hints of in-line plug-ins for MPI_File_open. Guest.
  *
- * The file is opened with a copy of the program's info, to which the answered hints are added that
- * the program has not set; its own info never changes. All ranks that open a file together pass the
- * same (capture/inline/agree.h). Hints known to harm (contract/hints.h) are left out, whoever
- * answers. On any trouble it is the plain open.
+ * The file is opened with a copy of the program's info, to which those hints are added that a
+ * plug-in answers and the program has not set; the program's info is never changed. All ranks that
+ * open a file together pass the same hints (capture/inline/agree.h). Unsafe hints
+ * (contract/hints.h) are left out, whichever plug-in answers. On any failure the file is opened as
+ * the program asked.
  */
 #ifndef SLUICE_CAPTURE_INLINE_HINTS_H
 #define SLUICE_CAPTURE_INLINE_HINTS_H
 
 #include "capture/libraries/mpi.h"
 
+/* A call of MPI_File_open. */
 struct hints_opening {
 	const void *near;
-	MPI_Info copy;
+	MPI_Info copy; /* valid if is_copied */
 	bool is_copied;
 };
 
 #pragma GCC visibility push(hidden)
 
 /*
- * What to open the file with. inner: the call is part of one that we have dealt with. Keeps errno.
+ * Returns the info to open the file with. inner: the call is nested in one that was handled already
+ * (MPI_X and PMPI_X). hints_end() has to follow the real call. Both keep errno.
  */
 MPI_Info hints_begin(struct hints_opening *opening, bool inner, const void *called, MPI_Comm comm,
 		     const char *path, int amode, MPI_Info info);

@@ -10,9 +10,11 @@
 #include "capture/record/capture.h"
 #include "contract/hints.h"
 
+#define EXPLORE_ATTEMPTS 16
+
 enum { TEXT_UNREAD, TEXT_READING, TEXT_READ };
 
-/* The host's file, read when the first file is opened: few processes of a run do. */
+/* The answers file. It is read at the first MPI_File_open, as few processes of a run make one. */
 static struct {
 	_Atomic int state;
 	char text[HINTS_ANSWERS_BYTES + 1];
@@ -34,71 +36,71 @@ static void answers_read(void)
 	       (got = syscall(SYS_read, fd, answers.text + used, HINTS_ANSWERS_BYTES - used)) > 0)
 		used += (size_t)got;
 	syscall(SYS_close, fd);
-	/* A line that was cut is none. */
+	/* Drops a truncated last line. */
 	while (used && answers.text[used - 1] != '\n')
 		used--;
 	answers.text[used] = 0;
 }
 
-/* NULL while another thread reads it: that one answers for all. */
+/* NULL while another thread is reading the file. */
 static const char *answers_text(void)
 {
 	int state = TEXT_UNREAD;
 
 	if (atomic_compare_exchange_strong(&answers.state, &state, TEXT_READING)) {
 		answers_read();
-		/* Completes the text; pairs with the failing exchange. */
+		/* Publishes the text; pairs with the failing exchange. */
 		atomic_store_explicit(&answers.state, TEXT_READ, memory_order_release);
 		return answers.text;
 	}
 	return state == TEXT_READ ? answers.text : NULL;
 }
 
-static const char *line_next(const char *line)
+static const char *next_line(const char *line)
 {
 	const char *end = strchr(line, '\n');
 
 	return end ? end + 1 : line + strlen(line);
 }
 
-/* What follows a word and a blank at the beginning of a text; NULL if it does not begin so. */
-static const char *after(const char *text, const char *word)
+/* The text skip_word "WORD "; NULL if it does not begin with that. */
+static const char *skip_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
 
 	return text && !strncmp(text, word, n) && text[n] == ' ' ? text + n + 1 : NULL;
 }
 
-/* The hints of the line for this extension; else of that for any. NULL: there is neither. */
-static const char *best_find(const char *text, const char *extension, char mode)
+/* The hints for this extension, else those for any extension, else NULL. */
+static const char *find_best(const char *text, const char *extension, char mode)
 {
 	const char word[] = { mode, 0 }, *any = NULL;
 
-	for (const char *line = text; *line; line = line_next(line)) {
-		const char *best = after(line, "best"),
-			   *hints = after(after(best, extension), word);
+	for (const char *line = text; *line; line = next_line(line)) {
+		const char *best = skip_word(line, "best"),
+			   *hints = skip_word(skip_word(best, extension), word);
 
 		if (hints)
 			return hints;
 		if (!any)
-			any = after(after(best, "*"), word);
+			any = skip_word(skip_word(best, "*"), word);
 	}
 	return any;
 }
 
-static unsigned tries_count(const char *text)
+static unsigned count_trials(const char *text)
 {
 	unsigned count = 0;
 
-	for (const char *line = text; *line; line = line_next(line))
-		count += after(line, "try") != NULL;
+	for (const char *line = text; *line; line = next_line(line))
+		count += skip_word(line, "try") != NULL;
 	return count;
 }
 
-static const char *tries_find(const char *text, uint64_t index)
+static const char *find_trial(const char *text, uint64_t index)
 {
-	for (const char *line = text; *line; line = line_next(line)) {
-		const char *hints = after(line, "try");
+	for (const char *line = text; *line; line = next_line(line)) {
+		const char *hints = skip_word(line, "try");
 
 		if (hints && !index--)
 			return hints;
@@ -106,15 +108,15 @@ static const char *tries_find(const char *text, uint64_t index)
 	return NULL;
 }
 
-/* What the host says of trials: so many millionths of opens, and how many there were. */
+/* The line "explore": the share of trials in millionths of opens, and earlier counts. */
 struct explore {
 	uint64_t share, opens, explored;
 };
 
 static bool explore_find(const char *text, struct explore *e)
 {
-	for (const char *line = text; *line; line = line_next(line)) {
-		char *at = (char *)after(line, "explore");
+	for (const char *line = text; *line; line = next_line(line)) {
+		char *at = (char *)skip_word(line, "explore");
 
 		if (!at)
 			continue;
@@ -127,13 +129,13 @@ static bool explore_find(const char *text, struct explore *e)
 	return false;
 }
 
-/* One more trial, if that leaves them within their share; *before: how many there were. */
-static bool explore_take(const struct explore *e, struct control *control, uint64_t *before)
+/* Counts one more trial if that does not exceed the share; *before: the number of earlier ones. */
+static bool explore_count_trial(const struct explore *e, struct control *control, uint64_t *before)
 {
 	uint32_t now = atomic_load(&control->explored);
 
-	/* Others may take one meanwhile; who loses that often does not try. */
-	for (int i = 0; i < 16; i++) {
+	/* Other processes may count one meanwhile; skip_word several failures there is no trial. */
+	for (int i = 0; i < EXPLORE_ATTEMPTS; i++) {
 		uint64_t opens = e->opens + atomic_load(&control->opens) + 1;
 
 		if ((e->explored + now + 1) * HINTS_MILLION > e->share * opens)
@@ -145,7 +147,7 @@ static bool explore_take(const struct explore *e, struct control *control, uint6
 	return false;
 }
 
-static void answer_fill(const char *hints, struct sluice_answer *answer)
+static void fill_answer(const char *hints, struct sluice_answer *answer)
 {
 	answer->count = 0;
 	while (hints && answer->count < SLUICE_ANSWERS &&
@@ -154,8 +156,8 @@ static void answer_fill(const char *hints, struct sluice_answer *answer)
 		answer->count++;
 }
 
-/* Does the program leave all of these hints open? */
-static bool is_open(const struct sluice_query *query, const struct sluice_answer *answer)
+/* Does the program set none of these hints? */
+static bool all_are_unset(const struct sluice_query *query, const struct sluice_answer *answer)
 {
 	for (uint32_t i = 0; i < answer->count; i++)
 		if (query->is_set(query, answer->hints[i].key))
@@ -167,17 +169,17 @@ static bool explore(const char *text, struct control *control, const struct slui
 		    struct sluice_answer *answer)
 {
 	struct explore e;
-	unsigned count = tries_count(text);
+	unsigned count = count_trials(text);
 	uint64_t before = 0;
 
 	if (!count || !explore_find(text, &e))
 		return false;
-	/* What would be tried next, to see whether it can be, before it counts. */
-	answer_fill(tries_find(text, (e.explored + atomic_load(&control->explored)) % count),
+	/* Checks the hints that would be tried next before the trial is counted. */
+	fill_answer(find_trial(text, (e.explored + atomic_load(&control->explored)) % count),
 		    answer);
-	if (!is_open(query, answer) || !explore_take(&e, control, &before))
+	if (!all_are_unset(query, answer) || !explore_count_trial(&e, control, &before))
 		return false;
-	answer_fill(tries_find(text, before % count), answer);
+	fill_answer(find_trial(text, before % count), answer);
 	answer->trial = 1;
 	return true;
 }
@@ -186,27 +188,28 @@ bool history_suggest(const char *text, struct control *control, const struct slu
 		     struct sluice_answer *answer)
 {
 	char extension[HINTS_EXTENSION_BYTES];
-	const char *rest = after(text, "sluice-answers");
+	const char *rest = skip_word(text, "sluice-answers");
 
 	if (!rest || strncmp(rest, "1\n", 2) != 0)
 		return false;
 	answer->trial = 0;
 	if (explore(text, control, query, answer))
 		return true;
-	answer_fill(
-		best_find(text, hints_extension(query->path, extension), hints_mode(query->flags)),
+	fill_answer(
+		find_best(text, hints_extension(query->path, extension), hints_mode(query->flags)),
 		answer);
 	return answer->count > 0;
 }
 
-static int start(const struct sluice_guest *guest, void **state)
+static int history_start(const struct sluice_guest *guest, void **state)
 {
 	(void)guest;
 	*state = NULL;
 	return 0;
 }
 
-static bool suggest(void *state, const struct sluice_query *query, struct sluice_answer *answer)
+static bool history_answer(void *state, const struct sluice_query *query,
+			   struct sluice_answer *answer)
 {
 	const char *text = answers_text();
 
@@ -214,12 +217,13 @@ static bool suggest(void *state, const struct sluice_query *query, struct sluice
 	return text && history_suggest(text, capture_membership.control, query, answer);
 }
 
-static const struct sluice_inline ops = { .start = start, .suggest = suggest };
+static const struct sluice_inline history_ops = { .start = history_start,
+						  .suggest = history_answer };
 
 const struct sluice_plugin inline_history = {
 	.abi = SLUICE_PLUGIN_ABI,
 	.kind = SLUICE_INLINE,
 	.name = "history",
-	.help = "gives MPI files the hints that were best in earlier runs",
-	.in_line = &ops,
+	.help = "open MPI files with the hints that were best in earlier runs",
+	.in_line = &history_ops,
 };

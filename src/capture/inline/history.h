@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The guest's half of history: answers MPI_File_open from what the host left in the run's directory
- * (HINTS_ANSWERS_NAME, contract/hints.h), by the extension of the file and the mode of access. The
- * host's half, which learns, is observe/plugins/history.h. Guest.
+ * The in-line plug-in history: suggests hints for MPI_File_open by the extension of the file and
+ * the access mode. It reads them from the answers file that the host has written into the run's
+ * directory (contract/hints.h). The host's part, which learns them, is observe/plugins/history.h.
+ * Guest.
  *
- * Trials are a bounded share of the opens, counted over the runs that the file tells of and this
- * one; only where the program sets none of the hints to be tried.
+ * A limited share of the opens is a trial of other hints; the share counts the opens of this run
+ * and of the earlier runs that the file lists. Hints are tried only if the program sets none of
+ * them.
  */
 #ifndef SLUICE_CAPTURE_INLINE_HISTORY_H
 #define SLUICE_CAPTURE_INLINE_HISTORY_H
@@ -18,7 +20,7 @@ struct control;
 
 extern const struct sluice_plugin inline_history;
 
-/* The same from a text in memory, for tests. */
+/* Answers a query from the text of an answers file. Exported for unit tests. */
 bool history_suggest(const char *answers, struct control *control, const struct sluice_query *query,
 		     struct sluice_answer *answer);
 

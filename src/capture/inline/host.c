@@ -15,32 +15,32 @@
 #include "contract/call.h"
 #include "contract/calls.h"
 
-/* One that runs in this process. What hooks read is written before `active`, and then stays. */
+/* A plug-in in this process. Hooks read members that never change after `active` is set. */
 struct plugin {
 	const struct sluice_inline *ops;
 	void *state;
 	uint32_t classes, layers;
 	atomic_bool active;
-	_Atomic uint32_t suspect; /* so many of its hooks are still to be watched exactly */
+	_Atomic uint32_t suspect; /* hook calls left to be timed by CPU time, too */
 	struct sluice_guest guest;
 } __attribute__((aligned(64)));
 
+#define TICK_SHIFT 24
+
 static struct plugin plugins[CONTROL_PLUGINS];
-static unsigned plugin_count; /* named by the control page */
-static uint64_t tick_ns;      /* nanoseconds of a tick, times 2^24 */
-static uint64_t budget_ticks; /* of the control page, which is far from the rest of this */
-/* Libraries stay loaded, also over a fork. */
+static unsigned plugin_count; /* number of plug-ins in the control page */
+static uint64_t tick_ns;      /* nanoseconds per tick, times 2^TICK_SHIFT */
+static uint64_t budget_ticks; /* copied from the control page to save a cache line */
+/* Libraries are never unloaded, and stay loaded in a forked child. */
 static const struct sluice_plugin *libraries[CONTROL_PLUGINS];
 
 static int64_t ticks_to_ns(uint64_t ticks)
 {
-	return (int64_t)((unsigned __int128)ticks * tick_ns >> 24);
+	return (int64_t)((unsigned __int128)ticks * tick_ns >> TICK_SHIFT);
 }
 
-/* ---- what the guest offers ---- */
-
-/* The value of KEY in lines KEY=VALUE; NULL if it is not there. *bytes is its length. */
-static const char *option_find(const char *text, size_t size, const char *key, size_t *bytes)
+/* Finds the value of KEY in lines KEY=VALUE; NULL if there is none. *bytes is its length. */
+static const char *find_option(const char *text, size_t size, const char *key, size_t *bytes)
 {
 	const char *line = text, *end;
 	size_t n = strlen(key);
@@ -53,14 +53,14 @@ static const char *option_find(const char *text, size_t size, const char *key, s
 	return NULL;
 }
 
-/* Only from start(), which no two threads are in at a time. */
+/* Called from start() only, which is never in two threads at the same time. */
 static const char *guest_option(void *self, const char *key)
 {
 	static char value[CONTROL_OPTIONS_BYTES];
 	const struct control_plugin *c =
 		&capture_membership.control->plugins[(struct plugin *)self - plugins];
 	size_t bytes = 0;
-	const char *found = option_find(c->options, sizeof(c->options), key, &bytes);
+	const char *found = find_option(c->options, sizeof(c->options), key, &bytes);
 
 	if (!found)
 		return NULL;
@@ -69,8 +69,8 @@ static const char *guest_option(void *self, const char *key)
 	return value;
 }
 
-/* One record in the words of the call's row, so that the order of its fields is said once. */
-static void advice_record(struct frame *f, int fd, int64_t offset, int64_t bytes, int advice,
+/* Writes the record of a posix_fadvise, in the order of fields of its row in call_table. */
+static void record_advice(struct frame *f, int fd, int64_t offset, int64_t bytes, int advice,
 			  int error)
 {
 	const struct call_info *call = &call_table[CALL_posix_fadvise];
@@ -98,16 +98,14 @@ static int64_t guest_advise(void *self, int fd, int64_t offset, int64_t bytes, i
 		f.start = clock_ticks(capture_gate->clock);
 	error = syscall(SYS_fadvise64, fd, offset, bytes, advice) == 0 ? 0 : errno;
 	frame_stop(&f);
-	capture_self.hooking.outside += f.stop - f.start;
+	capture_self.hooks.kernel_ticks += f.stop - f.start;
 	if (recorded)
-		advice_record(&f, fd, offset, bytes, advice, error);
+		record_advice(&f, fd, offset, bytes, advice, error);
 	return error ? -error : ticks_to_ns(f.stop - f.start);
 }
 
-/* ---- starting ---- */
-
-/* Tells the wrappers which calls somebody wants to hear of. */
-static void watch_update(void)
+/* Updates the calls for which wrappers call hooks. */
+static void update_watched_calls(void)
 {
 	uint32_t watched[LAYER_COUNT] = { 0 };
 
@@ -115,14 +113,14 @@ static void watch_update(void)
 		for (unsigned layer = 0; layer < LAYER_COUNT; layer++)
 			if (atomic_load(&plugins[i].active) && plugins[i].layers >> layer & 1)
 				watched[layer] |= plugins[i].classes;
-	/* A wrapper of POSIX does not know yet whether its descriptor is a socket. */
+	/* A wrapper of the POSIX layer does not know whether its descriptor is a socket. */
 	watched[LAYER_POSIX] |= watched[LAYER_NETWORK];
 	for (unsigned layer = 0; layer < LAYER_COUNT; layer++)
 		atomic_store_explicit(&capture_gate->watched[layer], watched[layer],
 				      memory_order_release);
 }
 
-static void state_set(unsigned i, enum plugin_state state, int reason)
+static void plugin_set_state(unsigned i, enum plugin_state state, int reason)
 {
 	struct plugin_account *account = &capture_membership.header->plugins[i];
 
@@ -130,7 +128,7 @@ static void state_set(unsigned i, enum plugin_state state, int reason)
 	atomic_store(&account->state, state);
 }
 
-/* Refuses what is not fit to be started; PLUGIN_ACTIVE if it is. */
+/* PLUGIN_ACTIVE if the plug-in can be started, else why not. */
 static enum plugin_state plugin_check(const struct sluice_plugin *plugin)
 {
 	const struct sluice_inline *ops;
@@ -151,7 +149,7 @@ static void plugin_begin(unsigned i, const struct sluice_plugin *plugin)
 	int error;
 
 	if (state != PLUGIN_ACTIVE) {
-		state_set(i, state, 0);
+		plugin_set_state(i, state, 0);
 		return;
 	}
 	p->ops = plugin->in_line;
@@ -165,12 +163,12 @@ static void plugin_begin(unsigned i, const struct sluice_plugin *plugin)
 					  .advise = guest_advise };
 	error = p->ops->start(&p->guest, &p->state);
 	if (error < 0) {
-		state_set(i, PLUGIN_FAILED, -error);
+		plugin_set_state(i, PLUGIN_FAILED, -error);
 		return;
 	}
 	/* Pairs with the acquire in hooks_run(). */
 	atomic_store_explicit(&p->active, true, memory_order_release);
-	state_set(i, PLUGIN_ACTIVE, 0);
+	plugin_set_state(i, PLUGIN_ACTIVE, 0);
 }
 
 static const struct sluice_plugin *builtin_find(const char *name)
@@ -181,8 +179,8 @@ static const struct sluice_plugin *builtin_find(const char *name)
 	return NULL;
 }
 
-/* The name of a plug-in in the control page; NULL behind the last. */
-static const char *name_of(unsigned i)
+/* The name of the i-th plug-in in the control page; NULL after the last. */
+static const char *plugin_name(unsigned i)
 {
 	const struct control_plugin *c = &capture_membership.control->plugins[i];
 
@@ -196,20 +194,21 @@ void inline_start(void)
 	const char *name;
 
 	budget_ticks = c->plugin_budget_ticks;
-	tick_ns = 1 << 24;
+	tick_ns = 1 << TICK_SHIFT;
 	if (c->clock_num && c->clock_den)
-		tick_ns = (uint64_t)((double)c->clock_num / (double)c->clock_den * (1 << 24));
-	for (unsigned i = 0; (name = name_of(i)); i++) {
+		tick_ns =
+			(uint64_t)((double)c->clock_num / (double)c->clock_den * (1 << TICK_SHIFT));
+	for (unsigned i = 0; (name = plugin_name(i)); i++) {
 		bool is_library = strchr(name, '/');
 		const struct sluice_plugin *found = is_library ? libraries[i] : builtin_find(name);
 
 		if (found)
 			plugin_begin(i, found);
 		else if (!is_library)
-			state_set(i, PLUGIN_MISSING, ENOENT);
+			plugin_set_state(i, PLUGIN_MISSING, ENOENT);
 		plugin_count = i + 1;
 	}
-	watch_update();
+	update_watched_calls();
 }
 
 void inline_forget(struct self *s)
@@ -218,13 +217,13 @@ void inline_forget(struct self *s)
 		atomic_store(&plugins[i].active, false);
 		atomic_store(&plugins[i].suspect, 0);
 	}
-	/* A handler may have forked in the midst of a hook, which then goes on in the child. */
-	s->hooking = (struct hooking){ .at = s->hooking.at };
+	/* If a signal handler has forked during a hook, the hook continues in the child. */
+	s->hooks = (struct hook_state){ .at = s->hooks.at };
 }
 
 #ifdef SLUICE_LINKED
 
-/* A program that is linked statically cannot load anything. */
+/* A statically linked program cannot load libraries. */
 static const struct sluice_plugin *library_load(const char *path)
 {
 	(void)path;
@@ -240,7 +239,7 @@ static const struct sluice_plugin *library_load(const char *path)
 
 	if (library && !found)
 		dlclose(library);
-	/* What the program asks dlerror() later is none of our business. */
+	/* Clears the error, so that the program does not see it. */
 	dlerror();
 	return found;
 }
@@ -256,32 +255,30 @@ void inline_load(void)
 
 	if (frame_mode() < CAPTURE_COUNTERS)
 		return;
-	/* Nothing that loading or starting does is the program's: it goes unseen, as in a child of
-	 * vfork. */
+	/* Calls made by loading and starting are not the program's. Setting vforked keeps them from
+	 * being recorded. */
 	s->vforked = 1;
-	for (unsigned i = 0; (name = name_of(i)); i++) {
+	for (unsigned i = 0; (name = plugin_name(i)); i++) {
 		if (!strchr(name, '/') || libraries[i])
 			continue;
 		libraries[i] = library_load(name);
 		if (libraries[i])
 			plugin_begin(i, libraries[i]);
 		else
-			state_set(i, PLUGIN_MISSING, ENOENT);
+			plugin_set_state(i, PLUGIN_MISSING, ENOENT);
 	}
 	s->vforked = aside;
-	watch_update();
+	update_watched_calls();
 	errno = saved;
 }
 
-/* ---- account ---- */
-
-static void add(_Atomic uint64_t *to, uint64_t n)
+static void add_atomic(_Atomic uint64_t *to, uint64_t n)
 {
 	if (n)
 		atomic_fetch_add_explicit(to, n, memory_order_relaxed);
 }
 
-static void raise_to(_Atomic uint64_t *to, uint64_t n)
+static void raise_atomic(_Atomic uint64_t *to, uint64_t n)
 {
 	uint64_t seen = atomic_load_explicit(to, memory_order_relaxed);
 
@@ -291,7 +288,7 @@ static void raise_to(_Atomic uint64_t *to, uint64_t n)
 
 void inline_flush(struct self *s)
 {
-	struct hooking *h = &s->hooking;
+	struct hook_state *h = &s->hooks;
 	uint32_t limit = h->limit ? 2 * h->limit : 1;
 
 	h->calls = 0;
@@ -305,29 +302,27 @@ void inline_flush(struct self *s)
 		if (!from.calls && !from.acts)
 			continue;
 		h->accounts[i] = (struct hook_account){ 0 };
-		add(&to->calls, from.calls);
-		add(&to->acts, from.acts);
-		add(&to->ticks, from.ticks);
-		raise_to(&to->worst_ticks, from.worst);
-		add(&capture_membership.header->cost_ticks, from.ticks);
+		add_atomic(&to->calls, from.calls);
+		add_atomic(&to->acts, from.acts);
+		add_atomic(&to->ticks, from.ticks);
+		raise_atomic(&to->worst_ticks, from.worst);
+		add_atomic(&capture_membership.header->cost_ticks, from.ticks);
 	}
 }
 
 void inline_acted(unsigned plugin, unsigned acts)
 {
 	if (plugin < CONTROL_PLUGINS)
-		capture_self.hooking.accounts[plugin].acts += acts;
+		capture_self.hooks.accounts[plugin].acts += acts;
 }
 
-/* ---- hooks ---- */
-
-/* What the kernel knows of a thread: how often it was put aside, and its own time. */
+/* The kernel's account of a thread: involuntary context switches and CPU time. */
 struct usage {
 	long preempted;
 	int64_t cpu_ns;
 };
 
-static struct usage usage_take(void)
+static struct usage usage_read(void)
 {
 	struct rusage u = { 0 };
 	struct timespec cpu = { 0 };
@@ -337,27 +332,29 @@ static struct usage usage_take(void)
 	return (struct usage){ u.ru_nivcsw, cpu.tv_sec * INT64_C(1000000000) + cpu.tv_nsec };
 }
 
-/* Did the hook need more than its budget, and not its thread? */
-static bool is_guilty(const struct usage *before, uint64_t own, uint64_t outside, uint64_t budget)
+/* Has the hook itself exceeded its budget? Not if the thread was preempted and its CPU time is low.
+ */
+static bool hook_exceeds_budget(const struct usage *before, uint64_t own, uint64_t kernel_ticks,
+				uint64_t budget)
 {
 	struct usage after;
 
 	if (own <= budget)
 		return false;
-	after = usage_take();
+	after = usage_read();
 	return after.preempted == before->preempted ||
-	       after.cpu_ns - before->cpu_ns - ticks_to_ns(outside) > ticks_to_ns(budget);
+	       after.cpu_ns - before->cpu_ns - ticks_to_ns(kernel_ticks) > ticks_to_ns(budget);
 }
 
 static void plugin_switch_off(struct plugin *p)
 {
 	atomic_store(&p->active, false);
-	state_set((unsigned)(p - plugins), PLUGIN_SLOW, 0);
-	watch_update();
+	plugin_set_state((unsigned)(p - plugins), PLUGIN_SLOW, 0);
+	update_watched_calls();
 }
 
-/* What a hook has taken; ticks is all its time. */
-static void hook_account(struct plugin *p, struct hooking *h, uint64_t ticks, unsigned acts)
+/* Counts a hook call of this duration. */
+static void hook_account(struct plugin *p, struct hook_state *h, uint64_t ticks, unsigned acts)
 {
 	struct hook_account *a = &h->accounts[p - plugins];
 
@@ -370,7 +367,7 @@ static void hook_account(struct plugin *p, struct hooking *h, uint64_t ticks, un
 		inline_flush(&capture_self);
 }
 
-/* The two things to be asked, as one: then there is one way to keep time. */
+/* The argument of either hook, so that both are timed by the same code. */
 struct question {
 	const struct sluice_called *called;
 	const struct sluice_query *query;
@@ -384,34 +381,37 @@ static unsigned hook_call(const struct plugin *p, const struct question *q)
 	return p->ops->suggest(p->state, q->query, q->answer);
 }
 
-/* Calls a hook that began at `start`; returns when it ended. *said is what it returned. */
-static uint64_t hook_run(struct plugin *p, const struct question *q, uint64_t start, unsigned *said)
+/* Calls a hook at the time `start` and returns the time of its end. *returned is its return value.
+ */
+static uint64_t hook_run(struct plugin *p, const struct question *q, uint64_t start,
+			 unsigned *returned)
 {
-	struct hooking *h = &capture_self.hooking;
+	struct hook_state *h = &capture_self.hooks;
 	uint64_t budget = budget_ticks, stop, own;
 	uint32_t suspect = atomic_load_explicit(&p->suspect, memory_order_relaxed);
 	struct usage before;
 
-	h->outside = 0;
+	h->kernel_ticks = 0;
 	if (unlikely(suspect)) {
 		atomic_store_explicit(&p->suspect, suspect - 1, memory_order_relaxed);
-		before = usage_take();
+		before = usage_read();
 		start = clock_ticks(capture_gate->clock);
 	}
-	*said = hook_call(p, q);
+	*returned = hook_call(p, q);
 	stop = clock_ticks(capture_gate->clock);
-	own = stop - start - h->outside;
-	hook_account(p, h, stop - start, q->called ? *said : 0);
+	own = stop - start - h->kernel_ticks;
+	hook_account(p, h, stop - start, q->called ? *returned : 0);
 	if (likely(!budget || own <= budget))
 		return stop;
 	if (!suspect)
 		atomic_store_explicit(&p->suspect, INLINE_SUSPECT_CALLS, memory_order_relaxed);
-	else if (is_guilty(&before, own, h->outside, budget))
+	else if (hook_exceeds_budget(&before, own, h->kernel_ticks, budget))
 		plugin_switch_off(p);
 	return clock_ticks(capture_gate->clock);
 }
 
-/* A hook that a handler left by longjmp lies below any live frame, but for alternate stacks. */
+/* Was the hook abandoned by longjmp? Its frame is then below any live one, except on an alternate
+ * signal stack. */
 static bool hook_is_stale(const void *at, const struct frame *f)
 {
 	stack_t stack;
@@ -423,11 +423,11 @@ static bool hook_is_stale(const void *at, const struct frame *f)
 
 static bool hooks_enter(struct self *s, const struct frame *f)
 {
-	const void *at = s->hooking.at;
+	const void *at = s->hooks.at;
 
 	if (unlikely(at) && !hook_is_stale(at, f))
 		return false;
-	s->hooking.at = f;
+	s->hooks.at = f;
 	signal_fence();
 	return true;
 }
@@ -435,10 +435,10 @@ static bool hooks_enter(struct self *s, const struct frame *f)
 static void hooks_leave(struct self *s)
 {
 	signal_fence();
-	s->hooking.at = NULL;
+	s->hooks.at = NULL;
 }
 
-/* The call that has ended is current again: what the hooks call is beneath it. */
+/* Makes the ended call current again, so that calls of the hooks become its children. */
 static void call_resume(struct frame *f, struct self *s)
 {
 	f->lane->current_at = f;
@@ -451,7 +451,7 @@ static void call_resume(struct frame *f, struct self *s)
 	signal_fence();
 }
 
-static void call_end_again(const struct frame *f)
+static void call_finish(const struct frame *f)
 {
 	signal_fence();
 	f->lane->current = f->parent;
@@ -460,15 +460,16 @@ static void call_end_again(const struct frame *f)
 
 static void hooks_run(const struct frame *f, const struct question *q)
 {
-	uint64_t late = capture_self.hooking.late, now = late > f->stop ? late : f->stop;
-	unsigned said;
+	uint64_t not_before = capture_self.hooks.not_before,
+		 now = not_before > f->stop ? not_before : f->stop;
+	unsigned returned;
 
 	for (unsigned i = 0; i < plugin_count; i++) {
 		struct plugin *p = &plugins[i];
 
 		if (atomic_load_explicit(&p->active, memory_order_acquire) &&
 		    p->layers >> q->called->layer & 1 && p->classes >> q->called->class & 1)
-			now = hook_run(p, q, now, &said);
+			now = hook_run(p, q, now, &returned);
 	}
 }
 
@@ -499,7 +500,7 @@ void inline_after(struct frame *f, unsigned call, int64_t handle, uint64_t link,
 		call_resume(f, s);
 	hooks_run(f, &(struct question){ .called = &called });
 	if (f->seq)
-		call_end_again(f);
+		call_finish(f);
 	hooks_leave(s);
 	errno = saved;
 }
@@ -509,24 +510,24 @@ bool inline_suggest(struct frame *f, const struct sluice_query *query, struct sl
 {
 	struct question q = { .query = query, .answer = answer };
 	struct self *s = &capture_self;
-	unsigned said = 0;
+	unsigned returned = 0;
 	int saved = errno;
 
 	answer->count = 0;
 	if (!hooks_enter(s, f))
 		return false;
-	for (unsigned i = 0; i < plugin_count && !said; i++) {
+	for (unsigned i = 0; i < plugin_count && !returned; i++) {
 		struct plugin *p = &plugins[i];
 
 		if (!atomic_load_explicit(&p->active, memory_order_acquire) || !p->ops->suggest ||
 		    !(p->layers >> LAYER_MPI & 1))
 			continue;
-		hook_run(p, &q, clock_ticks(capture_gate->clock), &said);
-		if (!said)
+		hook_run(p, &q, clock_ticks(capture_gate->clock), &returned);
+		if (!returned)
 			answer->count = 0;
 		*by = i;
 	}
 	hooks_leave(s);
 	errno = saved;
-	return said != 0;
+	return returned != 0;
 }

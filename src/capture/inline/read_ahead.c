@@ -11,40 +11,41 @@
 
 #define WAYS 4
 #define SETS (READ_AHEAD_SLOTS / WAYS)
-#define QUICK_ADVICES 64  /* so many in a row that did nothing make an opening dormant */
-#define DORMANT_EVERY 16  /* then so many predictions pass for one that is advised, */
-#define DORMANT_MOST 1024 /* and each time twice as many, up to this */
+#define QUICK_ADVICES 64  /* fast advices in a row that make an opening dormant */
+#define DORMANT_EVERY 16  /* predictions per advice of a dormant opening at first */
+#define DORMANT_MOST 1024 /* the same at most, after doubling with each advice */
 
 struct options {
 	uint64_t threshold, depth, depth_max, slow_ns, idle_ns;
 	bool sequential, dormant;
 };
 
-/* What is known of one opening. All under the slot's lock. */
+/* The state of one opening. All members are protected by the slot's lock, `locked`. */
 struct slot {
-	atomic_bool taken;
-	bool used;	/* since the last one was evicted from the set */
-	bool confirmed; /* the position is the kernel's word and not our assumption */
-	bool asked;	/* what kind of opening it is, */
-	bool barred;	/* and it is one that advice is wrong for */
+	atomic_bool locked;
+	bool used;	/* since the last eviction from the set */
+	bool confirmed; /* the position comes from the kernel and is not assumed */
+	bool asked;	/* `barred` is known */
+	bool barred;	/* advice is useless or harmful for this opening */
 	bool is_dormant;
-	uint8_t reads;	    /* 0, 1, or 2 for more: from then on there is a prediction */
-	uint8_t doubt;	    /* predictions in which a second slow read wakes a dormant opening */
-	uint8_t quick;	    /* advices in a row that returned at once */
-	uint16_t every;	    /* of so many predictions a dormant opening advises one */
-	uint16_t passed;    /* predictions since the last advice of a dormant opening */
-	uint32_t hits;	    /* right predictions in a row */
-	uint32_t depth;	    /* accesses that are advised ahead */
-	uint32_t ahead;	    /* accesses behind the last one that have been advised */
-	int64_t position;   /* of the file */
-	int64_t last;	    /* offset of the last read, */
-	int64_t length;	    /* what it gave, */
-	int64_t difference; /* and its distance from the one before */
+	uint8_t reads;	  /* 0, 1, or 2 for more; from 2 on there is a prediction */
+	uint8_t doubt;	  /* predictions left in which a second slow read wakes a dormant opening */
+	uint8_t quick;	  /* fast advices in a row */
+	uint16_t every;	  /* predictions per advice of a dormant opening */
+	uint16_t passed;  /* predictions since the last advice of a dormant opening */
+	uint32_t hits;	  /* correct predictions in a row */
+	uint32_t depth;	  /* reads to advise ahead */
+	uint32_t ahead;	  /* reads after the last one that were advised already */
+	int64_t position; /* of the file, for calls without an offset */
+	int64_t last;	  /* offset of the last read */
+	int64_t length;	  /* its result */
+	int64_t difference; /* its distance from the read before */
 } __attribute__((aligned(64)));
 
 /*
- * Keys lie apart from the slots: threads that look for their own file do not disturb each other's.
- * A key is an opening, 0 for an empty slot; it changes only under the slot's lock, or to 0.
+ * Keys are stored apart from the slots, so that searching threads do not share cache lines with
+ * slots in use. A key is an opening, 0 for an empty slot. It changes only under the slot's lock, or
+ * to 0.
  */
 static struct {
 	struct options options;
@@ -53,40 +54,38 @@ static struct {
 	struct slot slots[READ_AHEAD_SLOTS];
 } self;
 
-/* ---- slots ---- */
-
-static bool slot_take(struct slot *slot)
+static bool slot_try_lock(struct slot *slot)
 {
-	if (atomic_load_explicit(&slot->taken, memory_order_relaxed))
+	if (atomic_load_explicit(&slot->locked, memory_order_relaxed))
 		return false;
-	/* Pairs with the release in slot_leave(). */
-	return !atomic_exchange_explicit(&slot->taken, true, memory_order_acquire);
+	/* Pairs with the release in slot_unlock(). */
+	return !atomic_exchange_explicit(&slot->locked, true, memory_order_acquire);
 }
 
-static void slot_leave(struct slot *slot)
+static void slot_unlock(struct slot *slot)
 {
-	atomic_store_explicit(&slot->taken, false, memory_order_release);
+	atomic_store_explicit(&slot->locked, false, memory_order_release);
 }
 
-/* The first slot of the set that the opening belongs to. */
-static unsigned set_of(uint64_t opening)
+/* The first slot of the opening's set. */
+static unsigned set_first_slot(uint64_t opening)
 {
 	return (unsigned)(opening * UINT64_C(0x9e3779b97f4a7c15) >> 40) % SETS * WAYS;
 }
 
-/* The opening's slot, taken; NULL if it has none or another thread is in it. */
+/* Locks the opening's slot; NULL if it has none or another thread holds it. */
 static struct slot *slot_find(uint64_t opening)
 {
-	unsigned set = set_of(opening);
+	unsigned set = set_first_slot(opening);
 
 	for (unsigned i = set; i < set + WAYS; i++) {
 		if (atomic_load_explicit(&self.keys[i], memory_order_relaxed) != opening)
 			continue;
-		if (!slot_take(&self.slots[i]))
+		if (!slot_try_lock(&self.slots[i]))
 			return NULL;
 		if (atomic_load_explicit(&self.keys[i], memory_order_relaxed) == opening)
 			return &self.slots[i];
-		slot_leave(&self.slots[i]);
+		slot_unlock(&self.slots[i]);
 		return NULL;
 	}
 	return NULL;
@@ -94,7 +93,7 @@ static struct slot *slot_find(uint64_t opening)
 
 static bool is_known(uint64_t opening)
 {
-	unsigned set = set_of(opening);
+	unsigned set = set_first_slot(opening);
 
 	for (unsigned i = set; i < set + WAYS; i++)
 		if (atomic_load_explicit(&self.keys[i], memory_order_relaxed) == opening)
@@ -102,35 +101,35 @@ static bool is_known(uint64_t opening)
 	return false;
 }
 
-/* An empty slot of the set, else one that was not used lately: each gets a second chance. */
+/* Locks an empty slot of the set, else one that was not used recently (second chance). */
 static struct slot *slot_evict(unsigned set)
 {
 	for (unsigned i = set; i < set + WAYS; i++)
 		if (!atomic_load_explicit(&self.keys[i], memory_order_relaxed) &&
-		    slot_take(&self.slots[i]))
+		    slot_try_lock(&self.slots[i]))
 			return &self.slots[i];
 	for (unsigned i = set; i < set + 2 * WAYS; i++) {
 		struct slot *slot = &self.slots[set + i % WAYS];
 
-		if (!slot_take(slot))
+		if (!slot_try_lock(slot))
 			continue;
 		if (!slot->used)
 			return slot;
 		slot->used = false;
-		slot_leave(slot);
+		slot_unlock(slot);
 	}
 	return NULL;
 }
 
-/* A slot for an opening that is read for the first time, taken. */
-static struct slot *slot_make(uint64_t opening)
+/* Locks and initializes a slot for an opening that is read for the first time. */
+static struct slot *slot_create(uint64_t opening)
 {
 	struct slot *slot;
 	unsigned i;
 
 	if (is_known(opening)) /* busy */
 		return NULL;
-	slot = slot_evict(set_of(opening));
+	slot = slot_evict(set_first_slot(opening));
 	if (!slot)
 		return NULL;
 	i = (unsigned)(slot - self.slots);
@@ -146,17 +145,15 @@ static struct slot *slot_make(uint64_t opening)
 
 static void slot_drop(uint64_t opening)
 {
-	unsigned set = set_of(opening);
+	unsigned set = set_first_slot(opening);
 
 	for (unsigned i = set; i < set + WAYS; i++)
 		if (atomic_load_explicit(&self.keys[i], memory_order_relaxed) == opening)
 			atomic_store_explicit(&self.keys[i], 0, memory_order_relaxed);
 }
 
-/* ---- prediction ---- */
-
-/* Where the read began. The first of an opening is assumed to begin at 0 until a seek tells. */
-static int64_t read_begin(struct slot *slot, const struct sluice_called *called)
+/* The offset of the read. Without a seek, the first read of an opening is assumed to be at 0. */
+static int64_t read_offset(struct slot *slot, const struct sluice_called *called)
 {
 	int64_t begin = called->offset;
 
@@ -167,7 +164,7 @@ static int64_t read_begin(struct slot *slot, const struct sluice_called *called)
 	return begin;
 }
 
-/* Was it where it was expected? Learns from it either way. */
+/* Compares the read with the prediction and makes the next one. */
 static void slot_learn(struct slot *slot, int64_t begin, int64_t length)
 {
 	int64_t difference = begin - slot->last;
@@ -186,7 +183,7 @@ static void slot_learn(struct slot *slot, int64_t begin, int64_t length)
 		slot->reads++;
 }
 
-/* The kernel sees by itself what is read from one end to the other. */
+/* Sequential reads are detected by the kernel itself. */
 static bool is_worth_advice(const struct slot *slot)
 {
 	if (slot->hits < self.options.threshold || !slot->difference || slot->barred)
@@ -194,8 +191,8 @@ static bool is_worth_advice(const struct slot *slot)
 	return self.options.sequential || slot->difference != slot->length;
 }
 
-/* Before the first advice: what bypasses the page cache must not be read into it. */
-static bool kind_confirm(struct slot *slot, int fd)
+/* Before the first advice: files opened with O_DIRECT must not be read into the page cache. */
+static bool check_accepts_advice(struct slot *slot, int fd)
 {
 	long flags;
 
@@ -207,8 +204,8 @@ static bool kind_confirm(struct slot *slot, int fd)
 	return !slot->barred;
 }
 
-/* An opening whose position was only assumed asks for it once. */
-static bool position_confirm(struct slot *slot, const struct sluice_called *called)
+/* Replaces an assumed position by the kernel's, once per opening. */
+static bool confirm_position(struct slot *slot, const struct sluice_called *called)
 {
 	long now;
 
@@ -223,8 +220,6 @@ static bool position_confirm(struct slot *slot, const struct sluice_called *call
 	return true;
 }
 
-/* ---- advice ---- */
-
 static void slot_wake(struct slot *slot)
 {
 	slot->is_dormant = false;
@@ -232,10 +227,10 @@ static void slot_wake(struct slot *slot)
 }
 
 /*
- * A read was slow: because of the device, or because its thread was put aside. Where files were
- * cached so far the next access is advised, which tells; a second one soon after needs no proof.
+ * A read was slow, because of the device or because its thread was preempted. A dormant opening
+ * advises the next read to find out; a second slow read soon after wakes it at once.
  */
-static void slot_doubt(struct slot *slot)
+static void slot_handle_slow_read(struct slot *slot)
 {
 	if (!slot->is_dormant || slot->doubt) {
 		slot_wake(slot);
@@ -246,7 +241,7 @@ static void slot_doubt(struct slot *slot)
 	slot->passed = DORMANT_EVERY;
 }
 
-/* An advice that returns at once found everything in memory; after many of them it is left be. */
+/* An advice that returns at once has found everything in the page cache. */
 static void advice_judge(struct slot *slot, int64_t took_ns)
 {
 	if (took_ns > (int64_t)self.options.idle_ns) {
@@ -266,7 +261,7 @@ static void advice_judge(struct slot *slot, int64_t took_ns)
 	}
 }
 
-static unsigned advise(struct slot *slot, int fd)
+static unsigned advise_ahead(struct slot *slot, int fd)
 {
 	const struct sluice_guest *guest = self.guest;
 	unsigned acts = 0;
@@ -280,7 +275,7 @@ static unsigned advise(struct slot *slot, int fd)
 		acts++;
 		took_ns = guest->advise(guest->self, fd, offset, slot->length, POSIX_FADV_WILLNEED);
 		if (took_ns < 0) {
-			slot->barred = true; /* no file that takes advice */
+			slot->barred = true; /* the file does not accept advice */
 			break;
 		}
 		advice_judge(slot, took_ns);
@@ -288,8 +283,8 @@ static unsigned advise(struct slot *slot, int fd)
 	return acts;
 }
 
-/* Does a dormant opening pass this time? What it passes was not advised. */
-static bool is_passed(struct slot *slot)
+/* Does a dormant opening skip this prediction? */
+static bool skips_prediction(struct slot *slot)
 {
 	if (!slot->is_dormant)
 		return false;
@@ -299,7 +294,7 @@ static bool is_passed(struct slot *slot)
 	return false;
 }
 
-/* It waited for the device. Memory gives a byte in less than a nanosecond. */
+/* Did the read wait for the device? From memory, a byte takes less than a nanosecond. */
 static bool is_slow(const struct sluice_called *called)
 {
 	return called->duration_ns > (int64_t)self.options.slow_ns + called->result;
@@ -310,22 +305,20 @@ static unsigned slot_read(struct slot *slot, const struct sluice_called *called)
 	bool was_advised = slot->ahead > 0, was_slow = is_slow(called);
 
 	slot->used = true;
-	slot_learn(slot, read_begin(slot, called), called->result);
-	if (!is_worth_advice(slot) || !kind_confirm(slot, (int)called->handle) ||
-	    !position_confirm(slot, called))
+	slot_learn(slot, read_offset(slot, called), called->result);
+	if (!is_worth_advice(slot) || !check_accepts_advice(slot, (int)called->handle) ||
+	    !confirm_position(slot, called))
 		return 0;
 	slot->doubt -= slot->doubt > 0;
 	if (was_slow)
-		slot_doubt(slot);
-	/* It was asked for too late: further ahead there is more time. */
+		slot_handle_slow_read(slot);
+	/* The advice came too late: a greater depth leaves more time. */
 	if (was_slow && was_advised && slot->depth < self.options.depth_max)
 		slot->depth = 2 * slot->depth < self.options.depth_max
 				      ? 2 * slot->depth
 				      : (uint32_t)self.options.depth_max;
-	return is_passed(slot) ? 0 : advise(slot, (int)called->handle);
+	return skips_prediction(slot) ? 0 : advise_ahead(slot, (int)called->handle);
 }
-
-/* ---- hooks ---- */
 
 static unsigned read_after(const struct sluice_called *called)
 {
@@ -336,11 +329,11 @@ static unsigned read_after(const struct sluice_called *called)
 		return 0;
 	slot = slot_find(called->opening);
 	if (!slot)
-		slot = slot_make(called->opening);
+		slot = slot_create(called->opening);
 	if (!slot)
 		return 0;
 	acts = slot_read(slot, called);
-	slot_leave(slot);
+	slot_unlock(slot);
 	return acts;
 }
 
@@ -352,7 +345,7 @@ static void seek_after(const struct sluice_called *called)
 		return;
 	slot->position = called->result;
 	slot->confirmed = true;
-	slot_leave(slot);
+	slot_unlock(slot);
 }
 
 static unsigned read_ahead_after(void *state, const struct sluice_called *called)
@@ -440,11 +433,11 @@ static int read_ahead_start(const struct sluice_guest *guest, void **state)
 	if (error < 0)
 		return error;
 	*state = NULL;
-	/* A forked child has its parent's table, in which threads may have been that it lacks. */
+	/* In a forked child the table is the parent's, and slots may be locked by its threads. */
 	for (unsigned i = 0; i < READ_AHEAD_SLOTS; i++) {
 		atomic_store_explicit(&self.keys[i], 0, memory_order_relaxed);
-		if (atomic_load_explicit(&self.slots[i].taken, memory_order_relaxed))
-			slot_leave(&self.slots[i]);
+		if (atomic_load_explicit(&self.slots[i].locked, memory_order_relaxed))
+			slot_unlock(&self.slots[i]);
 	}
 	self.options = options;
 	self.guest = guest;
@@ -462,6 +455,6 @@ const struct sluice_plugin inline_read_ahead = {
 	.abi = SLUICE_PLUGIN_ABI,
 	.kind = SLUICE_INLINE,
 	.name = "read_ahead",
-	.help = "advises the kernel of the next access to files that are read in strides",
+	.help = "prefetch files that are read with a constant stride",
 	.in_line = &read_ahead,
 };

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The in-line plug-in read_ahead: advises the kernel of the next access to a file that is read in
- * strides, which the kernel's own read-ahead does not see. Guest.
+ * The in-line plug-in read_ahead: prefetches files that are read with a constant stride, which the
+ * kernel's own read-ahead does not detect. Guest.
  *
- * Per opening it predicts that the next read begins as far behind the last one as that did behind
- * the one before. After `threshold` right predictions in a row it calls
- * posix_fadvise(POSIX_FADV_WILLNEED) for the next `depth` accesses, each once; with constant
- * strides and the default of 4 the first advice follows the sixth read. A read that was advised and
- * still took longer than `slow_us`, and a nanosecond per byte, doubles the depth, up to
- * `depth_max`. A wrong prediction starts all over. Sockets and pipes are never looked at, nor what
- * bypasses the page cache, and streams have their own buffers; a purely sequential reader is left
- * to the kernel unless `sequential` says otherwise.
+ * For each opening it predicts that the distance from the last read to the next is the same as that
+ * between the last two. After `threshold` correct predictions in a row it calls
+ * posix_fadvise(POSIX_FADV_WILLNEED) for the next `depth` reads, once for each. With a constant
+ * stride and the default threshold of 4, the first advice follows the sixth read. If a read was
+ * advised and still took longer than `slow_us` plus 1 ns per byte, the depth is doubled, up to
+ * `depth_max`. A wrong prediction starts again from zero. Sockets, pipes, streams (which have their
+ * own buffers) and files that bypass the page cache are ignored. Sequential reads are left to the
+ * kernel unless the option `sequential` is set.
  *
- * Where 64 advices in a row returned within `idle_ns` each, the file is cached: from then on only
- * the 16th prediction is advised, after it the 32nd, and so on up to every 1024th, until an
- * advice is slow again, or two reads are. `dormant = no` keeps on.
+ * If 64 advices in a row each returned within `idle_ns`, the file is in the page cache and the
+ * opening becomes dormant: only one in 16 predictions is advised, then one in 32, up to one in
+ * 1024. A slow advice or two slow reads wake it up. `dormant = no` turns this off.
  *
- * State is a fixed table of READ_AHEAD_SLOTS openings; the one least lately used of four makes room
- * for another. A slot has a try-lock: whoever finds it taken passes by.
+ * The state is a fixed table of READ_AHEAD_SLOTS openings, in sets of four; a new opening replaces
+ * one of its set that was not used recently. A slot has a try-lock: a thread that finds it locked
+ * skips the call.
  */
 #ifndef SLUICE_CAPTURE_INLINE_READ_AHEAD_H
 #define SLUICE_CAPTURE_INLINE_READ_AHEAD_H

@@ -188,8 +188,8 @@ static bool lane_get_chunk(struct lane *l)
 	else
 		l->starved = STARVED_CALLS;
 	signals_release(held);
-	s->hooking.late = clock_ticks(capture_gate->clock);
-	cost_flush(s, l, s->hooking.late - start);
+	s->hooks.not_before = clock_ticks(capture_gate->clock);
+	cost_flush(s, l, s->hooks.not_before - start);
 	return fed;
 }
 
@@ -236,7 +236,7 @@ void frame_count(struct frame *f)
 			cost_count(&capture_self, f);
 		/* The following hooks are not charged for the time until now. */
 		if (frame_watched(call_table[call].layer, call_table[call].class))
-			capture_self.hooking.late = clock_ticks(capture_gate->clock);
+			capture_self.hooks.not_before = clock_ticks(capture_gate->clock);
 	}
 	f->seq = 0;
 }

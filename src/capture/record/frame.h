@@ -78,11 +78,11 @@ struct hook_account {
 };
 
 /* The state of in-line plug-ins in a thread. It belongs to inline/host.c. */
-struct hooking {
+struct hook_state {
 	const void *volatile at; /* frame of the call whose hooks are running; NULL: none */
-	uint64_t late; /* end of the guest's slow work after a call, which hooks must not be charged
-			  for */
-	uint64_t outside;      /* ticks that the running hook has spent in the kernel */
+	uint64_t not_before;   /* end of the guest's slow work after a call, which hooks must not be
+			    charged   for */
+	uint64_t kernel_ticks; /* ticks that the running hook has spent in the kernel */
 	uint32_t calls, limit; /* hook calls since the last flush; flush when calls == limit */
 	struct hook_account accounts[CONTROL_PLUGINS];
 };
@@ -99,7 +99,7 @@ struct self {
 	struct calling calling;
 	uint64_t moved;	       /* bytes moved by HDF5 calls so far, for libraries on top of HDF5 */
 	uint64_t record_ticks; /* overhead of SELF_RECORDS records; see cost.h */
-	struct hooking hooking;
+	struct hook_state hooks;
 	struct counting counting[LANES][COUNTING_WAYS];
 } __attribute__((aligned(64))); /* the flags and lane 0 share a cache line */
 
