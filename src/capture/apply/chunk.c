@@ -5,7 +5,7 @@
 
 #include "capture/apply/rules.h"
 
-/* UINT64_MAX if that is more than can be counted. */
+/* UINT64_MAX on overflow. */
 static uint64_t product(const unsigned long long *dims, int rank)
 {
 	uint64_t product = 1;
@@ -24,14 +24,14 @@ static bool chunk_fits(const unsigned long long *chunk, int rank, uint64_t eleme
 	       bytes <= CHUNK_BYTES_MAX;
 }
 
-/* Extents as they are given; they have to be those of the dataset at most. */
-static bool chunk_given(const char *value, int rank, const unsigned long long *dims,
-			unsigned long long *chunk)
+/* Reads a shape, which must not exceed the dimensions of the dataset. */
+static bool shape_from_text(const char *value, int rank, const unsigned long long *dims,
+			    unsigned long long *chunk)
 {
 	for (int i = 0; i < rank; i++) {
 		uint64_t extent;
 
-		/* "4096," is one extent: without the comma it would be a size. */
+		/* "4096," is a shape with one dimension: without the comma it would be a size. */
 		if (!rules_number(&value, &extent) || !extent || extent > dims[i] ||
 		    (*value != (i + 1 < rank ? ',' : 0) && (rank > 1 || strcmp(value, ",") != 0)))
 			return false;
@@ -41,8 +41,8 @@ static bool chunk_given(const char *value, int rank, const unsigned long long *d
 	return true;
 }
 
-static void chunk_made(uint64_t bytes, int rank, const unsigned long long *dims, uint64_t element,
-		       unsigned long long *chunk)
+static void shape_from_size(uint64_t bytes, int rank, const unsigned long long *dims,
+			    uint64_t element, unsigned long long *chunk)
 {
 	uint64_t most = bytes / element;
 
@@ -61,12 +61,12 @@ bool chunk_shape(const char *value, int rank, const unsigned long long *dims, ui
 	if (rank < 1 || rank > CHUNK_RANK_MAX || !element || !product(dims, rank))
 		return false;
 	if (strchr(value, ',')) {
-		if (!chunk_given(value, rank, dims, chunk))
+		if (!shape_from_text(value, rank, dims, chunk))
 			return false;
 	} else {
 		if (!rules_number(&end, &bytes) || *end || !bytes)
 			return false;
-		chunk_made(bytes, rank, dims, element, chunk);
+		shape_from_size(bytes, rank, dims, element, chunk);
 	}
 	return chunk_fits(chunk, rank, element);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shapes of chunks for datasets that would be contiguous: the parameter chunk_size made fit. Guest.
+ * The shape of chunks for a dataset, from the parameter chunk_size. Guest.
  */
 #ifndef SLUICE_CAPTURE_APPLY_CHUNK_H
 #define SLUICE_CAPTURE_APPLY_CHUNK_H
@@ -14,10 +14,10 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * The shape for a dataset of these extents, whose elements have so many bytes: as value says
- * ("1,26,327680"), or, where that is a lone number, made from a size in bytes by halving the
- * slowest extents first. False where it is none for this dataset: another number of extents, larger
- * ones, or too many bytes.
+ * Computes the chunk shape for a dataset with these dimensions and elements of `element` bytes.
+ * value is a shape ("1,26,327680") or a size in bytes ("1048576"); for a size, the dataset's
+ * dimensions are halved, slowest first, until the chunk fits. False if the value does not suit the
+ * dataset: another number of dimensions, larger ones, or too many bytes.
  */
 bool chunk_shape(const char *value, int rank, const unsigned long long *dims, uint64_t element,
 		 unsigned long long chunk[CHUNK_RANK_MAX]);

@@ -12,7 +12,7 @@
 #include "contract/calls.h"
 #include "contract/hints.h"
 
-/* What we ask of the library: name, and the symbol when linked. */
+/* The functions of the library that are called: name, and the symbol if linked. */
 #define USES(X) X(PMPI_File_get_info, __real_PMPI_File_get_info)
 
 LIBRARY_TABLE(table, USES)
@@ -23,7 +23,7 @@ static struct library_uses uses = LIBRARY_LISTED(table);
 void inject_record(unsigned call, uint64_t link, const struct info_text *requested,
 		   struct info_text *effective)
 {
-	size_t r = requested->used ? requested->used - 1 : 0; /* entries end with ';' each */
+	size_t r = requested->used ? requested->used - 1 : 0; /* without the last ';' */
 	size_t e = strlen(info_text_end(effective));
 	unsigned words = RECORD_HEAD_WORDS + 1 + text_words(r) + text_words(e);
 	struct frame f;
@@ -47,8 +47,8 @@ void inject_refuse(struct info_text *requested, const char *key, const char *rea
 	info_text_put(requested, key, text);
 }
 
-/* The kind of file system that an absolute path is on, or will be; 0 where that is not known. */
-static uint64_t magic_of(const char *path)
+/* The type of the file system that an absolute path is on, or will be on; 0 if unknown. */
+static uint64_t file_system_magic(const char *path)
 {
 	char text[RULES_PATH_BYTES];
 	struct statfs fs = { 0 };
@@ -64,12 +64,12 @@ static uint64_t magic_of(const char *path)
 	return (uint64_t)fs.f_type & UINT32_MAX;
 }
 
-/* OMPIO knows no prefixes, and ROMIO only those of drivers that it was built with. */
+/* Why a prefix is not used; NULL: it is. OMPIO supports none, ROMIO only those of its drivers. */
 static const char *prefix_refusal(const struct parameters_line *rule, const char *path)
 {
 	if (mpi_is_ompio())
 		return "ompio";
-	if (!strcmp(rule->name, "bglockless") && magic_of(path) != MAGIC_GPFS)
+	if (!strcmp(rule->name, "bglockless") && file_system_magic(path) != MAGIC_GPFS)
 		return "gpfs";
 	return NULL;
 }
@@ -92,7 +92,7 @@ static void prefix_apply(struct inject_opening *opening, const char *path, const
 		opening->name = name;
 }
 
-/* Why a hint is not given; NULL: it is. */
+/* Why a hint is not set; NULL: it is. */
 static const char *hint_refusal(const struct inject_opening *opening,
 				const struct parameters_line *rule, MPI_Info info)
 {
@@ -122,8 +122,8 @@ static void hint_apply(struct inject_opening *opening, const struct parameters_l
 		info_text_put(&opening->requested, rule->name, rule->value);
 }
 
-/* Can all ranks that open the file be expected to pass the same? */
-static bool ranks_are_here(const struct inject_opening *opening, MPI_Comm comm, int ranks)
+/* Will all ranks that open the file pass the same? */
+static bool ranks_agree(const struct inject_opening *opening, MPI_Comm comm, int ranks)
 {
 	bool known = true;
 
@@ -133,8 +133,8 @@ static bool ranks_are_here(const struct inject_opening *opening, MPI_Comm comm, 
 	return known && mpi_job_shares_parameters();
 }
 
-static void refuse_all(struct inject_opening *opening, enum parameters_place place,
-		       const char *path)
+static void refuse_all_rules(struct inject_opening *opening, enum parameters_place place,
+			     const char *path)
 {
 	const struct parameters_line *rule = NULL;
 
@@ -142,16 +142,16 @@ static void refuse_all(struct inject_opening *opening, enum parameters_place pla
 		inject_refuse(&opening->requested, rule->name, "ranks");
 }
 
-static void opening_apply(struct inject_opening *opening, MPI_Comm comm, int ranks,
-			  const char *spelled, MPI_Info info)
+static void apply_rules(struct inject_opening *opening, MPI_Comm comm, int ranks,
+			const char *spelled, MPI_Info info)
 {
 	char path[RULES_PATH_BYTES];
 	const struct parameters_line *rule = NULL;
 
 	rules_path(path, spelled);
-	if (!ranks_are_here(opening, comm, ranks)) {
-		refuse_all(opening, PLACE_HINT, path);
-		refuse_all(opening, PLACE_PREFIX, path);
+	if (!ranks_agree(opening, comm, ranks)) {
+		refuse_all_rules(opening, PLACE_HINT, path);
+		refuse_all_rules(opening, PLACE_PREFIX, path);
 		return;
 	}
 	while ((rule = rules_next(&rules_own, rule, PLACE_HINT, path, "")))
@@ -166,24 +166,24 @@ MPI_Info inject_open_slow(struct inject_opening *opening, MPI_Comm comm, const c
 
 	mpi_bind(opening->near);
 	ranks = mpi_size(opening->near, comm);
-	/* Neither the communicator nor the path is proved yet. */
+	/* No call has accepted the communicator or the path yet. */
 	if (ranks && path_bytes(path, EINVAL)) {
 		opening->is_ours = true;
 		opening->requested.used = 0;
-		opening_apply(opening, comm, ranks, path, info);
+		apply_rules(opening, comm, ranks, path, info);
 	}
 	errno = saved;
 	return opening->is_copied ? opening->copy : info;
 }
 
-/* Of the hints that an MPI reports: what was requested, and what decides about speed. */
-static bool hint_is_told(const struct info_text *requested, const char *key)
+/* Is the hint recorded? Only those that were requested, and those that affect performance. */
+static bool hint_is_recorded(const struct info_text *requested, const char *key)
 {
-	static const char *const kinds[] = { "cb_", "romio_", "striping_", "ind_" };
+	static const char *const prefixes[] = { "cb_", "romio_", "striping_", "ind_" };
 	size_t n = strlen(key);
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strncmp(key, kinds[i], strlen(kinds[i])))
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(key, prefixes[i], strlen(prefixes[i])))
 			return true;
 	for (size_t at = 0; at < requested->used;) {
 		const char *entry = requested->text + at;
@@ -195,8 +195,8 @@ static bool hint_is_told(const struct info_text *requested, const char *key)
 	return false;
 }
 
-static void effective_read(struct inject_opening *opening, MPI_File file,
-			   struct info_text *effective)
+static void read_effective_hints(struct inject_opening *opening, MPI_File file,
+				 struct info_text *effective)
 {
 	void *const *functions = library_use(&uses, opening->near);
 	int (*get)(MPI_File, MPI_Info *) =
@@ -214,7 +214,7 @@ static void effective_read(struct inject_opening *opening, MPI_File file,
 		return;
 	at = info_read(&all, opening->near, info, 0);
 	while (hints_next(&at, key, sizeof(key), value, sizeof(value)))
-		if (hint_is_told(&opening->requested, key))
+		if (hint_is_recorded(&opening->requested, key))
 			info_text_put(effective, key, value);
 	info_free(opening->near, &info);
 }
@@ -232,7 +232,7 @@ void inject_opened_slow(struct inject_opening *opening, const MPI_File *file)
 			handle_key(SPACE_MPI, mpi_handle_at(opening->near, file))));
 	if (link) {
 		effective.used = 0;
-		effective_read(opening, *file, &effective);
+		read_effective_hints(opening, *file, &effective);
 		inject_record(CALL_MPI_File_parameters, link, &opening->requested, &effective);
 	}
 	errno = saved;

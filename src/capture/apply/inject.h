@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Injection: the parameters of the run (capture/apply/rules.h) applied inside an unmodified
- * program, at MPI_File_open, in HDF5, and where files are made (capture/apply/layout.h). Guest.
+ * Injection: applies the parameters of the run (capture/apply/rules.h) inside an unmodified
+ * program, at MPI_File_open, in HDF5, and when files are created (capture/apply/layout.h). Guest.
  *
- * What the program passes is never changed: its info and its lists are copied, the copies are
- * passed on and released after the call. On any trouble it is the plain call. Where all ranks have
- * to pass the same, nothing is done unless all ranks of the job are in the run
- * (mpi_job_shares_parameters()). After an opening that succeeds, what was requested and what is in
- * effect is recorded: one record per opening.
+ * The program's objects are never changed: its info and its property lists are copied, the copies
+ * are passed to the real call and released after it. On any failure the call is made as the program
+ * asked. Parameters that all ranks have to pass alike are applied only if all ranks of the job have
+ * the same (mpi_job_shares_parameters()). After each successful opening one record states what was
+ * requested and what is in effect.
  *
- *   inject.c          records, and MPI_File_open
- *   inject_hdf5.c     files of HDF5: access properties
- *   inject_dataset.c  datasets: creation properties, transfers
+ *   inject.c          the records, and MPI_File_open
+ *   inject_hdf5.c     HDF5 files: access properties
+ *   inject_dataset.c  HDF5 datasets: creation properties and transfers
  *
- * Where the page is empty every function here is one test of a word.
+ * Without parameters, every function here costs one test of a word.
  */
 #ifndef SLUICE_CAPTURE_APPLY_INJECT_H
 #define SLUICE_CAPTURE_APPLY_INJECT_H
@@ -22,14 +22,14 @@
 #include "capture/libraries/info.h"
 #include "capture/libraries/mpi.h"
 
-/* An MPI file being opened. */
+/* A call of MPI_File_open. */
 struct inject_opening {
 	const void *near;
-	const char *name; /* what to open: the program's name, or `prefixed` */
+	const char *name; /* the name to open: the program's, or `prefixed` */
 	MPI_Info copy;
 	bool is_copied;
-	bool is_ours;		    /* the call is to be reported */
-	struct info_text requested; /* the rest is valid if is_ours */
+	bool is_ours;		    /* the outcome is to be recorded */
+	struct info_text requested; /* this and the rest are valid if is_ours */
 	char prefixed[RULES_PATH_BYTES];
 };
 
@@ -39,18 +39,18 @@ MPI_Info inject_open_slow(struct inject_opening *opening, MPI_Comm comm, const c
 			  MPI_Info info);
 void inject_opened_slow(struct inject_opening *opening, const MPI_File *file);
 
-/* One record of parameters; LINK 0, of a call that was not recorded, makes none. Keeps errno. */
+/* Writes one record of parameters, unless link is 0 (the call has no record). Keeps errno. */
 void inject_record(unsigned call, uint64_t link, const struct info_text *requested,
 		   struct info_text *effective);
 
-/* KEY=!REASON: why a parameter is not applied. */
+/* Adds KEY=!REASON: the parameter is not applied. */
 void inject_refuse(struct info_text *requested, const char *key, const char *reason);
 
 #pragma GCC visibility pop
 
 /*
- * What to open the file with: info, and opening->name for the name. inner: the call is part of one
- * that we have dealt with. Keeps errno.
+ * Returns the info to open the file with; the name is opening->name. inner: the call is nested in
+ * one that was handled already (MPI_X and PMPI_X). inject_opened() has to follow. Both keep errno.
  */
 static inline MPI_Info inject_open(struct inject_opening *opening, bool inner, const void *called,
 				   MPI_Comm comm, const char *path, MPI_Info info)

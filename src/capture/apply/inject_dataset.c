@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Datasets of HDF5: how they are laid out, and how they are moved.
+ * Injects parameters into HDF5 datasets: creation properties and transfers.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "capture/libraries/wrapper_helpers.h"
 #include "contract/calls.h"
 
-/* What we ask of the library: name, symbol when linked, type; see inject_hdf5.c. */
+/* The functions of the library that are called: name, symbol if linked, type; see inject_hdf5.c. */
 #define USES(X)                                                                             \
 	X(H5Iget_type, H5Iget_type, int (*)(hid_t))                                         \
 	X(H5Iis_valid, H5Iis_valid, htri_t (*)(hid_t))                                      \
@@ -47,7 +47,7 @@
 
 LIBRARY_TYPED(USES)
 
-/* Constants of the library, the same in all versions. */
+/* Constants of HDF5, the same in all versions. */
 enum id_type { ID_FILE = 1, ID_GROUP, ID_TYPE, ID_SPACE, ID_DATASET };
 enum layout_kind { LAYOUT_COMPACT, LAYOUT_CONTIGUOUS, LAYOUT_CHUNKED, LAYOUT_VIRTUAL };
 enum { SPACE_SIMPLE = 1, TRANSFER_INDEPENDENT = 0, TRANSFER_COLLECTIVE = 1 };
@@ -57,9 +57,10 @@ static const char *const alloc_times[] = { "default", "early", "late", "incr", N
 #define FILL_NEVER 1
 #define FILL_IF_SET 2
 #define ALLOC_DEFAULT 0
+#define ALLOC_LATE 2
 #define ALLOC_INCREMENTAL 3
 
-static int word_find(const char *value, const char *const *words)
+static int find_word(const char *value, const char *const *words)
 {
 	for (int i = 0; words[i]; i++)
 		if (!strcmp(words[i], value))
@@ -67,10 +68,10 @@ static int word_find(const char *value, const char *const *words)
 	return -1;
 }
 
-/* A dataset whose creation is under way: what is known of it. */
+/* The dataset that is being created. */
 struct site {
 	void *const *functions;
-	hid_t list; /* ours */
+	hid_t list; /* the copied creation list */
 	hid_t type, space;
 };
 
@@ -80,7 +81,7 @@ static const char *chunk_apply(const struct site *site, const char *value)
 	hsize_t dims[HDF5_RANK_MAX], most[HDF5_RANK_MAX], chunk[HDF5_RANK_MAX];
 	int rank;
 
-	/* The default, with nothing that needs it: else the program has its reasons. */
+	/* Only the default layout is changed: any other is a decision of the program. */
 	if (OF(functions, H5Pget_layout)(site->list) != LAYOUT_CONTIGUOUS ||
 	    OF(functions, H5Pget_external_count)(site->list) != 0)
 		return "layout";
@@ -90,7 +91,7 @@ static const char *chunk_apply(const struct site *site, const char *value)
 	if (rank < 1 || rank > HDF5_RANK_MAX ||
 	    OF(functions, H5Sget_simple_extent_dims)(site->space, dims, most) < 0)
 		return "rank";
-	/* A contiguous dataset that can grow is an error of the program's, and stays one. */
+	/* HDF5 rejects a contiguous dataset that can grow; chunks would hide that error. */
 	if (memcmp(dims, most, (size_t)rank * sizeof(dims[0])) != 0)
 		return "extent";
 	if (!chunk_shape(value, rank, dims, OF(functions, H5Tget_size)(site->type), chunk))
@@ -98,7 +99,7 @@ static const char *chunk_apply(const struct site *site, const char *value)
 	return OF(functions, H5Pset_chunk)(site->list, rank, chunk) < 0 ? "failed" : NULL;
 }
 
-/* Types without parts: others may need their fill value for more than looks. */
+/* Simple types. HDF5 relies on the fill value of others, such as variable-length types. */
 static bool type_is_plain(const struct site *site)
 {
 	enum { INTEGER, FLOAT, BITS = 4, OPAQUE = 5, ENUM = 8 };
@@ -110,7 +111,7 @@ static bool type_is_plain(const struct site *site)
 
 static const char *fill_apply(const struct site *site, const char *value)
 {
-	int time = word_find(value, fill_times);
+	int time = find_word(value, fill_times);
 	H5D_fill_time_t was = -1;
 
 	if (time < 0 || OF(site->functions, H5Pget_fill_time)(site->list, &was) < 0)
@@ -124,7 +125,7 @@ static const char *fill_apply(const struct site *site, const char *value)
 
 static const char *alloc_apply(const struct site *site, const char *value)
 {
-	int time = word_find(value, alloc_times), layout;
+	int time = find_word(value, alloc_times), layout;
 	H5D_alloc_time_t was = -1;
 
 	if (time < 0 || OF(site->functions, H5Pget_alloc_time)(site->list, &was) < 0)
@@ -133,26 +134,25 @@ static const char *alloc_apply(const struct site *site, const char *value)
 	if (layout == LAYOUT_COMPACT || layout == LAYOUT_VIRTUAL ||
 	    (time == ALLOC_INCREMENTAL && layout != LAYOUT_CHUNKED))
 		return "layout";
-	/* A list tells the default of its layout, whether it was set or not. */
+	/* A list returns the default of its layout if the program has not set the property. */
 	if (rules_own.application_wins && was != ALLOC_DEFAULT &&
-	    was != (layout == LAYOUT_CHUNKED ? ALLOC_INCREMENTAL : 2))
+	    was != (layout == LAYOUT_CHUNKED ? ALLOC_INCREMENTAL : ALLOC_LATE))
 		return "application";
 	return OF(site->functions, H5Pset_alloc_time)(site->list, time) < 0 ? "failed" : NULL;
 }
 
-/* One row per property, in the order in which they are applied: the later depend on the earlier. */
+/* One row per property, in the order of application: later ones depend on earlier ones. */
 static const struct {
 	const char *name;
-	const char *(*apply)(const struct site *site, const char *value); /* NULL, or why not */
+	const char *(*apply)(const struct site *site,
+			     const char *value); /* NULL, or the reason of refusal */
 } properties[] = {
 	{ "chunk_size", chunk_apply },
 	{ "fill_time", fill_apply },
 	{ "alloc_time", alloc_apply },
 };
 
-/* Datasets. */
-
-static bool is_usable(void *const *functions)
+static bool library_is_usable(void *const *functions)
 {
 	static const enum use needed[] = {
 		USE_H5Iget_type,
@@ -189,8 +189,8 @@ static bool is_usable(void *const *functions)
 	return true;
 }
 
-/* The file that an object is in; "" where that cannot be asked without an error. */
-static const char *file_of(void *const *functions, hid_t place, char path[RULES_PATH_BYTES])
+/* The path of the file that an object is in; "" if asking for it could fail. */
+static const char *object_file(void *const *functions, hid_t place, char path[RULES_PATH_BYTES])
 {
 	int type = OF(functions, H5Iget_type)(place);
 	char name[RULES_PATH_BYTES];
@@ -202,7 +202,7 @@ static const char *file_of(void *const *functions, hid_t place, char path[RULES_
 	return n > 0 && n < (ssize_t)sizeof(name) ? rules_path(path, name) : path;
 }
 
-static bool list_is_good(void *const *functions, hid_t list, hid_t class)
+static bool list_is_valid(void *const *functions, hid_t list, hid_t class)
 {
 	hid_t *defaults = OF(functions, H5P_LST_DATASET_CREATE_ID_g);
 
@@ -210,13 +210,13 @@ static bool list_is_good(void *const *functions, hid_t list, hid_t class)
 	       OF(functions, H5Pisa_class)(list, class) > 0;
 }
 
-/* Can all ranks be expected to do the same? */
-static bool ranks_are_here(void)
+/* Will all ranks do the same? */
+static bool ranks_agree(void)
 {
 	return !inject_ranks_are_unknown() && mpi_job_shares_parameters();
 }
 
-static bool dataset_copy(struct inject_dataset *dataset, void *const *functions)
+static bool copy_creation_list(struct inject_dataset *dataset, void *const *functions)
 {
 	hid_t from = dataset->creation == HDF5_DEFAULT ? *OF(functions, H5P_LST_DATASET_CREATE_ID_g)
 						       : dataset->creation;
@@ -229,10 +229,10 @@ static bool dataset_copy(struct inject_dataset *dataset, void *const *functions)
 	return true;
 }
 
-static void dataset_apply(struct inject_dataset *dataset, struct site *site, const char *path,
-			  const char *name)
+static void apply_rules(struct inject_dataset *dataset, struct site *site, const char *path,
+			const char *name)
 {
-	bool is_here = ranks_are_here();
+	bool all_agree = ranks_agree();
 
 	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++) {
 		const char *key = properties[i].name, *refusal = NULL;
@@ -240,9 +240,9 @@ static void dataset_apply(struct inject_dataset *dataset, struct site *site, con
 
 		if (!value)
 			continue;
-		if (!is_here)
+		if (!all_agree)
 			refusal = "ranks";
-		else if (!dataset->is_copied && !dataset_copy(dataset, site->functions))
+		else if (!dataset->is_copied && !copy_creation_list(dataset, site->functions))
 			refusal = "failed";
 		site->list = dataset->creation;
 		if (!refusal)
@@ -262,24 +262,24 @@ void inject_dataset_slow(struct inject_dataset *dataset, hid_t place, const char
 	char path[RULES_PATH_BYTES];
 	int saved = errno;
 
-	if (is_usable(functions) && (!name || path_bytes(name, EINVAL)) &&
+	if (library_is_usable(functions) && (!name || path_bytes(name, EINVAL)) &&
 	    OF(functions, H5Iget_type)(type) == ID_TYPE &&
 	    OF(functions, H5Iget_type)(space) == ID_SPACE &&
 	    (dataset->creation == HDF5_DEFAULT ||
-	     list_is_good(functions, dataset->creation,
-			  *OF(functions, H5P_CLS_DATASET_CREATE_ID_g))) &&
-	    *file_of(functions, place, path)) {
+	     list_is_valid(functions, dataset->creation,
+			   *OF(functions, H5P_CLS_DATASET_CREATE_ID_g))) &&
+	    *object_file(functions, place, path)) {
 		dataset->is_ours = true;
 		dataset->requested.used = 0;
 		dataset->is_aligned = rules_value(&rules_own, PLACE_ACCESS, path, "",
 						  PARAMETERS_ALIGNMENT) != NULL;
-		dataset_apply(dataset, &site, path, name ? name : "");
+		apply_rules(dataset, &site, path, name ? name : "");
 	}
 	errno = saved;
 }
 
-/* What a list says, in the words of the rules. */
-static void effective_read(void *const *functions, hid_t list, struct info_text *effective)
+/* Reads the properties of a list, as text in the form of the rules. */
+static void read_effective(void *const *functions, hid_t list, struct info_text *effective)
 {
 	int layout = OF(functions, H5Pget_layout)(list), rank = 0, time = -1;
 	char value[HDF5_RANK_MAX * 21 + 1], *to = value;
@@ -300,7 +300,7 @@ static void effective_read(void *const *functions, hid_t list, struct info_text 
 		info_text_put(effective, "alloc_time", alloc_times[time]);
 }
 
-static void number_tell(struct info_text *to, const char *key, uint64_t number)
+static void put_number(struct info_text *to, const char *key, uint64_t number)
 {
 	char value[24];
 
@@ -308,7 +308,7 @@ static void number_tell(struct info_text *to, const char *key, uint64_t number)
 	info_text_put(to, key, value);
 }
 
-/* Only HDF5's own files have offsets; other connectors would make an error of the question. */
+/* Only native HDF5 files have offsets; with other connectors asking for them fails. */
 static bool has_offsets(void *const *functions, hid_t dataset)
 {
 	hbool_t is_native = false;
@@ -321,60 +321,60 @@ static bool has_offsets(void *const *functions, hid_t dataset)
 	       OF(functions, H5VLobject_is_native)(dataset, &is_native) >= 0 && is_native;
 }
 
-/* Data without a place is at -1, counted from the end of a user block: of 0 bytes, or a power of 2.
+/* Is the data allocated? If not, the offset is -1 plus the size of the user block: 0 or a power
+ * of 2.
  */
-static bool is_place(haddr_t offset)
+static bool offset_is_allocated(haddr_t offset)
 {
 	return (offset & (offset + 1)) != 0;
 }
 
 /*
- * Where the data is: alignment by its effect. Of data in one piece the library answers both from
- * memory, each rank on its own; the size of others may be in the file, so it is asked second.
+ * Reads the place of the data, which shows the effect of an alignment. For contiguous data HDF5
+ * answers both questions from memory and without communication. The size of other data may have to
+ * be read from the file, so it is asked for only if there is an offset.
  */
-static void place_read(void *const *functions, hid_t dataset, struct info_text *effective)
+static void read_place(void *const *functions, hid_t dataset, struct info_text *effective)
 {
 	haddr_t offset;
 
 	if (!has_offsets(functions, dataset))
 		return;
 	offset = OF(functions, H5Dget_offset)(dataset);
-	if (!is_place(offset))
+	if (!offset_is_allocated(offset))
 		return;
-	number_tell(effective, PARAMETERS_OFFSET, offset);
-	number_tell(effective, PARAMETERS_SIZE, OF(functions, H5Dget_storage_size)(dataset));
+	put_number(effective, PARAMETERS_OFFSET, offset);
+	put_number(effective, PARAMETERS_SIZE, OF(functions, H5Dget_storage_size)(dataset));
 }
 
 void inject_dataset_created(struct inject_dataset *dataset, hid_t id, bool is_complete)
 {
 	void *const *functions = library_use(&uses, dataset->near);
 	uint64_t link = id < 0 ? 0 : hdf5_link(dataset->near, id);
-	bool is_told = dataset->requested.used || rules_places == RULES_ON;
+	bool is_recorded = dataset->requested.used || rules_places == RULES_ON;
 	struct info_text effective;
 	int saved = errno;
 	hid_t list;
 
 	effective.used = 0;
-	if (link && is_complete && is_told) {
+	if (link && is_complete && is_recorded) {
 		list = OF(functions, H5Dget_create_plist)(id);
 		if (list >= 0) {
-			effective_read(functions, list, &effective);
+			read_effective(functions, list, &effective);
 			OF(functions, H5Pclose)(list);
 		}
 	}
 	if (link && is_complete && (dataset->is_aligned || rules_places == RULES_ON))
-		place_read(functions, id, &effective);
-	/* Of a dataset that nothing was asked for there may be nothing to tell. */
-	if (is_told || effective.used)
+		read_place(functions, id, &effective);
+	/* Without requests and effective values there is nothing to record. */
+	if (is_recorded || effective.used)
 		inject_record(CALL_H5D_parameters, link, &dataset->requested, &effective);
 	if (dataset->is_copied)
 		inject_list_close(dataset->near, dataset->creation, id < 0);
 	errno = saved;
 }
 
-/* Transfers. */
-
-/* Whether transfers of a dataset become independent: kept by copy and id. */
+/* Cache by copy and id: do transfers of the dataset become independent? */
 enum verdict { VERDICT_NONE, VERDICT_LEAVE, VERDICT_CHANGE };
 static struct answer_cache verdicts;
 
@@ -383,7 +383,7 @@ void inject_hdf5_ended(void)
 	answer_cache_clear(&verdicts);
 }
 
-/* Filters need all ranks of a collective transfer; the reverse is never safe. */
+/* A dataset with filters requires collective transfers. */
 static bool has_filters(void *const *functions, hid_t dataset)
 {
 	hid_t list = OF(functions, H5Dget_create_plist)(dataset);
@@ -396,36 +396,36 @@ static bool has_filters(void *const *functions, hid_t dataset)
 	return n != 0;
 }
 
-static enum verdict verdict_find(void *const *functions, hid_t dataset)
+static enum verdict decide_transfer(void *const *functions, hid_t dataset)
 {
 	char path[RULES_PATH_BYTES];
 	const char *value = NULL;
 
-	if (OF(functions, H5Iget_type)(dataset) != ID_DATASET || !ranks_are_here())
+	if (OF(functions, H5Iget_type)(dataset) != ID_DATASET || !ranks_agree())
 		return VERDICT_LEAVE;
-	if (*file_of(functions, dataset, path))
+	if (*object_file(functions, dataset, path))
 		value = rules_value(&rules_own, PLACE_TRANSFER, path, "", "transfer");
 	return value && !strcmp(value, "independent") && !has_filters(functions, dataset)
 		       ? VERDICT_CHANGE
 		       : VERDICT_LEAVE;
 }
 
-static bool is_to_change(void *const *functions, uint64_t key, hid_t dataset)
+static bool transfer_changes(void *const *functions, uint64_t key, hid_t dataset)
 {
 	enum verdict verdict = (enum verdict)answer_cache_get(&verdicts, key);
 
 	if (verdict == VERDICT_NONE) {
-		verdict = verdict_find(functions, dataset);
+		verdict = decide_transfer(functions, dataset);
 		answer_cache_put(&verdicts, key, verdict);
 	}
 	return verdict == VERDICT_CHANGE;
 }
 
-static bool all_are_to_change(const void *near, void *const *functions, const hid_t *datasets,
-			      size_t count)
+static bool all_transfers_change(const void *near, void *const *functions, const hid_t *datasets,
+				 size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!is_to_change(functions, hdf5_handle(near, datasets[i]), datasets[i]))
+		if (!transfer_changes(functions, hdf5_handle(near, datasets[i]), datasets[i]))
 			return false;
 	return count > 0;
 }
@@ -437,12 +437,13 @@ hid_t inject_transfer_slow(const void *near, hid_t list, const hid_t *datasets, 
 	int saved = errno;
 	hid_t copy = -1;
 
-	/* Only parallel HDF5 has the question. */
-	if (is_usable(functions) && OF(functions, H5Pget_dxpl_mpio) &&
+	/* Only parallel HDF5 has these functions. Only collective transfers are changed: making an
+	 * independent one collective is never safe. */
+	if (library_is_usable(functions) && OF(functions, H5Pget_dxpl_mpio) &&
 	    OF(functions, H5Pset_dxpl_mpio) &&
-	    list_is_good(functions, list, *OF(functions, H5P_CLS_DATASET_XFER_ID_g)) &&
+	    list_is_valid(functions, list, *OF(functions, H5P_CLS_DATASET_XFER_ID_g)) &&
 	    OF(functions, H5Pget_dxpl_mpio)(list, &mode) >= 0 && mode == TRANSFER_COLLECTIVE &&
-	    all_are_to_change(near, functions, datasets, count))
+	    all_transfers_change(near, functions, datasets, count))
 		copy = OF(functions, H5Pcopy)(list);
 	if (copy >= 0)
 		OF(functions, H5Pset_dxpl_mpio)(copy, TRANSFER_INDEPENDENT);

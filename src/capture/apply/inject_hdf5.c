@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Files of HDF5, and what files and datasets have in common.
+ * Injects parameters into HDF5 files; also the code that files and datasets share.
  */
 #include "capture/apply/inject_hdf5.h"
 
@@ -11,8 +11,8 @@
 #include "contract/calls.h"
 
 /*
- * H5AC_cache_config_t, version 1, up to what we look at; the library's own is not longer than with
- * the rest.
+ * H5AC_cache_config_t, version 1, up to the members that are used. `rest` makes it at least as long
+ * as that of any HDF5.
  */
 struct cache_config {
 	int version;
@@ -28,8 +28,9 @@ struct cache_config {
 #define CACHE_CONFIG_VERSION 1
 
 /*
- * What we ask of the library: name, symbol when linked, type. A linked program must have what has a
- * wrapper and is named here; what serial HDF5 lacks is therefore absent from it.
+ * The functions of the library that are called: name, symbol if linked, type. A linked program must
+ * contain every function that has a wrapper and is named here. Functions that serial HDF5 lacks
+ * therefore have an absent_ symbol.
  */
 #define USES(X)                                                                                  \
 	X(H5open, H5open, herr_t (*)(void))                                                      \
@@ -73,15 +74,13 @@ struct cache_config {
 
 LIBRARY_TYPED(USES)
 
-/* A parallel file was opened though we have seen no MPI_Init. */
+/* A parallel file was opened although no MPI_Init was seen. */
 static atomic_bool ranks_are_unknown;
 
 bool inject_ranks_are_unknown(void)
 {
 	return atomic_load_explicit(&ranks_are_unknown, memory_order_relaxed);
 }
-
-/* Values as text. */
 
 #define VALUE_BYTES 64
 
@@ -99,12 +98,12 @@ static char *number_put(char *to, uint64_t number)
 	return to;
 }
 
-static bool number_get(const char *value, uint64_t *number)
+static bool parse_number(const char *value, uint64_t *number)
 {
 	return rules_number(&value, number) && !*value;
 }
 
-static bool word_get(const char *value, const char *const *words, int *index)
+static bool find_word(const char *value, const char *const *words, int *index)
 {
 	for (*index = 0; words[*index]; (*index)++)
 		if (!strcmp(words[*index], value))
@@ -114,14 +113,12 @@ static bool word_get(const char *value, const char *const *words, int *index)
 
 static const char *const switches[] = { "off", "on", NULL };
 
-/* Properties: set from a value, and told as one. False: not done. */
-
 static bool alignment_set(void *const *functions, hid_t list, const char *value)
 {
 	uint64_t threshold, boundary;
 
 	if (!OF(functions, H5Pset_alignment) || !rules_number(&value, &threshold) ||
-	    *value++ != ',' || !number_get(value, &boundary) || !boundary)
+	    *value++ != ',' || !parse_number(value, &boundary) || !boundary)
 		return false;
 	return OF(functions, H5Pset_alignment)(list, threshold, boundary) >= 0;
 }
@@ -139,13 +136,13 @@ static bool alignment_get(void *const *functions, hid_t list, char value[VALUE_B
 	return true;
 }
 
-/* Properties that are one number of bytes. */
+/* Defines functions for a property that is a number of bytes. */
 #define BYTES(name, type)                                                                   \
 	static bool name##_set(void *const *functions, hid_t list, const char *value)       \
 	{                                                                                   \
 		uint64_t bytes;                                                             \
                                                                                             \
-		return OF(functions, H5Pset_##name) && number_get(value, &bytes) &&         \
+		return OF(functions, H5Pset_##name) && parse_number(value, &bytes) &&       \
 		       OF(functions, H5Pset_##name)(list, (type)bytes) >= 0;                \
 	}                                                                                   \
 	static bool name##_get(void *const *functions, hid_t list, char value[VALUE_BYTES]) \
@@ -162,24 +159,24 @@ BYTES(sieve_buf_size, size_t)
 BYTES(meta_block_size, hsize_t)
 BYTES(small_data_block_size, hsize_t)
 
-/* Properties that are on or off. */
-#define SWITCH(name)                                                                        \
-	static bool name##_set(void *const *functions, hid_t list, const char *value)       \
-	{                                                                                   \
-		int is_on;                                                                  \
-                                                                                            \
-		return OF(functions, H5Pset_##name) && word_get(value, switches, &is_on) && \
-		       OF(functions, H5Pset_##name)(list, (hbool_t)is_on) >= 0;             \
-	}                                                                                   \
-	static bool name##_get(void *const *functions, hid_t list, char value[VALUE_BYTES]) \
-	{                                                                                   \
-		hbool_t is_on = false;                                                      \
-                                                                                            \
-		if (!OF(functions, H5Pget_##name) ||                                        \
-		    OF(functions, H5Pget_##name)(list, &is_on) < 0)                         \
-			return false;                                                       \
-		strcpy(value, switches[is_on]);                                             \
-		return true;                                                                \
+/* Defines functions for a property that is on or off. */
+#define SWITCH(name)                                                                         \
+	static bool name##_set(void *const *functions, hid_t list, const char *value)        \
+	{                                                                                    \
+		int is_on;                                                                   \
+                                                                                             \
+		return OF(functions, H5Pset_##name) && find_word(value, switches, &is_on) && \
+		       OF(functions, H5Pset_##name)(list, (hbool_t)is_on) >= 0;              \
+	}                                                                                    \
+	static bool name##_get(void *const *functions, hid_t list, char value[VALUE_BYTES])  \
+	{                                                                                    \
+		hbool_t is_on = false;                                                       \
+                                                                                             \
+		if (!OF(functions, H5Pget_##name) ||                                         \
+		    OF(functions, H5Pget_##name)(list, &is_on) < 0)                          \
+			return false;                                                        \
+		strcpy(value, switches[is_on]);                                              \
+		return true;                                                                 \
 	}
 SWITCH(all_coll_metadata_ops)
 SWITCH(coll_metadata_write)
@@ -197,7 +194,7 @@ static bool mdc_set(void *const *functions, hid_t list, const char *value)
 	struct cache_config config;
 	uint64_t bytes;
 
-	if (!OF(functions, H5Pset_mdc_config) || !number_get(value, &bytes) ||
+	if (!OF(functions, H5Pset_mdc_config) || !parse_number(value, &bytes) ||
 	    !mdc_read(functions, list, &config))
 		return false;
 	config.sets_initial_size = true;
@@ -219,10 +216,10 @@ static bool mdc_get(void *const *functions, hid_t list, char value[VALUE_BYTES])
 	return true;
 }
 
-/* H5F_libver_t: 1.8 has two, and every even version since has added one; the last is the latest. */
+/* H5F_libver_t: 1.8 has two values, and every even version since adds one, which is its latest. */
 static const char *const versions[] = { "earliest", "v18", "v110", "v112", "v114", NULL };
 
-static int version_latest(void *const *functions)
+static int latest_version(void *const *functions)
 {
 	unsigned major = 0, minor = 0, release = 0;
 
@@ -235,13 +232,13 @@ static int version_latest(void *const *functions)
 
 static bool libver_set(void *const *functions, hid_t list, const char *value)
 {
-	int latest = version_latest(functions), low;
+	int latest = latest_version(functions), low;
 
 	if (latest < 0 || !OF(functions, H5Pset_libver_bounds))
 		return false;
 	if (!strcmp(value, "latest"))
 		low = latest;
-	else if (!word_get(value, versions, &low) || low > latest)
+	else if (!find_word(value, versions, &low) || low > latest)
 		return false;
 	return OF(functions, H5Pset_libver_bounds)(list, low, latest) >= 0;
 }
@@ -249,7 +246,7 @@ static bool libver_set(void *const *functions, hid_t list, const char *value)
 static bool libver_get(void *const *functions, hid_t list, char value[VALUE_BYTES])
 {
 	H5F_libver_t low = -1, high = -1;
-	int latest = version_latest(functions);
+	int latest = latest_version(functions);
 
 	if (latest < 0 || !OF(functions, H5Pget_libver_bounds) ||
 	    OF(functions, H5Pget_libver_bounds)(list, &low, &high) < 0 || low < 0 || low > latest)
@@ -258,10 +255,10 @@ static bool libver_get(void *const *functions, hid_t list, char value[VALUE_BYTE
 	return true;
 }
 
-/* One row per property: what the rules call it. */
+/* One row per property: its name in the rules, and how its text is set and read. */
 static const struct property {
 	const char *name;
-	bool is_shared; /* only for files that ranks share */
+	bool is_shared; /* for parallel files only */
 	bool (*set)(void *const *functions, hid_t list, const char *value);
 	bool (*get)(void *const *functions, hid_t list, char value[VALUE_BYTES]);
 } properties[] = {
@@ -285,8 +282,8 @@ static const struct property *property_find(const char *name)
 	return NULL;
 }
 
-/* What the program leaves open is as in the library's default list. */
-static bool property_is_open(const struct property *property, void *const *functions, hid_t list)
+/* Does the property have its default value? Then the program has not set it. */
+static bool property_is_default(const struct property *property, void *const *functions, hid_t list)
 {
 	char value[VALUE_BYTES], initial[VALUE_BYTES];
 	hid_t *defaults = OF(functions, H5P_LST_FILE_ACCESS_ID_g);
@@ -295,10 +292,8 @@ static bool property_is_open(const struct property *property, void *const *funct
 	       property->get(functions, *defaults, initial) && !strcmp(value, initial);
 }
 
-/* Files. */
-
-/* A list of this class, or the default: as far as can be told without an error. */
-static bool list_is_good(void *const *functions, hid_t list, const hid_t *class)
+/* Is it the default or a list of this class? Tests before each call that it cannot fail. */
+static bool list_is_valid(void *const *functions, hid_t list, const hid_t *class)
 {
 	hid_t *defaults = OF(functions, H5P_LST_FILE_ACCESS_ID_g);
 
@@ -308,7 +303,7 @@ static bool list_is_good(void *const *functions, hid_t list, const hid_t *class)
 	       OF(functions, H5Pisa_class)(list, *class) > 0;
 }
 
-static bool is_usable(void *const *functions)
+static bool library_is_usable(void *const *functions)
 {
 	return functions && OF(functions, H5open) && OF(functions, H5Iis_valid) &&
 	       OF(functions, H5Pisa_class) && OF(functions, H5Pcopy) && OF(functions, H5Pclose) &&
@@ -317,13 +312,13 @@ static bool is_usable(void *const *functions)
 	       *OF(functions, H5P_LST_FILE_ACCESS_ID_g) > 0;
 }
 
-static hid_t list_used(void *const *functions, const struct inject_file *file)
+static hid_t access_list(void *const *functions, const struct inject_file *file)
 {
 	return file->access == HDF5_DEFAULT ? *OF(functions, H5P_LST_FILE_ACCESS_ID_g)
 					    : file->access;
 }
 
-/* HDF5 makes no file whose user block, if it has one, is not a multiple of its alignment. */
+/* HDF5 requires that the size of a user block is a multiple of the alignment. */
 static bool alignment_fits(const struct inject_file *file, void *const *functions,
 			   const char *value)
 {
@@ -334,11 +329,11 @@ static bool alignment_fits(const struct inject_file *file, void *const *function
 	if (file->creation == HDF5_DEFAULT)
 		return true;
 	if (!class || !OF(functions, H5Pget_userblock) ||
-	    !list_is_good(functions, file->creation, class) ||
+	    !list_is_valid(functions, file->creation, class) ||
 	    OF(functions, H5Pget_userblock)(file->creation, &block) < 0)
 		return false;
 	return !block || (rules_number(&value, &threshold) && *value++ == ',' &&
-			  number_get(value, &boundary) && boundary && block % boundary == 0);
+			  parse_number(value, &boundary) && boundary && block % boundary == 0);
 }
 
 static void property_apply(struct inject_file *file, void *const *functions,
@@ -351,7 +346,8 @@ static void property_apply(struct inject_file *file, void *const *functions,
 		refusal = "unknown";
 	else if (property->is_shared && !file->is_shared)
 		refusal = "serial";
-	else if (rules_own.application_wins && !property_is_open(property, functions, file->access))
+	else if (rules_own.application_wins &&
+		 !property_is_default(property, functions, file->access))
 		refusal = "application";
 	else if (property->set == alignment_set && !alignment_fits(file, functions, rule->value))
 		refusal = "userblock";
@@ -363,10 +359,10 @@ static void property_apply(struct inject_file *file, void *const *functions,
 		info_text_put(&file->requested, rule->name, rule->value);
 }
 
-/* A copy of the list to be changed. */
-static bool file_copy(struct inject_file *file, void *const *functions)
+/* Replaces the access list by a copy, which may be changed. */
+static bool copy_access_list(struct inject_file *file, void *const *functions)
 {
-	hid_t copy = OF(functions, H5Pcopy)(list_used(functions, file));
+	hid_t copy = OF(functions, H5Pcopy)(access_list(functions, file));
 
 	if (copy < 0)
 		return false;
@@ -375,7 +371,7 @@ static bool file_copy(struct inject_file *file, void *const *functions)
 	return true;
 }
 
-static void refuse_all(struct inject_file *file, const char *path, const char *reason)
+static void refuse_all_rules(struct inject_file *file, const char *path, const char *reason)
 {
 	const struct parameters_line *rule = NULL;
 
@@ -383,18 +379,18 @@ static void refuse_all(struct inject_file *file, const char *path, const char *r
 		inject_refuse(&file->requested, rule->name, reason);
 }
 
-static void file_apply(struct inject_file *file, void *const *functions, const char *path)
+static void apply_rules(struct inject_file *file, void *const *functions, const char *path)
 {
 	const struct parameters_line *rule = rules_next(&rules_own, NULL, PLACE_ACCESS, path, "");
 	const char *transfer = rules_value(&rules_own, PLACE_TRANSFER, path, "", "transfer");
 
 	if (transfer)
 		info_text_put(&file->requested, "transfer", transfer);
-	/* Of a shared file all ranks copy the list, or none. */
+	/* Copying the list of a parallel file is collective: all ranks do it or none. */
 	if (!rule && !(file->is_shared && rules_has(PLACE_ACCESS)))
 		return;
-	if (!file_copy(file, functions)) {
-		refuse_all(file, path, "failed");
+	if (!copy_access_list(file, functions)) {
+		refuse_all_rules(file, path, "failed");
 		return;
 	}
 	for (; rule; rule = rules_next(&rules_own, rule, PLACE_ACCESS, path, ""))
@@ -404,7 +400,7 @@ static void file_apply(struct inject_file *file, void *const *functions, const c
 static bool is_shared(const struct inject_file *file, void *const *functions)
 {
 	return OF(functions, H5FD_mpio_init) &&
-	       OF(functions, H5Pget_driver)(list_used(functions, file)) ==
+	       OF(functions, H5Pget_driver)(access_list(functions, file)) ==
 		       OF(functions, H5FD_mpio_init)();
 }
 
@@ -414,9 +410,9 @@ void inject_file_slow(struct inject_file *file, const char *spelled)
 	char path[RULES_PATH_BYTES];
 	int saved = errno;
 
-	/* The path is not proved yet. */
-	if (is_usable(functions) &&
-	    list_is_good(functions, file->access, OF(functions, H5P_CLS_FILE_ACCESS_ID_g)) &&
+	/* No call has accepted the path yet, so it is probed. */
+	if (library_is_usable(functions) &&
+	    list_is_valid(functions, file->access, OF(functions, H5P_CLS_FILE_ACCESS_ID_g)) &&
 	    path_bytes(spelled, EINVAL)) {
 		file->is_ours = true;
 		file->requested.used = 0;
@@ -425,34 +421,35 @@ void inject_file_slow(struct inject_file *file, const char *spelled)
 			atomic_store_explicit(&ranks_are_unknown, true, memory_order_relaxed);
 		rules_path(path, spelled);
 		if (file->is_shared && (inject_ranks_are_unknown() || !mpi_job_shares_parameters()))
-			refuse_all(file, path, "ranks");
+			refuse_all_rules(file, path, "ranks");
 		else
-			file_apply(file, functions, path);
+			apply_rules(file, functions, path);
 	}
 	errno = saved;
 }
 
 /*
- * A shared file is not asked: its list would bring a duplicate of its communicator, which all ranks
- * would have to make together. What counts is the list that it was opened with, and of alignment
- * what its datasets show (inject_dataset.c).
+ * Reads the effective properties. A parallel file is not asked: getting its list duplicates its
+ * communicator, which is collective. Then the list that it was opened with is read. The effect of
+ * an alignment is seen in the datasets (inject_dataset.c).
  */
-static void effective_read(const struct inject_file *file, void *const *functions, hid_t id,
+static void read_effective(const struct inject_file *file, void *const *functions, hid_t id,
 			   bool is_complete, struct info_text *effective)
 {
-	bool is_asked = is_complete && !file->is_shared && OF(functions, H5Fget_access_plist);
-	hid_t list = is_asked ? OF(functions, H5Fget_access_plist)(id) : list_used(functions, file);
+	bool is_from_file = is_complete && !file->is_shared && OF(functions, H5Fget_access_plist);
+	hid_t list = is_from_file ? OF(functions, H5Fget_access_plist)(id)
+				  : access_list(functions, file);
 	char value[VALUE_BYTES];
 
 	if (list < 0)
 		return;
 	info_text_put(effective, PARAMETERS_FROM,
-		      is_asked ? PARAMETERS_FROM_FILE : PARAMETERS_FROM_LIST);
+		      is_from_file ? PARAMETERS_FROM_FILE : PARAMETERS_FROM_LIST);
 	for (size_t i = 0; i < PROPERTIES; i++)
 		if ((file->is_shared || !properties[i].is_shared) &&
 		    properties[i].get(functions, list, value))
 			info_text_put(effective, properties[i].name, value);
-	if (is_asked)
+	if (is_from_file)
 		OF(functions, H5Pclose)(list);
 }
 
@@ -480,7 +477,7 @@ void inject_file_opened(struct inject_file *file, hid_t id, bool is_complete)
 
 	if (functions && link) {
 		effective.used = 0;
-		effective_read(file, functions, id, is_complete, &effective);
+		read_effective(file, functions, id, is_complete, &effective);
 		inject_record(CALL_H5F_parameters, link, &file->requested, &effective);
 	}
 	if (file->is_copied)

@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The run's parameters in HDF5: properties of files, of datasets and of transfers. Guest.
+ * Injects parameters into HDF5: properties of files, of datasets and of transfers. Guest.
  *
- * Lists are copied, or made where the program passes the default; the copy is closed after the
- * call, and the library's stack of errors stays as the call has left it. Nothing is asked that
- * could fail: HDF5 prints what fails. A list for parallel files holds a communicator, which is
- * duplicated with it, by all ranks together: so whether one is copied depends on the page alone,
- * and on all ranks being in the run.
+ * Property lists are copied (the default list, too). The copy is closed after the call, and HDF5's
+ * error stack stays as the call has left it. No function is called that could fail, because HDF5
+ * prints its errors. The list of a parallel file holds a communicator, and copying the list
+ * duplicates it, which is collective. So whether a list is copied depends only on the parameters,
+ * and requires that all ranks have the same.
  */
 #ifndef SLUICE_CAPTURE_APPLY_INJECT_HDF5_H
 #define SLUICE_CAPTURE_APPLY_INJECT_HDF5_H
 
-#include "capture/libraries/hdf5.h"
 #include "capture/apply/inject.h"
+#include "capture/libraries/hdf5.h"
 
-/* A file being opened. */
+/* A call of H5Fcreate or H5Fopen. */
 struct inject_file {
 	const void *near;
-	hid_t access;	/* list to open it with */
-	hid_t creation; /* list to make it with, the default if it is opened */
+	hid_t access;	/* the access list for the real call */
+	hid_t creation; /* the creation list; HDF5_DEFAULT for H5Fopen */
 	bool is_copied;
-	bool is_ours;	/* the call is to be reported */
-	bool is_shared; /* by ranks: the driver is MPI-IO. Valid, as the rest, if is_ours */
+	bool is_ours;	/* the outcome is to be recorded */
+	bool is_shared; /* the driver is MPI-IO; this and the rest are valid if is_ours */
 	struct info_text requested;
 };
 
-/* A dataset being created. */
+/* A call of H5Dcreate. */
 struct inject_dataset {
 	const void *near;
-	hid_t creation; /* list to create it with */
+	hid_t creation; /* the creation list for the real call */
 	bool is_copied;
 	bool is_ours;
-	bool is_aligned; /* its file is to be; valid, as the rest, if is_ours */
+	bool is_aligned; /* its file has a rule for alignment; this and the rest: if is_ours */
 	struct info_text requested;
 };
 
@@ -47,18 +47,18 @@ void inject_dataset_created(struct inject_dataset *dataset, hid_t id, bool is_co
 hid_t inject_transfer_slow(const void *near, hid_t list, const hid_t *datasets, size_t count);
 void inject_transferred_slow(const void *near, hid_t list, herr_t ret);
 
-/* After H5close(): ids begin anew. */
+/* After H5close(): HDF5 counts ids from 0 again. */
 void inject_hdf5_ended(void);
 
-/* Has a file been opened by ranks of which we do not know where they are? Then hands off. */
+/* Was a parallel file opened although no MPI_Init was seen? Then nothing may be injected. */
 bool inject_ranks_are_unknown(void);
 
-/* Closes a list of ours after a call with this result; the stack of errors stays as it is. */
+/* Closes a copied list after the call; the error stack stays unchanged. */
 void inject_list_close(const void *near, hid_t list, bool has_failed);
 
 #pragma GCC visibility pop
 
-/* Around H5Fcreate and H5Fopen. is_complete: the file may be asked at once. Keep errno. */
+/* Before and after H5Fcreate and H5Fopen. is_complete: the file is open now. Both keep errno. */
 static inline void inject_file(struct inject_file *file, const void *called, const char *path,
 			       hid_t access, hid_t creation)
 {
@@ -76,7 +76,7 @@ static inline void inject_file_end(struct inject_file *file, hid_t id, bool is_c
 		inject_file_opened(file, id, is_complete);
 }
 
-/* Around H5Dcreate; name is NULL where it has none yet. */
+/* Before and after H5Dcreate; name is NULL for an anonymous dataset. */
 static inline void inject_dataset(struct inject_dataset *dataset, const void *called, hid_t place,
 				  const char *name, hid_t type, hid_t space, hid_t creation)
 {
@@ -94,7 +94,7 @@ static inline void inject_dataset_end(struct inject_dataset *dataset, hid_t id, 
 		inject_dataset_created(dataset, id, is_complete);
 }
 
-/* Around H5Dread and H5Dwrite: the list to use. */
+/* Before and after H5Dread and H5Dwrite: returns the transfer list for the real call. */
 static inline hid_t inject_transfer(const void *called, hid_t list, const hid_t *datasets,
 				    size_t count)
 {

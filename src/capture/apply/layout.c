@@ -16,7 +16,7 @@
 #include "capture/record/handles.h"
 #include "contract/calls.h"
 
-/* Lustre's O_LOV_DELAY_CREATE: whoever opens so sets the stripes himself. */
+/* Lustre's O_LOV_DELAY_CREATE: the program sets the stripes itself after such an open. */
 #define DELAYS_STRIPES (O_NOCTTY | O_ASYNC)
 
 char *number_put(char *to, unsigned number)
@@ -33,7 +33,7 @@ char *number_put(char *to, unsigned number)
 	return to;
 }
 
-/* The path with the directory before it that it starts from; false if it does not fit. */
+/* Puts the directory before a relative path; false if the result does not fit. */
 static bool path_join(char to[RULES_PATH_BYTES], const struct layout *layout)
 {
 	size_t n = strnlen(layout->path, RULES_PATH_BYTES), used = 0;
@@ -54,8 +54,8 @@ static bool path_join(char to[RULES_PATH_BYTES], const struct layout *layout)
 	return true;
 }
 
-/* The magic of the parent's file system, 0 where there is none. The path is cut meanwhile. */
-static uint32_t parent_look(struct layout *layout, char *full)
+/* The magic of the parent directory's file system, 0 if it does not exist. Sets is_common. */
+static uint32_t parent_magic(struct layout *layout, char *full)
 {
 	char *slash = strrchr(full, '/'), *end = slash ? slash + (slash == full) : NULL, was;
 	struct statfs fs = { 0 };
@@ -73,17 +73,17 @@ static uint32_t parent_look(struct layout *layout, char *full)
 	return is_there ? (uint32_t)fs.f_type : 0;
 }
 
-static struct layout_desk *desk_take(void)
+static struct layout_workspace *workspace_map(void)
 {
-	void *page = (void *)syscall(SYS_mmap, NULL, sizeof(struct layout_desk),
+	void *page = (void *)syscall(SYS_mmap, NULL, sizeof(struct layout_workspace),
 				     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return page == MAP_FAILED ? NULL : page;
 }
 
-static void desk_drop(struct layout_desk *desk)
+static void workspace_unmap(struct layout_workspace *space)
 {
-	syscall(SYS_munmap, desk, sizeof(*desk));
+	syscall(SYS_munmap, space, sizeof(*space));
 }
 
 bool layout_is_absent(const struct layout *layout)
@@ -124,33 +124,33 @@ static void system_begin(struct layout *layout, uint32_t magic, const char *path
 		ceph_begin(layout, full);
 }
 
-static void file_begin(struct layout *layout, struct layout_desk *desk)
+static void file_begin(struct layout *layout, struct layout_workspace *space)
 {
 	uint32_t magic;
 
-	if (!path_join(desk->path, layout) ||
-	    !rules_next(&rules_own, NULL, PLACE_LAYOUT, rules_path(desk->full, desk->path), ""))
+	if (!path_join(space->path, layout) ||
+	    !rules_next(&rules_own, NULL, PLACE_LAYOUT, rules_path(space->full, space->path), ""))
 		return;
-	magic = parent_look(layout, desk->full);
-	if (magic && spread_begin(layout, desk))
+	magic = parent_magic(layout, space->full);
+	if (magic && spread_begin(layout, space))
 		layout->magic = LAYOUT_ANY;
 	if (!layout->is_linked && (magic == MAGIC_LUSTRE || magic == MAGIC_CEPH))
-		system_begin(layout, magic, desk->path, desk->full);
+		system_begin(layout, magic, space->path, space->full);
 }
 
 void layout_begin_slow(struct layout *layout)
 {
-	struct layout_desk *desk;
+	struct layout_workspace *space;
 	int saved = errno;
 
 	if (lustre_is_within() || capture_self.vforked || layout->flags & (O_PATH | O_DIRECTORY) ||
 	    (layout->flags & DELAYS_STRIPES) == DELAYS_STRIPES)
 		return;
-	/* The path is not proved yet. */
-	desk = path_bytes(layout->path, EINVAL) ? desk_take() : NULL;
-	if (desk) {
-		file_begin(layout, desk);
-		desk_drop(desk);
+	/* No call has accepted the path yet, so it is probed. */
+	space = path_bytes(layout->path, EINVAL) ? workspace_map() : NULL;
+	if (space) {
+		file_begin(layout, space);
+		workspace_unmap(space);
 	}
 	errno = saved;
 }
@@ -160,15 +160,15 @@ static bool is_recorded(int fd)
 	return fd >= 0 && capture_handles && handle_peek(fd);
 }
 
-static void desk_record(struct layout_desk *desk, int fd)
+static void workspace_record(struct layout_workspace *space, int fd)
 {
-	inject_record(CALL_posix_parameters, handle_peek(fd), &desk->requested, &desk->effective);
+	inject_record(CALL_posix_parameters, handle_peek(fd), &space->requested, &space->effective);
 }
 
-static void layout_record(const struct layout *layout, int fd, struct layout_desk *desk)
+static void layout_record(const struct layout *layout, int fd, struct layout_workspace *space)
 {
-	struct info_text *requested = &desk->requested, *effective = &desk->effective;
-	const char *full = desk->full;
+	struct info_text *requested = &space->requested, *effective = &space->effective;
+	const char *full = space->full;
 	const struct parameters_line *rule = NULL;
 
 	while ((rule = rules_next(&rules_own, rule, PLACE_LAYOUT, full, "")))
@@ -176,41 +176,41 @@ static void layout_record(const struct layout *layout, int fd, struct layout_des
 		    !strncmp(rule->name, "ceph_", 5) == (layout->magic == MAGIC_CEPH))
 			info_text_put(requested, rule->name, rule->value);
 	if (layout->magic == MAGIC_LUSTRE)
-		lustre_tell(layout, fd, full, requested, effective);
+		lustre_report(layout, fd, full, requested, effective);
 	else
-		ceph_tell(layout, fd, full, requested, effective);
-	desk_record(desk, fd);
+		ceph_report(layout, fd, full, requested, effective);
+	workspace_record(space, fd);
 }
 
-/* The desk's texts are empty. */
-static void file_end(struct layout *layout, int fd, struct layout_desk *desk)
+/* The texts of the workspace are empty. */
+static void file_end(struct layout *layout, int fd, struct layout_workspace *space)
 {
-	if (!path_join(desk->path, layout))
+	if (!path_join(space->path, layout))
 		return;
-	rules_path(desk->full, desk->path);
+	rules_path(space->full, space->path);
 	if (layout->magic == LAYOUT_ANY)
-		spread_end(layout, fd, desk);
+		spread_end(layout, fd, space);
 	else if (fd >= 0 && layout->magic == MAGIC_CEPH)
-		ceph_end(layout, fd, desk->full);
+		ceph_end(layout, fd, space->full);
 	if (is_recorded(fd) && layout->magic == LAYOUT_ANY)
-		desk_record(desk, fd);
+		workspace_record(space, fd);
 	else if (is_recorded(fd))
-		layout_record(layout, fd, desk);
+		layout_record(layout, fd, space);
 }
 
 void layout_end_slow(struct layout *layout, int fd)
 {
-	struct layout_desk *desk;
+	struct layout_workspace *space;
 	int saved = errno;
 
 	if (layout->magic == MAGIC_LUSTRE && layout->is_made)
 		lustre_end(layout, fd);
 	if (fd >= 0 && layout->is_linked && layout->is_made)
 		syscall(SYS_fchmod, fd, layout->mode);
-	desk = desk_take();
-	if (desk) {
-		file_end(layout, fd, desk);
-		desk_drop(desk);
+	space = workspace_map();
+	if (space) {
+		file_end(layout, fd, space);
+		workspace_unmap(space);
 	}
 	errno = saved;
 }

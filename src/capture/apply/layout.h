@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a new file is to lie: stripes of Lustre and layouts of CephFS, from the run's parameters
- * (PLACE_LAYOUT), for files that are made by open(), creat() or fopen(). That is also how striping
- * reaches files below MPI-IO and HDF5 whose drivers know nothing of it. Guest.
+ * The layout of new files: Lustre stripes and CephFS layouts, from the run's parameters
+ * (PLACE_LAYOUT), for files that open(), creat() or fopen() create. Files of MPI-IO and HDF5 get
+ * their striping in this way, too, if their drivers do not support it. Guest.
  *
- * On Lustre the file is made before the real open, by liblustreapi, which is loaded when the
- * process starts if there are rules; on CephFS the attributes are set on the empty file after it.
- * Of several targets or pools with weights each new file gets its own
- * (capture/apply/weighted_rotation.h); of several directories, on any file system, too
- * (capture/apply/spread.h): such a file gets no other layout. Elsewhere, and on any trouble, it is
- * the plain open: same result, same errno, same permissions.
+ * On Lustre the file is created before the real open, by liblustreapi, which is loaded at process
+ * start if there are rules. On CephFS the attributes of the empty file are set after the open. If a
+ * rule lists several weighted targets or pools, each new file is assigned one of them
+ * (capture/apply/weighted_rotation.h). If it lists several directories, on any file system, the
+ * file is created in one of them (capture/apply/spread.h) and gets no other layout. On other file
+ * systems, and on any failure, the file is opened as the program asked, with the same result, errno
+ * and permissions.
  */
 #ifndef SLUICE_CAPTURE_APPLY_LAYOUT_H
 #define SLUICE_CAPTURE_APPLY_LAYOUT_H
@@ -23,31 +24,30 @@
 
 #define LAYOUT_ANY 1u
 
-/* A file being opened that may be made. Small: a signal handler's stack may be, too. */
+/* An open that may create a file. Small, because the stack of a signal handler may be small. */
 struct layout {
-	int flags;	/* what to open it with */
-	uint32_t magic; /* of its file system, where rules are for it; LAYOUT_ANY where it is put
-			 * elsewhere on any; else 0, and no more is known */
-	int directory;	/* that the path starts from, or AT_FDCWD */
+	int flags;	/* flags for the real open */
+	uint32_t magic; /* of its file system if there are rules for it; LAYOUT_ANY for a file
+			 * in another directory; else 0, and the rest is not valid */
+	int directory;	/* directory that a relative path starts from, or AT_FDCWD */
 	const char *path;
-	mode_t mode, mask; /* as the program wants it, and the process's mask */
-	bool is_made;	   /* by us: the permissions are put right after the open */
-	bool is_linked;	   /* it lies elsewhere: capture/apply/spread.h */
-	bool is_common;	   /* all may make files in its directory, as in /tmp */
-	uint64_t turn;	 /* of the list that it is spread by (capture/apply/weighted_rotation.h), or
-			    WEIGHTED_ROTATION_NONE */
-	uint64_t number; /* of the file that lies elsewhere */
+	mode_t mode, mask; /* the program's argument, and the umask of the process */
+	bool is_made;	   /* the guest has created it and sets its permissions after the open */
+	bool is_linked;	   /* it is in another directory: capture/apply/spread.h */
+	bool is_common;	   /* its directory is writable by all users and sticky, as /tmp */
+	uint64_t turn;	   /* turn in the list of destinations, or WEIGHTED_ROTATION_NONE */
+	uint64_t number;   /* the number in the name of the file in the other directory */
 };
 
 #pragma GCC visibility push(hidden)
 
-/* At the start of the process. */
+/* At the start of the process: loads liblustreapi if there are rules. */
 void layout_load(void);
 
 void layout_begin_slow(struct layout *layout);
 void layout_end_slow(struct layout *layout, int fd);
 
-/* Is there nothing by that name, not even a link? */
+/* Does the name not exist, not even as a link? */
 bool layout_is_absent(const struct layout *layout);
 
 #pragma GCC visibility pop
@@ -57,7 +57,7 @@ static inline bool layout_is_wanted(void)
 	return rules_has(PLACE_LAYOUT);
 }
 
-/* Before the open: layout->flags are to be used instead of flags. Keeps errno. */
+/* Before the open, which has to use layout->flags. Keeps errno. */
 static inline void layout_begin(struct layout *layout, int directory, const char *path, int flags,
 				mode_t mode)
 {
@@ -70,12 +70,12 @@ static inline void layout_begin(struct layout *layout, int directory, const char
 		layout_begin_slow(layout);
 }
 
-/* For rows of interfaces/, whose path is always called so. */
+/* For rows of interfaces/, which all call their path `path`. */
 #define LAYOUT_OPENS(directory, flags, mode) \
 	struct layout layout;                \
 	layout_begin(&layout, directory, path, flags, mode)
 
-/* After it; fd is its result. Keeps errno. */
+/* After the open; fd is its result. Keeps errno. */
 static inline void layout_end(struct layout *layout, int fd)
 {
 	if (unlikely(layout->magic))

@@ -9,7 +9,7 @@
 #include "capture/record/capture.h"
 
 #define CEPH_KEY_BYTES 64
-#define CEPH_STEP 65536 /* every size is a multiple of it */
+#define CEPH_STEP 65536 /* all sizes are multiples of it */
 
 static const char *ceph_key(char to[CEPH_KEY_BYTES], const char *field)
 {
@@ -57,7 +57,7 @@ static void ceph_put_number(int fd, const char *field, uint64_t number)
 	ceph_put(fd, field, value);
 }
 
-/* An object holds whole stripe units, after every step. */
+/* Sets both sizes in an order in which an object always holds whole stripe units. */
 static void ceph_sizes_put(int fd, uint64_t unit, uint64_t object)
 {
 	uint64_t unit_now = ceph_number(fd, "stripe_unit");
@@ -78,9 +78,9 @@ static void ceph_sizes_put(int fd, uint64_t unit, uint64_t object)
 	}
 }
 
-/* The pool whose turn it is; NULL: none is. */
-static const char *ceph_turn(const struct layout *layout, const char *full,
-			     char pool[CEPH_KEY_BYTES])
+/* The pool that is assigned to the file; NULL: none. */
+static const char *ceph_assigned_pool(const struct layout *layout, const char *full,
+				      char pool[CEPH_KEY_BYTES])
 {
 	const struct parameters_line *rule = layout_rule(full, PARAMETERS_SPREAD_POOLS);
 	struct parameters_destination in;
@@ -96,12 +96,12 @@ static const char *ceph_turn(const struct layout *layout, const char *full,
 void ceph_end(const struct layout *layout, int fd, const char *full)
 {
 	char name[CEPH_KEY_BYTES];
-	const char *turn = ceph_turn(layout, full, name),
+	const char *turn = ceph_assigned_pool(layout, full, name),
 		   *pool = rules_value(&rules_own, PLACE_LAYOUT, full, "", "ceph_pool");
 	uint64_t unit = 0, object = 0, count = 0;
 	struct stat st;
 
-	/* Only what is empty can get another layout. */
+	/* CephFS changes the layout of empty files only. */
 	if (syscall(SYS_fstat, fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size)
 		return;
 	if (turn || pool)
@@ -122,13 +122,13 @@ void ceph_begin(struct layout *layout, const char *full)
 		layout->turn = weighted_rotation_take(capture_membership.control->turns, rule, 1);
 }
 
-void ceph_tell(const struct layout *layout, int fd, const char *full, struct info_text *requested,
-	       struct info_text *effective)
+void ceph_report(const struct layout *layout, int fd, const char *full, struct info_text *requested,
+		 struct info_text *effective)
 {
 	static const char *const fields[] = { "stripe_unit", "stripe_count", "object_size",
 					      "pool" };
 	char key[CEPH_KEY_BYTES], value[128], name[CEPH_KEY_BYTES];
-	const char *turn = ceph_turn(layout, full, name);
+	const char *turn = ceph_assigned_pool(layout, full, name);
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (ceph_get(fd, fields[i], value, sizeof(value))) {

@@ -14,13 +14,13 @@
 #include "capture/record/capture.h"
 #include "capture/record/handles.h"
 
-/* liblustreapi, as far as it is there. */
+/* The functions of liblustreapi, NULL if missing. */
 static struct {
 	int (*create)(const char *name, unsigned long long stripe_size, int stripe_offset,
 		      int stripe_count, int stripe_pattern);
 	int (*level_get)(void);
-	void (*level_set)(int level); /* of messages, which it prints */
-	/* Stripes on targets of our choice: from 2.7 on. */
+	void (*level_set)(int level); /* of the messages that it prints */
+	/* For files with given targets: since version 2.7. */
 	void *(*alloc)(void);
 	void (*release)(void *stripes);
 	int (*count_set)(void *stripes, uint64_t count);
@@ -64,8 +64,8 @@ bool lustre_is_within(void)
 	return is_within;
 }
 
-/* The process's mask; umask() itself would change it for a moment. */
-static bool mask_read(mode_t *mask)
+/* Reads the umask of the process. umask() would have to change it for a moment. */
+static bool read_umask(mode_t *mask)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC), n;
 	char text[1024], *at;
@@ -84,24 +84,24 @@ static bool mask_read(mode_t *mask)
 	return true;
 }
 
-/* What a file on Lustre is to be made with. */
-struct wish {
+/* The requested layout of a new file. */
+struct request {
 	uint64_t unit; /* 0: the default */
-	int first;     /* target, or -1 */
+	int first;     /* first target, or -1 */
 	int count;     /* 0: the default */
 	unsigned targets;
-	uint32_t target[PARAMETERS_DESTINATIONS]; /* `targets` of them, one per stripe */
+	uint32_t target[PARAMETERS_DESTINATIONS]; /* one target per stripe */
 };
 
-static int targets_create(const char *path, const struct wish *wish)
+static int create_on_targets(const char *path, const struct request *request)
 {
 	void *stripes = lustre.alloc();
 	int fd = -1;
-	bool good = stripes && lustre.count_set(stripes, wish->targets) == 0 &&
-		    (!wish->unit || lustre.size_set(stripes, wish->unit) == 0);
+	bool good = stripes && lustre.count_set(stripes, request->targets) == 0 &&
+		    (!request->unit || lustre.size_set(stripes, request->unit) == 0);
 
-	for (unsigned i = 0; good && i < wish->targets; i++)
-		good = lustre.target_set(stripes, (int)i, wish->target[i]) == 0;
+	for (unsigned i = 0; good && i < request->targets; i++)
+		good = lustre.target_set(stripes, (int)i, request->target[i]) == 0;
 	if (good)
 		fd = lustre.file_create(path, O_WRONLY | O_CLOEXEC, 0644, stripes);
 	if (stripes)
@@ -113,28 +113,29 @@ static int targets_create(const char *path, const struct wish *wish)
 	return 0;
 }
 
-static int stripes_create(const char *path, const struct wish *wish)
+static int create_with_stripes(const char *path, const struct request *request)
 {
 	bool is_new = lustre.alloc && lustre.release && lustre.count_set && lustre.size_set &&
 		      lustre.target_set && lustre.file_create;
 
-	if (wish->targets && is_new)
-		return targets_create(path, wish);
-	/* An older library can choose the first target only. */
-	if (wish->targets > 1 || !lustre.create)
+	if (request->targets && is_new)
+		return create_on_targets(path, request);
+	/* An older library can set the first target only. */
+	if (request->targets > 1 || !lustre.create)
 		return -1;
-	return lustre.create(path, wish->unit, wish->targets ? (int)wish->target[0] : wish->first,
-			     wish->targets ? 1 : wish->count, 0);
+	return lustre.create(path, request->unit,
+			     request->targets ? (int)request->target[0] : request->first,
+			     request->targets ? 1 : request->count, 0);
 }
 
-static int lustre_create(const char *path, const struct wish *wish)
+static int lustre_create(const char *path, const struct request *request)
 {
 	int level = lustre.level_get ? lustre.level_get() : 0, result;
 
 	is_within = true;
 	if (lustre.level_get && lustre.level_set)
 		lustre.level_set(0);
-	result = stripes_create(path, wish);
+	result = create_with_stripes(path, request);
 	if (lustre.level_get && lustre.level_set)
 		lustre.level_set(level);
 	is_within = false;
@@ -149,16 +150,17 @@ static bool is_among(const uint32_t *targets, unsigned count, uint32_t target)
 	return false;
 }
 
-/* Those whose turns come next, each once; a file has one stripe on a target at most. */
-static void targets_choose(struct wish *wish, const struct parameters_line *rule, uint64_t turn)
+/* Chooses the targets of the next turns, each once: a file has at most one stripe per target. */
+static void choose_targets(struct request *request, const struct parameters_line *rule,
+			   uint64_t turn)
 {
 	struct parameters_destination next;
 	unsigned most = weighted_rotation_count(rule),
-		 wanted = wish->count > 0 ? (unsigned)wish->count : 1;
+		 wanted = request->count > 0 ? (unsigned)request->count : 1;
 	uint64_t number;
 
 	wanted = wanted < most ? wanted : most;
-	for (uint64_t end = turn + PARAMETERS_WEIGHTS; wish->targets < wanted && turn < end;
+	for (uint64_t end = turn + PARAMETERS_WEIGHTS; request->targets < wanted && turn < end;
 	     turn++) {
 		const char *at;
 
@@ -166,46 +168,48 @@ static void targets_choose(struct wish *wish, const struct parameters_line *rule
 			return;
 		at = next.name;
 		if (rules_number(&at, &number) && number <= UINT16_MAX &&
-		    !is_among(wish->target, wish->targets, (uint32_t)number))
-			wish->target[wish->targets++] = (uint32_t)number;
+		    !is_among(request->target, request->targets, (uint32_t)number))
+			request->target[request->targets++] = (uint32_t)number;
 	}
 }
 
-/* False: nothing is wished. */
-static bool wish_read(struct wish *wish, const char *full)
+/* Reads the request from the rules; false if there is none. */
+static bool request_read(struct request *request, const char *full)
 {
 	uint64_t count = 0, first = 0;
-	bool has_unit = layout_number(full, "striping_unit", &wish->unit);
+	bool has_unit = layout_number(full, "striping_unit", &request->unit);
 	bool has_count = layout_number(full, "striping_factor", &count) && count <= INT32_MAX;
 	bool has_first = layout_number(full, "start_iodevice", &first) && first < INT32_MAX;
 
-	wish->count = has_count ? (int)count : 0;
-	wish->first = has_first ? (int)first : -1;
+	request->count = has_count ? (int)count : 0;
+	request->first = has_first ? (int)first : -1;
 	return has_unit || has_count || has_first;
 }
 
-/* Makes the file with its stripes. Whoever makes it first decides: O_EXCL is then fulfilled. */
+/* Creates the file with its stripes. That satisfies O_EXCL, because only one process can succeed.
+ */
 void lustre_begin(struct layout *layout, const char *path, const char *full)
 {
 	const struct parameters_line *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
-	struct wish wish = { 0 };
-	bool is_wished = wish_read(&wish, full);
+	struct request request = { 0 };
+	bool is_requested = request_read(&request, full);
 
-	if (!lustre.create || !(is_wished || rule) || !layout_is_absent(layout) ||
-	    !mask_read(&layout->mask))
+	if (!lustre.create || !(is_requested || rule) || !layout_is_absent(layout) ||
+	    !read_umask(&layout->mask))
 		return;
 	if (rule) {
-		layout->turn = weighted_rotation_take(capture_membership.control->turns, rule,
-						      wish.count > 0 ? (unsigned)wish.count : 1);
-		targets_choose(&wish, rule, layout->turn);
+		layout->turn =
+			weighted_rotation_take(capture_membership.control->turns, rule,
+					       request.count > 0 ? (unsigned)request.count : 1);
+		choose_targets(&request, rule, layout->turn);
 	}
-	if (lustre_create(path, &wish) != 0)
+	if (lustre_create(path, &request) != 0)
 		return;
 	layout->is_made = true;
 	layout->flags &= ~O_EXCL;
 }
 
-/* The permissions that the program wants; or no file, where it could not be opened after all. */
+/* Sets the permissions that the program wants, or removes the file if it could not be opened. */
 void lustre_end(struct layout *layout, int fd)
 {
 	struct stat st;
@@ -218,7 +222,7 @@ void lustre_end(struct layout *layout, int fd)
 		syscall(SYS_unlinkat, layout->directory, layout->path, 0);
 }
 
-/* struct lov_user_md of Lustre, versions 1 and 3, as far as they are alike. */
+/* struct lov_user_md of Lustre: the common part of versions 1 and 3. */
 struct stripes {
 	uint32_t magic, pattern;
 	uint64_t object[2];
@@ -232,12 +236,12 @@ struct object {
 	uint32_t generation, target;
 };
 
-#define STRIPES_POOL 16 /* bytes of a name between head and objects of version 3 */
+#define STRIPES_POOL 16 /* bytes of the pool name before the objects in version 3 */
 #define STRIPES_1 0x0BD10BD0u
 #define STRIPES_3 0x0BD30BD0u
-#define STRIPES_BYTES 65536 /* with all objects, which are more than a stack need hold */
+#define STRIPES_BYTES 65536 /* with all objects; too large for a stack */
 
-static void number_tell(struct info_text *text, const char *key, uint64_t number)
+static void put_number(struct info_text *text, const char *key, uint64_t number)
 {
 	char value[24];
 
@@ -247,10 +251,10 @@ static void number_tell(struct info_text *text, const char *key, uint64_t number
 	}
 }
 
-/* "3,7": a list that is too long for a record is left out whole. */
+/* "3,7"; a list that is too long for a record is left out. */
 #define TARGETS_BYTES 2048
 
-static void targets_tell(struct info_text *text, const uint32_t *targets, unsigned count)
+static void put_targets(struct info_text *text, const uint32_t *targets, unsigned count)
 {
 	char list[TARGETS_BYTES], *at = list;
 
@@ -263,8 +267,8 @@ static void targets_tell(struct info_text *text, const uint32_t *targets, unsign
 		info_text_put(text, PARAMETERS_SPREAD_OSTS, list);
 }
 
-/* The targets of the file's objects, which follow the head. */
-static void objects_tell(const struct stripes *stripes, long bytes, struct info_text *effective)
+/* Reports the targets of the file's objects, which follow the head. */
+static void report_targets(const struct stripes *stripes, long bytes, struct info_text *effective)
 {
 	const struct object *objects =
 		(const struct object *)((const char *)(stripes + 1) +
@@ -277,10 +281,10 @@ static void objects_tell(const struct stripes *stripes, long bytes, struct info_
 		return;
 	for (unsigned i = 0; i < count; i++)
 		targets[i] = objects[i].target;
-	targets_tell(effective, targets, count);
+	put_targets(effective, targets, count);
 }
 
-static void stripes_tell(int fd, bool with_targets, struct info_text *effective)
+static void report_stripes(int fd, bool with_targets, struct info_text *effective)
 {
 	long bytes;
 	struct stripes *stripes =
@@ -292,27 +296,27 @@ static void stripes_tell(int fd, bool with_targets, struct info_text *effective)
 	bytes = syscall(SYS_fgetxattr, fd, "lustre.lov", stripes, STRIPES_BYTES);
 	if (bytes >= (long)sizeof(*stripes) &&
 	    (stripes->magic == STRIPES_1 || stripes->magic == STRIPES_3)) {
-		number_tell(effective, "striping_factor", stripes->count);
-		number_tell(effective, "striping_unit", stripes->size);
+		put_number(effective, "striping_factor", stripes->count);
+		put_number(effective, "striping_unit", stripes->size);
 		if (with_targets)
-			objects_tell(stripes, bytes, effective);
+			report_targets(stripes, bytes, effective);
 	}
 	syscall(SYS_munmap, stripes, STRIPES_BYTES);
 }
 
-void lustre_tell(const struct layout *layout, int fd, const char *full, struct info_text *requested,
-		 struct info_text *effective)
+void lustre_report(const struct layout *layout, int fd, const char *full,
+		   struct info_text *requested, struct info_text *effective)
 {
 	const struct parameters_line *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
 	bool is_spread = rule && layout->turn != WEIGHTED_ROTATION_NONE;
-	struct wish wish = { 0 };
+	struct request request = { 0 };
 
 	if (is_spread && layout->is_made) {
-		wish_read(&wish, full);
-		targets_choose(&wish, rule, layout->turn);
-		targets_tell(requested, wish.target, wish.targets);
+		request_read(&request, full);
+		choose_targets(&request, rule, layout->turn);
+		put_targets(requested, request.target, request.targets);
 	} else if (is_spread) {
 		inject_refuse(requested, PARAMETERS_SPREAD_OSTS, "failed");
 	}
-	stripes_tell(fd, is_spread, effective);
+	report_stripes(fd, is_spread, effective);
 }

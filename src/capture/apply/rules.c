@@ -33,25 +33,25 @@ uint32_t rules_read(struct rules *rules, const char page[PARAMETERS_BYTES])
 
 void rules_join(const char page[PARAMETERS_BYTES])
 {
-	/* A child has its parent's. */
+	/* A forked child has its parent's rules. */
 	if (!rules_places && page[0])
 		rules_places = rules_read(&rules_own, page);
 }
 
-/* ROMIO's "ufs:" and the like: letters alone, before the first slash. */
-static const char *prefix_skip(const char *path)
+/* Skips a prefix of ROMIO such as "ufs:". */
+static const char *skip_prefix(const char *path)
 {
 	size_t n = strspn(path, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
 	return n && path[n] == ':' ? path + n + 1 : path;
 }
 
-/* Adds one part to an absolute path of `used` bytes; its new length, or 0 if it does not fit. */
-static size_t part_add(char *to, size_t used, const char *part, size_t n)
+/* Appends one component to an absolute path of `used` bytes. Its new length; 0: it does not fit. */
+static size_t append_component(char *to, size_t used, const char *component, size_t n)
 {
-	if (!n || (n == 1 && part[0] == '.'))
+	if (!n || (n == 1 && component[0] == '.'))
 		return used;
-	if (n == 2 && !memcmp(part, "..", 2)) {
+	if (n == 2 && !memcmp(component, "..", 2)) {
 		while (used > 1 && to[--used] != '/')
 			;
 		return used ? used : 1;
@@ -60,17 +60,17 @@ static size_t part_add(char *to, size_t used, const char *part, size_t n)
 		return 0;
 	if (used > 1)
 		to[used++] = '/';
-	memcpy(to + used, part, n);
+	memcpy(to + used, component, n);
 	return used + n;
 }
 
-/* Adds all parts of a path to one of `used` bytes. */
-static size_t parts_add(char *to, size_t used, const char *path)
+/* Appends all components of a path to one of `used` bytes. */
+static size_t append_components(char *to, size_t used, const char *path)
 {
 	while (*path && used) {
 		size_t n = strcspn(path, "/");
 
-		used = part_add(to, used, path, n);
+		used = append_component(to, used, path, n);
 		path += n + (path[n] == '/');
 	}
 	return used;
@@ -80,17 +80,17 @@ const char *rules_path(char to[RULES_PATH_BYTES], const char *path)
 {
 	size_t used = 1;
 
-	path = prefix_skip(path);
-	/* The kernel's own path has no parts to be left out. */
+	path = skip_prefix(path);
+	/* The kernel returns a path without "." and "..". */
 	if (path[0] != '/' && syscall(SYS_getcwd, to, RULES_PATH_BYTES) > 0 && to[0] == '/')
 		used = strlen(to);
 	to[0] = '/';
-	used = parts_add(to, used, path);
+	used = append_components(to, used, path);
 	to[used] = 0;
 	return to;
 }
 
-bool rules_fit(const char *pattern, const char *path)
+bool rules_match(const char *pattern, const char *path)
 {
 	if (!strncmp(pattern, "./", 2))
 		pattern += 2;
@@ -104,19 +104,19 @@ bool rules_fit(const char *pattern, const char *path)
 	return false;
 }
 
-static bool rule_fits(const struct parameters_line *rule, enum parameters_place place,
-		      const char *path, const char *object)
+static bool rule_matches(const struct parameters_line *rule, enum parameters_place place,
+			 const char *path, const char *object)
 {
-	return rule->place == place && rules_fit(rule->file, path) &&
+	return rule->place == place && rules_match(rule->file, path) &&
 	       (!strcmp(rule->object, "*") || parameters_match(rule->object, object));
 }
 
-/* Does an earlier rule that fits speak of the same name? */
-static bool rule_is_late(const struct rules *rules, const struct parameters_line *rule,
-			 const char *path, const char *object)
+/* Does an earlier rule for the same name match? */
+static bool rule_is_overridden(const struct rules *rules, const struct parameters_line *rule,
+			       const char *path, const char *object)
 {
 	for (const struct parameters_line *r = rules->rule; r < rule; r++)
-		if (!strcmp(r->name, rule->name) && rule_fits(r, rule->place, path, object))
+		if (!strcmp(r->name, rule->name) && rule_matches(r, rule->place, path, object))
 			return true;
 	return false;
 }
@@ -127,7 +127,8 @@ const struct parameters_line *rules_next(const struct rules *rules,
 					 const char *object)
 {
 	for (at = at ? at + 1 : rules->rule; at < rules->rule + rules->count; at++)
-		if (rule_fits(at, place, path, object) && !rule_is_late(rules, at, path, object))
+		if (rule_matches(at, place, path, object) &&
+		    !rule_is_overridden(rules, at, path, object))
 			return at;
 	return NULL;
 }
@@ -136,7 +137,7 @@ const struct parameters_line *rules_find(const struct rules *rules, enum paramet
 					 const char *path, const char *object, const char *name)
 {
 	for (const struct parameters_line *r = rules->rule; r < rules->rule + rules->count; r++)
-		if (!strcmp(r->name, name) && rule_fits(r, place, path, object))
+		if (!strcmp(r->name, name) && rule_matches(r, place, path, object))
 			return r;
 	return NULL;
 }

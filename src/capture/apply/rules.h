@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parameters of the run as the guest keeps them: the text of the control page
- * (contract/parameters.h) taken apart once, when the process joins its run, and never changed
- * again. All processes of a run have the same. Guest.
+ * The rules: the lines of the run's compiled parameters (contract/parameters.h). They are read from
+ * the control page once, when the process joins its run, and never change. They are the same in all
+ * processes of a run. Guest.
  */
 #ifndef SLUICE_CAPTURE_APPLY_RULES_H
 #define SLUICE_CAPTURE_APPLY_RULES_H
@@ -17,7 +17,7 @@
 #define RULES_PATH_BYTES 4096
 
 struct rules {
-	bool application_wins; /* a value that the program sets stays */
+	bool application_wins; /* a value that the program sets is kept */
 	unsigned count;
 	struct parameters_line rule[RULES_MAX]; /* the strings point into text */
 	char text[PARAMETERS_BYTES];
@@ -26,10 +26,13 @@ struct rules {
 #pragma GCC visibility push(hidden)
 
 /*
- * Of which places there are rules, a bit per enum parameters_place; RULES_ON where the page has a
- * title: then effective values are read back; RULES_ALIGN where there is a rule for alignment,
- * which is proved by datasets; RULES_SPREAD for one that puts links in the place of files. 0, and
- * nothing else is looked at, for most programs.
+ * The places for which there are rules: a bit per enum parameters_place, and
+ *
+ *   RULES_ON      the text has a title, so effective values are read back
+ *   RULES_ALIGN   there is a rule for alignment, whose effect is seen in datasets
+ *   RULES_SPREAD  there is a rule that replaces files by links
+ *
+ * It is 0 for most programs; then nothing else is looked at.
  */
 #define RULES_ON (UINT32_C(1) << 31)
 #define RULES_ALIGN (UINT32_C(1) << 30)
@@ -37,48 +40,50 @@ struct rules {
 extern uint32_t rules_places;
 extern struct rules rules_own;
 
-/* Takes the page's text apart; what is not as it should be is no rule. The places. */
+/* Reads the text of the control page; malformed lines are ignored. Returns the places. */
 uint32_t rules_read(struct rules *rules, const char page[PARAMETERS_BYTES]);
 
-/* After the process has joined a run: fills rules_own and rules_places, once. */
+/* After the process has joined a run: reads rules_own and rules_places, once. */
 void rules_join(const char page[PARAMETERS_BYTES]);
 
 /*
- * The path that rules are compared with: absolute, without "." and "..", and the same for all ranks
- * however they spell it, as far as no links are in it. A prefix of ROMIO's ("ufs:") is not part of
- * it. Always terminated; "" where it does not fit.
+ * Normalizes a path for the comparison with rules: absolute, without "." and "..", and without a
+ * prefix of ROMIO ("ufs:"). So it is the same on all ranks however they write it, unless it
+ * contains symbolic links. Always terminated; "" if it does not fit.
  */
 const char *rules_path(char to[RULES_PATH_BYTES], const char *path);
 
 /*
- * Does the pattern stand for this path, which is from rules_path()? Without a slash it is for the
- * base name; one that begins with neither a slash nor "*" for the end of the path.
+ * Does the pattern match this path, which is from rules_path()? A pattern without a slash is
+ * matched against the base name; one that begins with neither a slash nor "*" against the end of
+ * the path.
  */
-bool rules_fit(const char *pattern, const char *path);
+bool rules_match(const char *pattern, const char *path);
 
 /*
- * The next rule of a place for the path and the object ("" for none in particular) after `at`, NULL
- * for the first; one for each name: what an earlier rule says counts.
+ * The next rule after `at` (NULL: the first) that applies at this place to the path and the object
+ * ("" if there is none). Returns one rule per name: the first that matches.
  */
 const struct parameters_line *rules_next(const struct rules *rules,
 					 const struct parameters_line *at,
 					 enum parameters_place place, const char *path,
 					 const char *object);
 
-/* The rule that counts for the name; NULL: nothing is said. */
+/* The first rule for this name that matches; NULL if there is none. */
 const struct parameters_line *rules_find(const struct rules *rules, enum parameters_place place,
 					 const char *path, const char *object, const char *name);
 
-/* What it says. */
+/* The value of that rule, or NULL. */
 const char *rules_value(const struct rules *rules, enum parameters_place place, const char *path,
 			const char *object, const char *name);
 
-/* A whole number in plain digits, moving *at behind it; false if there is none. */
+/* Reads a decimal number and moves *at behind it; false if there is none, or on overflow. */
 bool rules_number(const char **at, uint64_t *number);
 
 /*
- * The name with a prefix of ROMIO's before it; NULL where it has one, or they do not fit. A value
- * of "true" stands for the key itself, "false" for none.
+ * Puts a prefix of ROMIO before the path; NULL if it has one already, or if the result does not
+ * fit. The prefix is the value, or the key and a colon if the value is "true"; "false" is no
+ * prefix.
  */
 const char *rules_prefix(char to[RULES_PATH_BYTES], const char *key, const char *value,
 			 const char *path);

@@ -19,22 +19,20 @@
 
 static const char digits[] = "0123456789abcdef";
 
-static const char *base_of(const char *path)
+static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
 }
 
-/* ---- what is left alone ---- */
-
-/* Is the path in the directory, or below it? */
+/* Is the path below the directory? */
 static bool is_below(const char *path, const char *directory, size_t n)
 {
 	return !strncmp(path, directory, n) && path[n] == '/';
 }
 
-/* Is the path below a destination of the rule; with `just`, right in it? */
+/* Is the path below a destination of the rule? With `just`, directly in it? */
 static bool is_at_destination(const struct parameters_line *rule, const char *path, bool just)
 {
 	struct parameters_destination next;
@@ -47,8 +45,8 @@ static bool is_at_destination(const struct parameters_line *rule, const char *pa
 	return false;
 }
 
-/* What MPIs and their launchers make for themselves: processes of a node meet there. */
-static bool is_of_session(const char *path)
+/* Is it a session file of an MPI or its launcher? The processes of a node share them. */
+static bool is_session_file(const char *path)
 {
 	static const char *const names[] = { "/ompi.", "/openmpi-sessions-", "/pmix-", "/prte.",
 					     "/prterun." };
@@ -59,23 +57,21 @@ static bool is_of_session(const char *path)
 	return false;
 }
 
-static bool is_left_alone(const struct layout *layout, const struct parameters_line *rule,
-			  const char *full)
+static bool is_excluded(const struct layout *layout, const struct parameters_line *rule,
+			const char *full)
 {
 	size_t n = strnlen(layout->path, RULES_PATH_BYTES);
 
 	return layout->flags & O_NOFOLLOW || !n || layout->path[n - 1] == '/' ||
 	       is_below(full, "/proc", 5) || is_below(full, "/sys", 4) ||
-	       is_below(full, "/dev", 4) || is_of_session(full) ||
+	       is_below(full, "/dev", 4) || is_session_file(full) ||
 	       is_at_destination(rule, full, false);
 }
 
-/* ---- links ---- */
-
-/* "NAME.sluice.0123456789abcdef" right in one of the run's directories. */
-static bool is_ours(const char *target)
+/* Is it "NAME.sluice.0123456789abcdef" directly in one of the run's directories? */
+static bool is_spread_file(const char *target)
 {
-	const char *name = base_of(target);
+	const char *name = base_name(target);
 	size_t n = strlen(name);
 	const struct parameters_line *r = rules_own.rule;
 
@@ -90,9 +86,9 @@ static bool is_ours(const char *target)
 	return false;
 }
 
-/* Where the link points to, if it is one of ours and has one name only. "": directory is the link.
- */
-static bool link_read(int directory, const char *path, char target[RULES_PATH_BYTES])
+/* Reads the target of a link of the guest that has one name only. With path "", `directory` is a
+ * descriptor of the link itself. */
+static bool read_link(int directory, const char *path, char target[RULES_PATH_BYTES])
 {
 	long n = syscall(SYS_readlinkat, directory, path, target, RULES_PATH_BYTES - 1);
 	struct stat st;
@@ -100,13 +96,13 @@ static bool link_read(int directory, const char *path, char target[RULES_PATH_BY
 	if (n <= 0)
 		return false;
 	target[n] = 0;
-	return is_ours(target) &&
+	return is_spread_file(target) &&
 	       syscall(SYS_newfstatat, directory, path, &st,
 		       AT_SYMLINK_NOFOLLOW | (*path ? 0 : AT_EMPTY_PATH)) == 0 &&
 	       st.st_nlink == 1;
 }
 
-static uint64_t number_make(void)
+static uint64_t random_number(void)
 {
 	struct timespec now = { 0 };
 	uint64_t number = 0;
@@ -114,18 +110,18 @@ static uint64_t number_make(void)
 	if (syscall(SYS_getrandom, &number, sizeof(number), 1) == (long)sizeof(number))
 		return number;
 	clock_gettime(CLOCK_REALTIME, &now);
-	number = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	number = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 	return number ^ (uint64_t)syscall(SYS_getpid) << 44;
 }
 
-static void digits_write(char *at, uint64_t number)
+static void write_digits(char *at, uint64_t number)
 {
 	for (unsigned i = 0; i < SPREAD_DIGITS; i++, number >>= 4)
 		*at++ = digits[number & 15];
 	*at = 0;
 }
 
-static bool target_write(char to[RULES_PATH_BYTES], const struct parameters_destination *in,
+static bool write_target(char to[RULES_PATH_BYTES], const struct parameters_destination *in,
 			 const char *name, uint64_t number)
 {
 	size_t n = strlen(name), most = NAME_BYTES - TAIL_BYTES;
@@ -138,24 +134,22 @@ static bool target_write(char to[RULES_PATH_BYTES], const struct parameters_dest
 	*at++ = '/';
 	memcpy(at, name, n);
 	memcpy(at + n, SPREAD_MARK, sizeof(SPREAD_MARK) - 1);
-	digits_write(at + n + sizeof(SPREAD_MARK) - 1, number);
+	write_digits(at + n + sizeof(SPREAD_MARK) - 1, number);
 	return true;
 }
 
-/* ---- making ---- */
-
 /*
- * The file itself, empty, with what the program wants of it. One that its owner may not read and
- * write could not be opened a second time: that is put right after the open.
+ * Creates the empty file with the program's flags and mode. If its owner may not read and write it,
+ * the program could not open it; then the mode is set after the open.
  */
-static bool file_make(struct layout *layout, const char *target)
+static bool create_file(struct layout *layout, const char *target)
 {
 	int flags = (layout->flags & ~O_TRUNC) | O_CREAT | O_EXCL | O_CLOEXEC;
 	long fd = syscall(SYS_openat, AT_FDCWD, target, flags, layout->mode);
 	struct stat st;
 
 	if (fd < 0) {
-		/* Flags that a file system does not know may be found after the file is made. */
+		/* Some file systems reject flags only after they have created the file. */
 		if (errno == EINVAL)
 			syscall(SYS_unlinkat, AT_FDCWD, target, 0);
 		return false;
@@ -168,8 +162,8 @@ static bool file_make(struct layout *layout, const char *target)
 	return true;
 }
 
-/* The link, which a mount or the system's policy may forbid to follow. */
-static bool link_try(const struct layout *layout, const char *target)
+/* Creates the link. A mount option or a policy of the system may forbid to follow it. */
+static bool create_link(const struct layout *layout, const char *target)
 {
 	struct stat st;
 
@@ -181,11 +175,13 @@ static bool link_try(const struct layout *layout, const char *target)
 	return false;
 }
 
-/* A handler that jumps away would leave a file without a link. */
-static bool link_put(struct layout *layout, const char *target)
+/* Creates the file and its link with signals blocked: a longjmp would leave a file without a link.
+ */
+static bool create_linked_file(struct layout *layout, const char *target)
 {
 	signal_mask held = signals_hold();
-	bool is_file = file_make(layout, target), is_linked = is_file && link_try(layout, target);
+	bool is_file = create_file(layout, target),
+	     is_linked = is_file && create_link(layout, target);
 
 	if (is_file && !is_linked)
 		syscall(SYS_unlinkat, AT_FDCWD, target, 0);
@@ -193,36 +189,35 @@ static bool link_put(struct layout *layout, const char *target)
 	return is_linked;
 }
 
-bool spread_begin(struct layout *layout, struct layout_desk *desk)
+bool spread_begin(struct layout *layout, struct layout_workspace *space)
 {
-	const struct parameters_line *rule = layout_rule(desk->full, PARAMETERS_SPREAD_DIRECTORIES);
+	const struct parameters_line *rule =
+		layout_rule(space->full, PARAMETERS_SPREAD_DIRECTORIES);
 	struct parameters_destination in;
 
-	if (!rule || is_left_alone(layout, rule, desk->full) || !layout_is_absent(layout))
+	if (!rule || is_excluded(layout, rule, space->full) || !layout_is_absent(layout))
 		return false;
 	if (layout->is_common)
 		return true;
 	layout->turn = weighted_rotation_take(capture_membership.control->turns, rule, 1);
-	layout->number = number_make();
+	layout->number = random_number();
 	if (weighted_rotation_destination(rule, layout->turn, &in) &&
-	    target_write(desk->target, &in, base_of(desk->full), layout->number))
-		layout->is_linked = link_put(layout, desk->target);
+	    write_target(space->target, &in, base_name(space->full), layout->number))
+		layout->is_linked = create_linked_file(layout, space->target);
 	if (layout->is_linked)
 		layout->flags &= ~O_EXCL;
-	/* Somebody else has just made it: nothing was refused. */
+	/* If another process has just created the file, nothing was refused. */
 	return layout->is_linked || layout_is_absent(layout);
 }
 
-/* ---- after the open ---- */
-
-/* Nothing is in it, and it is the one that was made for this open: as if it had never been. */
-static void link_undo(const struct layout *layout, char target[RULES_PATH_BYTES])
+/* Removes link and file if they were created for this open and the file is still empty. */
+static void remove_unused_file(const struct layout *layout, char target[RULES_PATH_BYTES])
 {
 	char number[SPREAD_DIGITS + 1];
 	struct stat st;
 
-	digits_write(number, layout->number);
-	if (!link_read(layout->directory, layout->path, target) ||
+	write_digits(number, layout->number);
+	if (!read_link(layout->directory, layout->path, target) ||
 	    strcmp(target + strlen(target) - SPREAD_DIGITS, number) != 0 ||
 	    syscall(SYS_newfstatat, AT_FDCWD, target, &st, AT_SYMLINK_NOFOLLOW) != 0 || st.st_size)
 		return;
@@ -230,46 +225,45 @@ static void link_undo(const struct layout *layout, char target[RULES_PATH_BYTES]
 	syscall(SYS_unlinkat, AT_FDCWD, target, 0);
 }
 
-/* The directory that the open file lies in, as far as its link leads there. */
-static void place_tell(const struct layout *layout, int fd, struct layout_desk *desk)
+/* Reports the directory of the open file, if the link points to it. */
+static void report_place(const struct layout *layout, int fd, struct layout_workspace *space)
 {
-	char *target = desk->target;
+	char *target = space->target;
 	struct stat file, at;
 
-	if (!link_read(layout->directory, layout->path, target) ||
+	if (!read_link(layout->directory, layout->path, target) ||
 	    syscall(SYS_fstat, fd, &file) != 0 ||
 	    syscall(SYS_newfstatat, AT_FDCWD, target, &at, AT_SYMLINK_NOFOLLOW) != 0 ||
 	    file.st_ino != at.st_ino || file.st_dev != at.st_dev)
 		return;
 	*strrchr(target, '/') = 0;
-	info_text_put(&desk->effective, PARAMETERS_SPREAD_DIRECTORIES, target);
+	info_text_put(&space->effective, PARAMETERS_SPREAD_DIRECTORIES, target);
 }
 
-void spread_end(struct layout *layout, int fd, struct layout_desk *desk)
+void spread_end(struct layout *layout, int fd, struct layout_workspace *space)
 {
-	const struct parameters_line *rule = layout_rule(desk->full, PARAMETERS_SPREAD_DIRECTORIES);
+	const struct parameters_line *rule =
+		layout_rule(space->full, PARAMETERS_SPREAD_DIRECTORIES);
 	struct parameters_destination in;
 
 	if (fd < 0 && layout->is_linked)
-		link_undo(layout, desk->target);
+		remove_unused_file(layout, space->target);
 	if (fd < 0 || !rule)
 		return;
 	if (!layout->is_linked) {
-		inject_refuse(&desk->requested, PARAMETERS_SPREAD_DIRECTORIES, "failed");
+		inject_refuse(&space->requested, PARAMETERS_SPREAD_DIRECTORIES, "failed");
 		return;
 	}
-	/* It fits: it was part of a path. */
+	/* The name fits, because it was part of a path. */
 	if (weighted_rotation_destination(rule, layout->turn, &in)) {
-		memcpy(desk->target, in.name, in.bytes);
-		desk->target[in.bytes] = 0;
-		info_text_put(&desk->requested, PARAMETERS_SPREAD_DIRECTORIES, desk->target);
+		memcpy(space->target, in.name, in.bytes);
+		space->target[in.bytes] = 0;
+		info_text_put(&space->requested, PARAMETERS_SPREAD_DIRECTORIES, space->target);
 	}
-	place_tell(layout, fd, desk);
+	report_place(layout, fd, space);
 }
 
-/* ---- removing ---- */
-
-static char *page_take(void)
+static char *map_page(void)
 {
 	void *page = (void *)syscall(SYS_mmap, NULL, RULES_PATH_BYTES, PROT_READ | PROT_WRITE,
 				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -286,16 +280,16 @@ static void removal_drop(struct spread_removal *removal)
 	*removal = (struct spread_removal){ NULL, -1 };
 }
 
-/* Holds the link itself: others may put another one in its place before the program's call. */
-static void link_hold(struct spread_removal *removal, int directory, const char *path)
+/* Opens the link itself, because another process may replace it before the program's call. */
+static void open_link(struct spread_removal *removal, int directory, const char *path)
 {
 	removal->link = (int)syscall(SYS_openat, directory, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	removal->target = removal->link >= 0 ? page_take() : NULL;
-	if (!removal->target || !link_read(removal->link, "", removal->target))
+	removal->target = removal->link >= 0 ? map_page() : NULL;
+	if (!removal->target || !read_link(removal->link, "", removal->target))
 		removal_drop(removal);
 }
 
-/* Is the link that is held nowhere any more? */
+/* Has the link been removed? */
 static bool link_is_gone(int link)
 {
 	struct stat st;
@@ -308,9 +302,9 @@ void spread_removes_slow(struct spread_removal *removal, int directory, const ch
 	char target[RULES_PATH_BYTES];
 	int saved = errno;
 
-	/* The path is not proved yet. */
-	if (!capture_self.vforked && path_bytes(path, EINVAL) && link_read(directory, path, target))
-		link_hold(removal, directory, path);
+	/* No call has accepted the path yet, so it is probed. */
+	if (!capture_self.vforked && path_bytes(path, EINVAL) && read_link(directory, path, target))
+		open_link(removal, directory, path);
 	errno = saved;
 }
 
@@ -321,7 +315,7 @@ void spread_replaces_slow(struct spread_removal *removal, int directory, const c
 	int saved = errno;
 
 	spread_removes_slow(removal, to_directory, to);
-	/* Another link to the same file takes its place: the file is still wanted. */
+	/* If the new link points to the same file, the file is kept. */
 	if (removal->target && path_bytes(path, EINVAL)) {
 		long n = syscall(SYS_readlinkat, directory, path, target, RULES_PATH_BYTES - 1);
 
@@ -341,20 +335,18 @@ void spread_removed_slow(struct spread_removal *removal, int result)
 	errno = saved;
 }
 
-/* ---- copying ---- */
-
 void spread_copies_slow(struct spread_removal *removal, const char *target)
 {
 	size_t n = !capture_self.vforked ? path_bytes(target, EINVAL) : 0;
 	int saved = errno;
 
-	if (!n || n >= RULES_PATH_BYTES || !is_ours(target))
+	if (!n || n >= RULES_PATH_BYTES || !is_spread_file(target))
 		return;
 	removal->link = -1;
-	removal->target = page_take();
+	removal->target = map_page();
 	if (removal->target) {
 		memcpy(removal->target, target, n);
-		digits_write(removal->target + n - SPREAD_DIGITS, number_make());
+		write_digits(removal->target + n - SPREAD_DIGITS, random_number());
 		if (syscall(SYS_linkat, AT_FDCWD, target, AT_FDCWD, removal->target, 0) != 0)
 			removal_drop(removal);
 	}

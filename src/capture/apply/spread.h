@@ -1,51 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * New files over several directories, from the run's parameters (spread_directories): the file is
- * made in the directory whose turn it is (capture/apply/weighted_rotation.h), and a symbolic link stands where the
- * program makes it. Then the program's own open follows the link. Guest.
+ * Spreads new files over several directories, from the run's parameters (spread_directories). The
+ * file is created in the directory that the rotation assigns (capture/apply/weighted_rotation.h),
+ * and a symbolic link to it is created where the program creates the file. Then the program's open
+ * follows the link. Guest.
  *
- * The file is there before the link is, so whatever the directory refuses (no room, no permission,
- * flags that its file system does not know) leaves the plain open. Who makes the link first has
- * made the file: O_EXCL is then fulfilled. A file that the program removes, or replaces by a
- * rename, is removed together with its link; a link is ours if it points into one of the
- * directories and ends in a mark and a random number. A program that copies a link (cp -a, mv to
- * another file system) gets one to a second name of the file, so that the file stays until both
- * are removed. What is done to links without us, or in a run without the parameter, leaves the file
- * behind; so may processes that replace the same name at the same moment. Files in directories that
- * all may write to, as in /tmp, are left alone: others may not follow links there.
+ * The file exists before the link. So if the directory rejects the file (no space, no permission,
+ * unsupported flags), the open is made as the program asked. Creating the link satisfies O_EXCL,
+ * because only one process can succeed. If the program removes the file, or replaces it by a
+ * rename, the file is removed together with its link. The guest recognizes its links by their
+ * target: in one of the directories, with a name that ends in a mark and a random number. If a
+ * program copies a link (cp -a, mv to another file system), the copy points to a second hard link
+ * of the file, so the file exists until both are removed.
+ *
+ * If links are removed by programs outside Sluice, or in a run without the parameter, the file
+ * stays; so it may if processes replace the same name at the same time. Files in directories that
+ * all users may write to, such as /tmp, are not spread, because the kernel may refuse to follow
+ * links there.
  */
 #ifndef SLUICE_CAPTURE_APPLY_SPREAD_H
 #define SLUICE_CAPTURE_APPLY_SPREAD_H
 
 #include <fcntl.h>
 
-#include "capture/record/frame.h"
-#include "capture/libraries/info.h"
 #include "capture/apply/rules.h"
+#include "capture/libraries/info.h"
+#include "capture/record/frame.h"
 
 struct layout;
-struct layout_desk;
+struct layout_workspace;
 
-/* Between a file's name and its number; the number has SPREAD_DIGITS hexadecimal digits. */
+/* Stands between a file's name and its number, which has SPREAD_DIGITS hexadecimal digits. */
 #define SPREAD_MARK ".sluice."
 #define SPREAD_DIGITS 16
 
-/* What stood behind a name that is being removed; or what a copied link would point to. */
+/* The file behind a link that is being removed, or the target of a copied link. */
 struct spread_removal {
-	char *target; /* a page of its own; NULL: nothing of ours */
-	int link;     /* descriptor of the link that is being removed, or -1; set with target */
+	char *target; /* in mapped memory; NULL: it is not a link of the guest */
+	int link;     /* descriptor of the link being removed, or -1; valid if target is set */
 };
 
 #pragma GCC visibility push(hidden)
 
 /*
- * Makes the file and its link, if there is a rule for the path, which is on the desk. True: there
- * is something to tell, and spread_end() is to be called after the open.
+ * Creates the file and its link if there is a rule for the path in the workspace. True: there is an
+ * outcome to record, and spread_end() has to be called after the open.
  */
-bool spread_begin(struct layout *layout, struct layout_desk *desk);
+bool spread_begin(struct layout *layout, struct layout_workspace *space);
 
-/* fd is what the open gave. Fills what is to be recorded. */
-void spread_end(struct layout *layout, int fd, struct layout_desk *desk);
+/* After the open, which has returned fd: fills in the texts of the record. */
+void spread_end(struct layout *layout, int fd, struct layout_workspace *space);
 
 void spread_removes_slow(struct spread_removal *removal, int directory, const char *path);
 void spread_replaces_slow(struct spread_removal *removal, int directory, const char *path,
@@ -56,7 +60,7 @@ void spread_copied_slow(struct spread_removal *removal, int result);
 
 #pragma GCC visibility pop
 
-/* Before a name is removed; before `to` is replaced by path. They keep errno. */
+/* Before a name is removed, and before `to` is replaced by path. Both keep errno. */
 static inline void spread_removes(struct spread_removal *removal, int directory, const char *path)
 {
 	removal->target = NULL;
@@ -72,7 +76,7 @@ static inline void spread_replaces(struct spread_removal *removal, int directory
 		spread_replaces_slow(removal, directory, path, to_directory, to);
 }
 
-/* Before a link to `target` is made; removal->target is then to be used, if there is one. */
+/* Before a link to `target` is created; removal->target replaces it if it is not NULL. */
 static inline void spread_copies(struct spread_removal *removal, const char *target)
 {
 	removal->target = NULL;
@@ -80,14 +84,14 @@ static inline void spread_copies(struct spread_removal *removal, const char *tar
 		spread_copies_slow(removal, target);
 }
 
-/* After it. Keeps errno. */
+/* After a name was removed or replaced, with this result. Keeps errno. */
 static inline void spread_removed(struct spread_removal *removal, int result)
 {
 	if (unlikely(removal->target))
 		spread_removed_slow(removal, result);
 }
 
-/* After a link was made, or not: then its file has no second name. Keeps errno. */
+/* After a link was created; on failure the second hard link is removed. Keeps errno. */
 static inline void spread_copied(struct spread_removal *removal, int result)
 {
 	if (unlikely(removal->target))

@@ -7,7 +7,7 @@
 
 #include "contract/spool.h"
 
-/* A list taken apart. */
+/* The weights of a list. */
 struct list {
 	unsigned count;
 	uint32_t sum;
@@ -15,13 +15,14 @@ struct list {
 };
 
 /*
- * A list's sequence, worked out once per process by whoever comes first: nobody waits for it, and a
- * child that was forked meanwhile does without.
+ * The sequences of lists, computed once per process by the first thread that needs one. The other
+ * threads do not wait but compute the step that they need; so does a child that was forked
+ * meanwhile.
  */
 static struct {
 	_Atomic uint32_t is_taken;
 	_Atomic(uint16_t *) table;
-	const struct parameters_line *rule; /* valid once there is a table */
+	const struct parameters_line *rule; /* valid if table is set */
 } known[CONTROL_TURNS];
 
 static bool list_read(struct list *list, const char *text)
@@ -37,9 +38,9 @@ static bool list_read(struct list *list, const char *text)
 }
 
 /*
- * R. Tijdeman, The chairman assignment problem, Discrete Mathematics 32 (1980): of those whose
- * share of n turns is ahead of what they had by 1 / (2k - 2) at least, the one that must be served
- * first. Nobody is ever further from his share than 1 - 1 / (2k - 2).
+ * The destination of turn n by R. Tijdeman, The chairman assignment problem, Discrete Mathematics
+ * 32 (1980): among the k destinations whose share of n turns exceeds their turns so far by at least
+ * 1 / (2k - 2), the one with the earliest deadline. The error never exceeds 1 - 1 / (2k - 2).
  */
 static unsigned list_next(const struct list *list, const uint16_t *had, uint32_t n)
 {
@@ -61,7 +62,7 @@ static unsigned list_next(const struct list *list, const uint16_t *had, uint32_t
 	return best;
 }
 
-/* The choice of the last of so many steps; all of them in table, unless that is NULL. */
+/* Runs the sequence for `steps` turns and returns the last choice; stores all if table is set. */
 static unsigned list_run(const struct list *list, uint32_t steps, uint16_t *table)
 {
 	uint16_t had[PARAMETERS_DESTINATIONS];
@@ -78,8 +79,8 @@ static unsigned list_run(const struct list *list, uint32_t steps, uint16_t *tabl
 	return next;
 }
 
-/* The number of a list among all of the run, the same in every process. */
-static unsigned number_of(const struct parameters_line *rule)
+/* The index of a list among all lists of the run, the same in every process. */
+static unsigned list_index(const struct parameters_line *rule)
 {
 	unsigned number = 0;
 
@@ -88,10 +89,10 @@ static unsigned number_of(const struct parameters_line *rule)
 	return number < CONTROL_TURNS ? number : CONTROL_TURNS - 1;
 }
 
-/* The list's table; NULL where another list has the place or somebody else is making it. */
-static const uint16_t *table_of(const struct parameters_line *rule, const struct list *list)
+/* The list's table; NULL if another list has the entry or another thread is computing it. */
+static const uint16_t *find_table(const struct parameters_line *rule, const struct list *list)
 {
-	unsigned i = number_of(rule);
+	unsigned i = list_index(rule);
 	/* Pairs with the release below. */
 	uint16_t *table = atomic_load_explicit(&known[i].table, memory_order_acquire);
 
@@ -105,7 +106,7 @@ static const uint16_t *table_of(const struct parameters_line *rule, const struct
 		return NULL;
 	list_run(list, list->sum, table);
 	known[i].rule = rule;
-	/* Publishes the table and whose it is; pairs with the acquire above. */
+	/* Publishes the table and its rule; pairs with the acquire above. */
 	atomic_store_explicit(&known[i].table, table, memory_order_release);
 	return table;
 }
@@ -113,7 +114,7 @@ static const uint16_t *table_of(const struct parameters_line *rule, const struct
 uint64_t weighted_rotation_take(_Atomic uint64_t *counters, const struct parameters_line *rule,
 				unsigned count)
 {
-	return atomic_fetch_add_explicit(&counters[number_of(rule)], count, memory_order_relaxed);
+	return atomic_fetch_add_explicit(&counters[list_index(rule)], count, memory_order_relaxed);
 }
 
 unsigned weighted_rotation_count(const struct parameters_line *rule)
@@ -133,7 +134,7 @@ bool weighted_rotation_destination(const struct parameters_line *rule, uint64_t 
 
 	if (!list_read(&list, rule->value))
 		return false;
-	table = table_of(rule, &list);
+	table = find_table(rule, &list);
 	turn %= list.sum;
 	chosen = table ? table[turn] : list_run(&list, (uint32_t)turn + 1, NULL);
 	for (unsigned i = 0; i <= chosen; i++)

@@ -129,15 +129,15 @@ static void a_path_is_the_same_however_it_is_spelled(void)
 
 static void patterns_are_for_names_ends_or_whole_paths(void)
 {
-	CHECK(rules_fit("*", "/a/b.h5"));
-	CHECK(rules_fit("b.h5", "/a/b.h5"));
-	CHECK(!rules_fit("b.h5", "/b.h5/c"));
-	CHECK(rules_fit("a/b.h5", "/x/a/b.h5"));
-	CHECK(rules_fit("./a/b.h5", "/x/a/b.h5"));
-	CHECK(!rules_fit("a/b.h5", "/x/aa/b.h5"));
-	CHECK(rules_fit("/x/*/b.h5", "/x/a/b.h5"));
-	CHECK(!rules_fit("/a/b.h5", "/x/a/b.h5"));
-	CHECK(rules_fit("*/out?.h5", "/x/out1.h5"));
+	CHECK(rules_match("*", "/a/b.h5"));
+	CHECK(rules_match("b.h5", "/a/b.h5"));
+	CHECK(!rules_match("b.h5", "/b.h5/c"));
+	CHECK(rules_match("a/b.h5", "/x/a/b.h5"));
+	CHECK(rules_match("./a/b.h5", "/x/a/b.h5"));
+	CHECK(!rules_match("a/b.h5", "/x/aa/b.h5"));
+	CHECK(rules_match("/x/*/b.h5", "/x/a/b.h5"));
+	CHECK(!rules_match("/a/b.h5", "/x/a/b.h5"));
+	CHECK(rules_match("*/out?.h5", "/x/out1.h5"));
 }
 
 static const char *prefixed(const char *value, const char *path)
