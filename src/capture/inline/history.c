@@ -63,7 +63,7 @@ static const char *next_line(const char *line)
 	return end ? end + 1 : line + strlen(line);
 }
 
-/* The text skip_word "WORD "; NULL if it does not begin with that. */
+/* The text after "WORD "; NULL if it does not begin with that. */
 static const char *skip_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
@@ -134,7 +134,7 @@ static bool explore_count_trial(const struct explore *e, struct control *control
 {
 	uint32_t now = atomic_load(&control->explored);
 
-	/* Other processes may count one meanwhile; skip_word several failures there is no trial. */
+	/* Other processes may count one meanwhile; after several failures there is no trial. */
 	for (int i = 0; i < EXPLORE_ATTEMPTS; i++) {
 		uint64_t opens = e->opens + atomic_load(&control->opens) + 1;
 

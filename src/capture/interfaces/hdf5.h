@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The layer HDF5: files, datasets, groups, attributes, objects, links, and the properties that decide how
+ * The layer HDF5: files, datasets, groups, attributes, objects, links, and the properties that affect how
  * data is moved. docs/wrapgen.md explains the marks, capture/libraries/hdf5.h the helpers.
  *
- * What only looks into memory is not here; tests/lint/not-io-hdf5.txt says why. Names are as the library
- * exports them: H5Dcreate is a macro for one of H5Dcreate1 and H5Dcreate2, H5Fopen_async one for a
- * function that has the caller's place before its arguments.
+ * Functions that only access memory are left out; tests/lint/not-io-hdf5.txt gives the reasons. Names are
+ * as the library exports them: H5Dcreate is a macro for H5Dcreate1 or H5Dcreate2, H5Fopen_async is a macro
+ * for a function that takes the caller's source location before its arguments.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_HDF5_H
 #define SLUICE_CAPTURE_INTERFACES_HDF5_H
@@ -13,9 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The lint compiles this header against that of each HDF5 it finds; the guest needs none. */
+/* tests/lint compiles this header against that of each installed HDF5; the guest needs none. */
 #ifdef SLUICE_CHECK
-/* As in the library itself: no macros over the functions with _async. */
+/* Without the macros for functions with _async. */
 #define H5A_MODULE
 #define H5D_MODULE
 #define H5F_MODULE
@@ -39,7 +39,7 @@
 LAYER(HDF5)
 LIBRARY(HDF5)
 
-/* What rows have in common. */
+/* Marks that several rows share. */
 #define OPENS CALL(OPEN) FAILS(NEGATIVE) MAKES(HANDLE)
 #define CLOSES(id) CALL(CLOSE) FAILS(NEGATIVE) AFTER(hdf5_released(called, id, ret);)
 #define ASKS CALL(STAT) FAILS(NEGATIVE)
@@ -57,7 +57,7 @@ LIBRARY(HDF5)
 	FIELD(SIZE, hdf5_bytes_many(called, count, dset_id, mem_type_id, mem_space_id, file_space_id, err)) \
 	RESULT(err ? ret : (int64_t)size) AFTER(capture_self.moved += size;)
 
-/* The run's parameters, on copies of the lists that the program passes; before OPENS and MOVES. */
+/* Injects parameters into copies of the program's lists; to be used before OPENS and MOVES. */
 #define WITH_ACCESS(list, creation, complete)                                                          \
 	FIRST(struct inject_file injected; inject_file(&injected, called, filename, list, creation);) \
 	PASS(list, injected.access) LAST(inject_file_end(&injected, ret, complete);)
@@ -69,7 +69,7 @@ LIBRARY(HDF5)
 	FIRST(hid_t transfer = inject_transfer(called, dxpl_id, datasets, count);)                  \
 	PASS(dxpl_id, transfer) LAST(inject_transferred(called, transfer, dxpl_id, ret);)
 
-/* Files. An open is linked to its access properties, a property to the list that it is in. */
+/* Files. An open is linked to its access list, a property to the list that it is set in. */
 WITH_ACCESS(fapl_id, fcpl_id, true) OPENS
 hid_t H5Fcreate(PATH const char *filename, FLAGS unsigned flags, hid_t fcpl_id,
 		HANDLE hid_t fapl_id);
@@ -94,7 +94,7 @@ CALL(READ) FAILS(NEGATIVE)
 ssize_t H5Fget_file_image(HANDLE hid_t file_id, void *buf_ptr, SIZE size_t buf_len);
 CALL(RESIZE) FAILS(NEGATIVE)
 herr_t H5Fincrement_filesize(HANDLE hid_t file_id, SIZE hsize_t increment);
-#if !defined(SLUICE_CHECK) || !SINCE(1, 12, 0) /* then its argument became const */
+#if !defined(SLUICE_CHECK) || !SINCE(1, 12, 0) /* the argument is const since this version */
 SETS herr_t H5Fset_mdc_config(HANDLE hid_t file_id, H5AC_cache_config_t *config_ptr);
 #endif
 SETS
@@ -110,7 +110,7 @@ SETS herr_t H5Fstop_mdc_logging(HANDLE hid_t file_id);
 SETS herr_t H5Fset_mpi_atomicity(HANDLE hid_t file_id, FLAGS hbool_t flag);
 #endif
 
-/* Datasets. Sizes are in bytes of memory: what the application passed or got. */
+/* Datasets. Sizes are bytes in memory, as passed to or got by the program. */
 WITH_CREATION(name, true) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
 AFTER(hdf5_created(opened, dcpl_id);)
 hid_t H5Dcreate1(HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid_t space_id,
@@ -419,9 +419,9 @@ herr_t H5Lvisit_by_name(HANDLE hid_t loc_id, NAME const char *group_name, H5_ind
 			H5_iter_order_t order, H5L_iterate_t op, void *op_data, hid_t lapl_id);
 #endif
 
-/* Property lists, and the properties that decide how data is moved. A list is a handle of its own:
- * what uses it is linked to it. The number that matters most is SIZE where it counts bytes (of a
- * chunk: elements), otherwise FLAGS; a second one is MODE. */
+/* Property lists, and the properties that affect how data is moved. A list is a handle, and calls
+ * that use it are linked to it. The main value of a property is SIZE if it is a number of bytes (for a
+ * chunk: of elements), otherwise FLAGS; a second value is MODE. */
 LISTS hid_t H5Pcreate(hid_t cls_id);
 CALL(DUP) FAILS(NEGATIVE) MAKES(HANDLE) hid_t H5Pcopy(HANDLE hid_t plist_id);
 CLOSES(plist_id) herr_t H5Pclose(HANDLE hid_t plist_id);
@@ -577,17 +577,17 @@ herr_t H5Pset_dxpl_mpio_chunk_opt_ratio(HANDLE hid_t dxpl_id,
 					FLAGS unsigned percent_num_proc_per_chunk);
 #endif
 
-/* The library. Its end closes what is left open, and numbers begin anew. */
+/* The library. H5close closes all open objects, and ids count from 0 again. */
 CALL(SYNC) FAILS(NEGATIVE) AFTER(hdf5_ended(called);) LAST(inject_hdf5_ended();)
 herr_t H5close(void);
 
-/* References to handles. A program in Python ends everything by the first; it is recorded where
- * that ends a handle that we know. */
+/* References to handles. Python programs close all objects by H5Idec_ref; it is recorded if it closes
+ * a known handle. */
 CALL(CLOSE) FAILS(NEGATIVE) KEEP_IF(hdf5_dereferenced(called, id, ret) && entry)
 int H5Idec_ref(HANDLE hid_t id);
 QUIET AFTER(if (ret > 0) hdf5_referenced(called, id);) int H5Iinc_ref(hid_t id);
 
-/* Dataspaces: how many points are selected. Never recorded, only watched. */
+/* Dataspaces: the number of selected points. Never recorded. */
 QUIET AFTER(if (ret >= 0) hdf5_space_made(called, ret, rank, dims);)
 hid_t H5Screate_simple(int rank, const hsize_t *dims, const hsize_t *maxdims);
 QUIET AFTER(hdf5_space_selected(called, space_id, op, ret < 0 ? NULL : count, block);)
@@ -608,7 +608,7 @@ QUIET AFTER(hdf5_space_changed(called, space_id);)
 herr_t H5Sset_extent_simple(hid_t space_id, int rank, const hsize_t *dims, const hsize_t *max);
 QUIET AFTER(hdf5_space_changed(called, space_id);) herr_t H5Sclose(hid_t space_id);
 
-/* Types: how large one element is. */
+/* Types: the size of one element. */
 QUIET AFTER(hdf5_type_changed(called, type_id);) herr_t H5Tset_size(hid_t type_id, size_t bytes);
 QUIET AFTER(hdf5_type_changed(called, type_id);)
 herr_t H5Tset_precision(hid_t type_id, size_t prec);
@@ -618,8 +618,8 @@ QUIET AFTER(hdf5_released(called, type_id, ret);) herr_t H5Tclose(hid_t type_id)
 QUIET AFTER(hdf5_type_changed(called, parent_id);)
 herr_t H5Tinsert(hid_t parent_id, const char *name, size_t offset, hid_t member_id);
 
-/* What later versions have added. The names with _async are macros that pass where they are called
- * from; with the native storage they are done when they return. */
+/* Functions of later versions. Those with _async have macros that pass the caller's source location;
+ * with the native connector they are complete when they return. */
 #if SINCE(1, 12, 0)
 CHANGES herr_t H5Fdelete(PATH const char *filename, HANDLE hid_t fapl_id);
 ASKS htri_t H5Fis_accessible(PATH const char *container_name, HANDLE hid_t fapl_id);

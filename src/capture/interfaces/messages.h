@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Messages and collective calls of MPI that an MPI-IO is made of: all that any driver of ROMIO
- * calls, and what another may. Recorded on request and inside calls on files alone
- * (capture/libraries/messages.h), so that the enclosing call is always the one on the file. FLAGS is the
- * other rank, or the root; SIZE the bytes that this rank gives, or is ready to take.
+ * Messages and collective calls that implementations of MPI-IO use: all that any driver of ROMIO calls,
+ * and similar ones. They are recorded on request, and only inside calls on files
+ * (capture/libraries/messages.h), so the enclosing call is always the one on the file. FLAGS is the rank
+ * at the other end, or the root; SIZE is the bytes that this rank sends or can receive.
  *
- * ROMIO calls the names with a P and programs those without, so that what a program sends does not
- * come here at all. What a ROMIO was found to call without has both.
+ * ROMIO calls the PMPI names and programs call the MPI names, so messages of programs do not reach these
+ * wrappers at all. Functions that some ROMIO calls by the MPI name have wrappers for both.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_MESSAGES_H
 #define SLUICE_CAPTURE_INTERFACES_MESSAGES_H
@@ -27,7 +27,7 @@ LIBRARY(MPI)
 	CALL(MESSAGE)
 
 #define BYTES(datatype, count) FIELD(SIZE, err ? 0 : mpi_bytes(called, datatype, count))
-/* Where the buffer may be the result's own. */
+/* The buffer may be MPI_IN_PLACE. */
 #define BYTES_OF(buf, datatype, count) \
 	FIELD(SIZE, err ? 0 : message_bytes(called, buf, datatype, count))
 #define BYTES_EACH                                                                        \
@@ -37,7 +37,7 @@ LIBRARY(MPI)
 	FIELD(SIZE, err ? 0 : message_types(called, sendbuf, sendcounts, sizeof(*sendcounts), \
 					    sendtypes, comm))
 
-/* From one rank to one: s is what the names end in, n the type of a count. */
+/* Point to point. s is the suffix of the names, n the type of a count. */
 #define SINGLE(s, n)                                                                              \
 	MESSAGE BYTES(datatype, count)                                                            \
 	int MPI_Send##s(const void *buf, n count, MPI_Datatype datatype, FLAGS int dest, int tag, \
@@ -76,8 +76,8 @@ LIBRARY(MPI)
 			 MPI_Comm comm, MPI_Request *request);
 
 /*
- * Of all ranks. s as above, n the type of a count, d that of a displacement, and behind them what a
- * call has at its end that does not wait.
+ * Collective. s is the suffix of the names, n the type of a count, d that of a displacement; then come
+ * the additional arguments of the non-blocking variant.
  */
 #define BCAST(name, s, n, d, ...)                                                             \
 	MESSAGE BYTES(datatype, count)                                                        \
@@ -101,7 +101,7 @@ LIBRARY(MPI)
 	int MPI_##name##s(const void *sendbuf, n sendcount, MPI_Datatype sendtype,            \
 			  void *recvbuf, const n *recvcounts, const d *displs,                \
 			  MPI_Datatype recvtype, FLAGS int root, MPI_Comm comm __VA_ARGS__);
-/* What it sends counts at the root alone; what it receives, everywhere. */
+/* The send arguments are valid at the root only, the receive arguments on all ranks. */
 #define SCATTER(name, s, n, d, ...)                                                           \
 	MESSAGE BYTES_OF(recvbuf, recvtype, recvcount)                                        \
 	int MPI_##name##s(const void *sendbuf, n sendcount, MPI_Datatype sendtype,            \
@@ -122,7 +122,7 @@ LIBRARY(MPI)
 	int MPI_##name##s(const void *sendbuf, n sendcount, MPI_Datatype sendtype,            \
 			  void *recvbuf, const n *recvcounts, const d *displs,                \
 			  MPI_Datatype recvtype, MPI_Comm comm __VA_ARGS__);
-/* So much to each rank. */
+/* With a count for each rank. */
 #define ALLTOALL(name, s, n, d, ...)                                                          \
 	MESSAGE BYTES_OF(sendbuf, sendtype, sendcount)                                        \
 	int MPI_##name##s(const void *sendbuf, n sendcount, MPI_Datatype sendtype,            \
@@ -141,7 +141,7 @@ LIBRARY(MPI)
 			  const d *rdispls, const MPI_Datatype *recvtypes,                    \
 			  MPI_Comm comm __VA_ARGS__);
 
-/* Each waits under its name, and does not under the other. */
+/* The blocking and the non-blocking variant of each. */
 #define BOTH(shape, name, starting, s, n, d) \
 	shape(name, s, n, d) shape(starting, s, n, d, , MPI_Request *request)
 #define COLLECTIVE(s, n, d)                                    \
@@ -161,7 +161,7 @@ LIBRARY(MPI)
 	BOTH(ALLTOALLV, Alltoallv, Ialltoallv, s, n, d)        \
 	BOTH(ALLTOALLW, Alltoallw, Ialltoallw, s, n, d)
 
-/* Into and out of the memory of another rank. */
+/* One-sided communication. */
 #define ONE_SIDED(s, n)                                                                          \
 	MESSAGE BYTES(origin_datatype, origin_count)                                             \
 	int MPI_Put##s(const void *origin, n origin_count, MPI_Datatype origin_datatype,         \
@@ -195,7 +195,7 @@ MESSAGE int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *made_comm)
 MESSAGE int MPI_Comm_free(MPI_Comm *comm);
 MESSAGE int MPI_Win_fence(int assertion, MPI_Win win);
 
-/* The ROMIO of Open MPI 4.1 has no P before these. */
+/* The ROMIO of Open MPI 4.1 calls these by their MPI names. */
 ALSO(P)
 ALLTOALL(Ialltoall, , int, int, , MPI_Request *request)
 ONE_SIDED(, int)

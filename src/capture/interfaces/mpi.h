@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * MPI-IO, and what of MPI belongs to it: start and end, and the completion of I/O requests. All of
- * MPI 3.1, and the large counts of MPI 4. Reference of the marks: docs/wrapgen.md.
+ * MPI-IO and the related functions of MPI: start and end of the process, and completion of I/O requests.
+ * All of MPI 3.1, and the large counts of MPI 4. docs/wrapgen.md explains the marks.
  *
- * The guest is built without any MPI (capture/libraries/mpi.h has the types); with SLUICE_CHECK the
- * prototypes are compared with those of an installed one.
+ * The guest is built without any MPI (capture/libraries/mpi.h defines the types); with SLUICE_CHECK the
+ * compiler compares the prototypes with those of an installed one.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_MPI_H
 #define SLUICE_CAPTURE_INTERFACES_MPI_H
@@ -24,18 +24,18 @@ LAYER(MPI)
 LIBRARY(MPI)
 ALSO(P)
 
-/* The code of an error is the implementation's own; its class means the same everywhere. */
+/* Error codes differ between implementations; error classes do not. */
 #define FAILING ERROR(ret != MPI_SUCCESS, mpi_class(called, ret))
 
-/* All ranks that have opened the file take part, each in its n-th collective call. */
+/* All ranks that have opened the file take part, each with its n-th collective call. */
 #define TOGETHER BEFORE(uint64_t together = mpi_together(entry);) FIELD(COLLECTIVE, together)
 
-/* Bytes asked for, where the call has proved the type to be one; and bytes moved. */
+/* Bytes requested, if the call has accepted the type; and bytes moved. */
 #define AMOUNT FIELD(SIZE, err ? 0 : mpi_bytes(called, datatype, count))
 #define MOVES \
 	AMOUNT BEFORE(MPI_Status own; status = mpi_status(status, &own);) RESULT(mpi_moved(status, err))
 
-/* At an offset that is given, or at the rank's own file pointer: in bytes, whatever the view. */
+/* The offset in bytes, whatever the view: an argument, or the rank's file pointer. */
 #define AT                                                          \
 	FIELD(OFFSET, mpi_offset(called, entry, fh, offset, err))   \
 	FIELD(SPAN, mpi_span(called, entry, fh, offset, size, err))
@@ -48,7 +48,7 @@ ALSO(P)
 	       status = mpi_status(status, &own);)                                        \
 	FIELD(LINK2, began) RESULT(mpi_moved(status, err))
 
-/* The hints that it was given, and that it has taken. */
+/* The hints that were passed, and those in effect. */
 #define HINTED BEFORE(struct info_text given;) FIELD(HINTS, info_read(&given, called, info, err))
 
 /* The process. */
@@ -60,9 +60,9 @@ CALL(PROCESS) FAILING int MPI_Finalize(void);
 CALL(PROCESS) LEAVES int MPI_Abort(MPI_Comm comm, FLAGS int errorcode);
 
 /*
- * Files. A name is only looked at once the call has shown that it is one. The hints of an opening
- * are settled first, whether it is recorded or not: all ranks must pass the same. The run's
- * parameters come before what plug-ins know, which fills what is still open.
+ * Files. The name is recorded after the call has accepted it. The hints of an opening are decided first,
+ * whether it is recorded or not, because all ranks must pass the same. Parameters of the run have
+ * priority over plug-ins, which only add hints that are not set.
  */
 FIRST(struct inject_opening injected; struct hints_opening opening;
       info = inject_open(&injected, call_is_inner(CALL_MPI_File_open), called, comm, filename, info);
@@ -114,7 +114,7 @@ int MPI_File_get_position_shared(HANDLE MPI_File fh, MPI_Offset *offset);
 CALL(CONTROL) FAILING RESULT(err ? -1 : *byte)
 int MPI_File_get_byte_offset(HANDLE MPI_File fh, OFFSET MPI_Offset offset, MPI_Offset *byte);
 
-/* Data: s is what the names end in, n the type of a count. */
+/* Data access. s is the suffix of the names, n the type of a count. */
 #define DATA(s, n)                                                                                \
 	CALL(READ) FAILING MOVES AT                                                               \
 	int MPI_File_read_at##s(HANDLE MPI_File fh, MPI_Offset offset, void *buf, n count,        \
@@ -153,7 +153,7 @@ int MPI_File_get_byte_offset(HANDLE MPI_File fh, OFFSET MPI_Offset offset, MPI_O
 	int MPI_File_write_ordered##s(HANDLE MPI_File fh, const void *buf, n count,               \
 				      MPI_Datatype datatype, MPI_Status *status);
 
-/* The same without waiting. */
+/* The same, non-blocking. */
 #define ASYNCHRONOUS_DATA(s, n)                                                                    \
 	CALL(START) FAILING AMOUNT AT BEGINS                                                       \
 	int MPI_File_iread_at##s(HANDLE MPI_File fh, MPI_Offset offset, void *buf, n count,        \
@@ -225,8 +225,8 @@ CALL(WAIT) FAILING ENDS_SPLIT
 int MPI_File_write_ordered_end(HANDLE MPI_File fh, const void *buf, MPI_Status *status);
 
 /*
- * Completion. Only calls that complete an operation on a file are recorded: others are none of
- * ours, and a test that finds nothing says nothing.
+ * Completion. Only calls that complete an operation on a file are recorded; a test that finds nothing
+ * complete is not.
  */
 #define PENDING(n, requests, statuses)                                                            \
 	ONLY_IF(mpi_any(requests, n))                                                             \

@@ -3,15 +3,15 @@
  * The layer NetCDF: files, definitions and settings, and every family of put and get. docs/wrapgen.md
  * explains the marks, capture/libraries/netcdf.h the helpers.
  *
- * A group is a number beneath that of its file, so calls on it are linked to the opening of the file.
- * tests/lint/not-io-netcdf.txt says why the rest of the library is not here.
+ * The number of a group contains that of its file, so calls on it are linked to the opening of the file.
+ * tests/lint/not-io-netcdf.txt says why the other functions are left out.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_NETCDF_H
 #define SLUICE_CAPTURE_INTERFACES_NETCDF_H
 
 #include <stddef.h>
 
-/* The lint compiles this header against that of each NetCDF it finds; the guest needs none. */
+/* tests/lint compiles this header against that of each installed NetCDF; the guest needs none. */
 #ifdef SLUICE_CHECK
 #include <netcdf.h>
 #include <netcdf_filter.h>
@@ -34,7 +34,7 @@
 LAYER(NETCDF)
 LIBRARY(NETCDF)
 
-/* What rows have in common. */
+/* Marks that several rows share. */
 #define OPENS CALL(OPEN) FAILS(STATUS) MAKES(HANDLE) AFTER(netcdf_opened(opened, 0);)
 #define CLOSES CALL(CLOSE) FAILS(STATUS) ENDS AFTER(netcdf_renumbered(&netcdf_library);)
 #define CHANGES CALL(META) FAILS(STATUS)
@@ -143,7 +143,7 @@ int nc_def_var_blosc(HANDLE int ncid, VARIABLE int varid, FLAGS unsigned subcomp
 		     SIZE unsigned blocksize, unsigned addshuffle);
 #endif
 
-/* Variables. By type: what the name ends in, what is put, what is got. */
+/* Variables. By type: the suffix of the name, the type that is put, the type that is got. */
 #define TYPES(X)                                                \
 	X(_text, const char, char)                              \
 	X(_schar, const signed char, signed char)               \
@@ -161,8 +161,8 @@ int nc_def_var_blosc(HANDLE int ncid, VARIABLE int varid, FLAGS unsigned subcomp
 	X(_string, const char *, char *)
 
 /*
- * In a file of HDF5 the bytes are what the calls of HDF5 beneath have moved: asked for the shape of a
- * variable, NetCDF would read its attributes first.
+ * In an HDF5 file the bytes are those that the nested HDF5 calls have moved: asking NetCDF for the shape of
+ * a variable would make it read the attributes.
  */
 #define MEASURED(bytes)                                                                  \
 	BEFORE(uint64_t before = capture_self.moved;)                                    \
@@ -199,7 +199,7 @@ int nc_def_var_blosc(HANDLE int ncid, VARIABLE int varid, FLAGS unsigned subcomp
 DATA(, const void, void, 0)
 TYPES(TYPED_DATA)
 
-/* Attributes. Text and strings are put as what they are. */
+/* Attributes. Text and strings are written without conversion. */
 #define GET_ATTRIBUTE(type, get, element)                                                                  \
 	MOVES(READ) FIELD(SIZE, netcdf_attribute(&netcdf_library, called, ncid, varid, name, element, err)) \
 	int nc_get_att##type(HANDLE int ncid, VARIABLE int varid, NAME const char *name, get *ip);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The layer PnetCDF: files, definitions and settings, every family of put and get, blocking, collective
- * and non-blocking, and the calls that wait. docs/wrapgen.md explains the marks, capture/libraries/netcdf.h the
- * helpers; tests/lint/not-io-pnetcdf.txt says why the rest of the library is not here.
+ * The layer PnetCDF: files, definitions and settings, all families of put and get (blocking, collective
+ * and non-blocking), and the waiting calls. docs/wrapgen.md explains the marks, capture/libraries/netcdf.h
+ * the helpers; tests/lint/not-io-pnetcdf.txt says why the other functions are left out.
  *
- * The families are written once for each shape (what part of a variable), and that for each type.
+ * A family is written once for each shape (the part of a variable) and expanded for each type.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_PNETCDF_H
 #define SLUICE_CAPTURE_INTERFACES_PNETCDF_H
 
-/* The lint compiles this header against that of an installed PnetCDF; the guest needs none. */
+/* tests/lint compiles this header against that of an installed PnetCDF; the guest needs none. */
 #ifdef SLUICE_CHECK
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -22,7 +22,7 @@
 LAYER(PNETCDF)
 LIBRARY(PNETCDF)
 
-/* What rows have in common. */
+/* Marks that several rows share. */
 #define OPENS CALL(OPEN) FAILS(STATUS) MAKES(HANDLE) AFTER(netcdf_renumbered(&pnetcdf_library);)
 #define CLOSES                                                          \
 	CALL(CLOSE) FAILS(STATUS) ENDS                                  \
@@ -75,7 +75,7 @@ SETS int ncmpi_def_var_fill(HANDLE int ncid, VARIABLE int varid, FLAGS int no_fi
 CALL(WRITE) FAILS(STATUS) RESULT(err ? -1 : 0)
 int ncmpi_fill_var_rec(HANDLE int ncid, VARIABLE int varid, OFFSET MPI_Offset recno);
 
-/* By type: what the name ends in, and C's name. */
+/* By type: the suffix of the name, and the C type. */
 #define TYPES(X)                         \
 	X(_text, char)                   \
 	X(_schar, signed char)           \
@@ -91,8 +91,8 @@ int ncmpi_fill_var_rec(HANDLE int ncid, VARIABLE int varid, OFFSET MPI_Offset re
 	X(_ulonglong, unsigned long long)
 
 /*
- * Variables. A shape has arguments, in parentheses and with a last comma, and bytes(e) says how much they
- * name where an element has e bytes, or 0 for as many as in the variable's own type.
+ * Variables. A shape consists of arguments, in parentheses and with a final comma, and of bytes(e): the
+ * bytes that they select if an element has e bytes; 0 stands for the size of the variable's own type.
  */
 #define ARGUMENTS(...) __VA_ARGS__
 
@@ -101,7 +101,7 @@ int ncmpi_fill_var_rec(HANDLE int ncid, VARIABLE int varid, OFFSET MPI_Offset re
 #define BYTES_VARA(e) netcdf_some(&pnetcdf_library, called, ncid, varid, count, e, err)
 #define BYTES_VARN(e) pnetcdf_pieces(called, ncid, varid, num, counts, e, err)
 
-/* One function: its class, how many bytes, its name, and its arguments behind the variable. */
+/* One function: class, bytes, name, and the arguments after the variable. */
 #define ACCESS(class, bytes, name, ...) \
 	MOVES(class) FIELD(SIZE, bytes) int ncmpi_##name(HANDLE int ncid, VARIABLE int varid, __VA_ARGS__);
 #define START(direction, bytes, name, ...)                                                             \
@@ -109,7 +109,7 @@ int ncmpi_fill_var_rec(HANDLE int ncid, VARIABLE int varid, OFFSET MPI_Offset re
 	AFTER(pnetcdf_started(&f, called, entry, ncid, req, PNETCDF_##direction, size, err);)          \
 	int ncmpi_##name(HANDLE int ncid, VARIABLE int varid, __VA_ARGS__, int *req);
 
-/* All functions of one shape and type; buffer is what comes behind the pointer. */
+/* All functions of one shape and type; buffer is the arguments after the pointer. */
 #define FAMILY(shape, arguments, bytes, type, c, ...)                                                  \
 	ACCESS(WRITE, bytes, put_##shape##type, ARGUMENTS arguments const c *op __VA_ARGS__)           \
 	ACCESS(WRITE, bytes, put_##shape##type##_all, ARGUMENTS arguments const c *op __VA_ARGS__)     \
@@ -119,7 +119,7 @@ int ncmpi_fill_var_rec(HANDLE int ncid, VARIABLE int varid, OFFSET MPI_Offset re
 	START(PUT, bytes, bput_##shape##type, ARGUMENTS arguments const c *op __VA_ARGS__)             \
 	START(GET, bytes, iget_##shape##type, ARGUMENTS arguments c *ip __VA_ARGS__)
 
-/* Of every shape, with a buffer that MPI describes, and by type. */
+/* All shapes, with a buffer described by an MPI type, and for each type. */
 #define BUFFER , MPI_Offset bufcount, MPI_Datatype buftype
 #define BUFFER_BYTES(bytes) err ? 0 : pnetcdf_buffer(called, buftype, bufcount, bytes(0), bytes(1))
 
@@ -148,7 +148,7 @@ FAMILY(varm, VARM, BUFFER_BYTES(BYTES_VARA), , void, BUFFER)
 FAMILY(varn, VARN, BUFFER_BYTES(BYTES_VARN), , void, BUFFER)
 TYPES(OF_TYPE)
 
-/* A part of the variable that a datatype of MPI describes. */
+/* A part of the variable that an MPI type describes. */
 #define BYTES_VARD err ? 0 : pnetcdf_described(called, filetype, buftype, bufcount)
 ACCESS(WRITE, BYTES_VARD, put_vard, MPI_Datatype filetype, const void *ip BUFFER)
 ACCESS(WRITE, BYTES_VARD, put_vard_all, MPI_Datatype filetype, const void *ip BUFFER)
@@ -194,7 +194,7 @@ FAMILY_EACH(vars, MVARS, BUFFERS_BYTES, , void, BUFFERS)
 FAMILY_EACH(varm, MVARM, BUFFERS_BYTES, , void, BUFFERS)
 TYPES(EACH_OF_TYPE)
 
-/* Completion. Beneath the wait is one record for each request that it has found complete. */
+/* Completion. A waiting call has a child record for each request that it has found complete. */
 #define WAITS(count, requests, statuses, moved)                                                          \
 	CALL(WAIT) FAILS(STATUS)                                                                         \
 	BEFORE(struct pnetcdf_wait wait = pnetcdf_wait_begin(called, entry, ncid, count, requests);)     \
@@ -207,7 +207,7 @@ WAITS(count, array_of_requests, array_of_statuses, true)
 int ncmpi_wait_all(HANDLE int ncid, int count, int *array_of_requests, int *array_of_statuses);
 WAITS(num, reqs, statuses, false) int ncmpi_cancel(HANDLE int ncid, int num, int *reqs, int *statuses);
 
-/* Attributes. Text is put as what it is. */
+/* Attributes. Text is written without conversion. */
 #define GET_ATTRIBUTE(type, c, e)                                                                        \
 	MOVES(READ) FIELD(SIZE, netcdf_attribute(&pnetcdf_library, called, ncid, varid, name, e, err))   \
 	int ncmpi_get_att##type(HANDLE int ncid, VARIABLE int varid, NAME const char *name, c *ip);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The layer POSIX: descriptors, paths, directories, mappings, locks, asynchronous I/O; and the layer
- * POSIX.Network: pipes, sockets and descriptors of events.
+ * POSIX.Network: pipes, sockets and event descriptors.
  *
- * One line per function; docs/wrapgen.md explains the marks. A record's PATH is what the application
- * passed. Of two offsets the one of the FD is recorded; sendfile and tee have none there. Calls on
- * sockets and pipes are told apart when a trace is read, by the kind of what made the descriptor.
+ * One line per function; docs/wrapgen.md explains the marks. PATH is recorded as the program passed it. Of
+ * two offsets, that of the FD is recorded; sendfile and tee have none there. Calls on sockets and pipes are
+ * assigned to their layer when a trace is read, by the kind of the descriptor.
  *
- * mmap is recorded for files only, because allocators live on anonymous mappings; munmap and mremap only
- * where a recorded mapping starts. tests/lint/not-io.txt says why the rest of libc is not here.
+ * mmap is recorded for files only, because allocators use anonymous mappings; munmap and mremap only if
+ * they start at a recorded mapping. tests/lint/not-io.txt says why the other functions are left out.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_POSIX_H
 #define SLUICE_CAPTURE_INTERFACES_POSIX_H
@@ -51,8 +51,8 @@
 LAYER(POSIX)
 
 /*
- * Opening. libc itself decides by __OPEN_NEEDS_MODE whether a mode was passed. Where the run's
- * parameters say so, a file that is made gets its layout first (capture/apply/layout.h).
+ * Opening. As in libc, __OPEN_NEEDS_MODE decides whether a mode was passed. If the run has parameters for
+ * it, a new file gets its layout first (capture/apply/layout.h).
  */
 FIRST(LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
@@ -193,7 +193,7 @@ int posix_fadvise(FD int fd, OFFSET off_t offset, SIZE off_t length, FLAGS int a
 CALL(ADVISE) FAILS(IS_ERRNO)
 int posix_fadvise64(FD int fd, OFFSET off64_t offset, SIZE off64_t length, FLAGS int advice);
 
-/* To stable storage. */
+/* Synchronization with storage. */
 CALL(SYNC) int fsync(FD int fd);
 CALL(SYNC) int fdatasync(FD int fd);
 CALL(SYNC) void sync(void);
@@ -311,8 +311,8 @@ CALL(META) int lremovexattr(PATH const char *path, PATH2 const char *name);
 CALL(META) int fremovexattr(FD int fd, PATH2 const char *name);
 
 /*
- * Names. Where there are two folders, LINK2 is the first's. With a link of ours the file behind it
- * goes, too (capture/apply/spread.h).
+ * Names. If there are two directories, LINK2 is the first. Removing a link of the guest removes the file,
+ * too (capture/apply/spread.h).
  */
 FIRST(SPREAD_REPLACES(AT_FDCWD, path, AT_FDCWD, to);) LAST(spread_removed(&removal, ret);)
 CALL(META) int rename(PATH const char *path, PATH2 const char *to);
@@ -363,7 +363,7 @@ CALL(META) int chdir(PATH const char *path);
 CALL(META) int fchdir(FD int fd);
 CALL(META) int chroot(PATH const char *path);
 
-/* Directories. The end of one is not an error. */
+/* Directories. The end of a directory is not an error. */
 CALL(OPEN) MAKES(FILE) DIR *opendir(PATH const char *path);
 CALL(OPEN) MAKES(SAME) DIR *fdopendir(FD int fd);
 CALL(CLOSE) ENDS int closedir(DIRP DIR *dir);
@@ -420,7 +420,7 @@ CALL(LOCK) int flock(FD int fd, FLAGS int operation);
 CALL(LOCK) int lockf(FD int fd, FLAGS int command, SIZE off_t length);
 CALL(LOCK) int lockf64(FD int fd, FLAGS int command, SIZE off64_t length);
 
-/* Asynchronous I/O: LINK2 of the one that ends is the id of the one that began. */
+/* Asynchronous I/O. LINK2 of the completing call is the id of the starting call. */
 CALL(START) FIELD(LINK, handle_link(request->aio_fildes, err)) FIELD(SIZE, request->aio_nbytes)
 FIELD(OFFSET, request->aio_offset) AFTER(request_began(&f, request, err);)
 int aio_read(struct aiocb *request);
@@ -462,7 +462,7 @@ CALL(CONTROL) int aio_cancel64(FD int fd, struct aiocb64 *request);
 
 LAYER(NETWORK)
 
-/* Pipes, terminals and descriptors of events: not files, so that they count as network. */
+/* Pipes, terminals and event descriptors, which are not files and count as network. */
 CALL(CONNECT) FIELD(HANDLE, err ? -1 : fds[0]) AFTER(handle_pair(fds, LINK_NETWORK, &f, err);)
 int pipe(int fds[2]);
 CALL(CONNECT) FIELD(HANDLE, err ? -1 : fds[0]) AFTER(handle_pair(fds, LINK_NETWORK, &f, err);)

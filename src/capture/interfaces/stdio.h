@@ -3,9 +3,9 @@
  * The layer STDIO: streams of bytes and of wide characters, with their fortified, unlocked, locale- and
  * standard-bound variants and the old names that libc still exports.
  *
- * RESULT is in bytes throughout; functions on wide characters count characters, because the bytes depend
- * on the locale. getc_unlocked and its like are inlined into optimised programs and then seen only as
- * __uflow and __overflow, when the buffer runs empty or full.
+ * RESULT is in bytes, except for wide characters, which are counted as characters because their bytes
+ * depend on the locale. getc_unlocked and similar functions are inlined into optimized programs. Then only
+ * __uflow and __overflow are seen, when the buffer is empty or full.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_STDIO_H
 #define SLUICE_CAPTURE_INTERFACES_STDIO_H
@@ -22,7 +22,7 @@
 #include "capture/apply/layout.h"
 #include "capture/interfaces/marks.h"
 
-/* Macros of libc, the second lot in fortified programs; here only the functions matter. */
+/* Macros of libc; the second group exists in fortified programs. Only the functions matter here. */
 #undef fread_unlocked
 #undef fwrite_unlocked
 #undef dprintf
@@ -180,7 +180,7 @@ CALL(WRITE) FORWARD(vwarnx) IMPLIED(stderr) void warnx(const char *format, ...);
 CALL(WRITE) IMPLIED(stderr) void vwarn(const char *format, va_list list);
 CALL(WRITE) IMPLIED(stderr) void vwarnx(const char *format, va_list list);
 
-/* Formatted input: the result is the bytes taken, which the call itself does not tell. */
+/* Formatted input. RESULT is the bytes read, which the functions themselves do not return. */
 CALL(READ) FAILS(EOF_ERRNO) BEFORE(struct scan at = scan_begin(stream);)
 RESULT(scan_bytes(at, stream)) FORWARD(vfscanf)
 int fscanf(STREAM FILE *stream, const char *format, ...);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * io_uring by way of liburing: the functions that make rings, hand operations over, and take their
- * results. The operations themselves are records of our own beneath them: capture/libraries/uring.h.
- * Reference of the marks: docs/wrapgen.md.
+ * io_uring by liburing: the functions that create rings, submit operations and get their results. The
+ * operations are recorded as children of these calls: capture/libraries/uring.h. docs/wrapgen.md explains
+ * the marks.
  *
- * With SLUICE_CHECK the prototypes are compared with those of an installed liburing.
+ * With SLUICE_CHECK the compiler compares the prototypes with those of an installed liburing.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_URING_H
 #define SLUICE_CAPTURE_INTERFACES_URING_H
@@ -22,7 +22,7 @@ LIBRARY(URING)
 #define FAILING ERROR(ret < 0, -ret)
 #define MAKES_RING AFTER(uring_made(&f, ring, err);)
 
-/* A call that does nothing is not recorded: programs make those in loops. */
+/* A call that does nothing is not recorded, because programs make such calls in loops. */
 #define SUBMITS BEFORE(struct uring_watch watch = uring_submits(&f, ring);)
 #define WATCHES BEFORE(struct uring_watch watch = uring_watch(&f, ring);)
 #define IF_BUSY KEEP_IF(uring_watched(&watch) || ret)
@@ -41,7 +41,7 @@ CALL(CONTROL) FAILING MAKES_RING
 int io_uring_queue_mmap(int fd, struct io_uring_params *params, struct io_uring *ring);
 CALL(CONTROL) WATCHES BEFORE(uring_ends(&watch);) void io_uring_queue_exit(struct io_uring *ring);
 
-/* Handing over. */
+/* Submitting operations. */
 CALL(START) FAILING SUBMITS IF_BUSY int io_uring_submit(struct io_uring *ring);
 CALL(START) FAILING SUBMITS IF_BUSY int io_uring_submit_and_get_events(struct io_uring *ring);
 CALL(WAIT) FAILING SUBMITS IF_MET
@@ -58,7 +58,7 @@ CALL(WAIT) FAILING SUBMITS IF_MET
 int io_uring_submit_and_wait_reg(struct io_uring *ring, struct io_uring_cqe **cqe_ptr,
 				 unsigned wait_nr, int reg_index);
 
-/* Taking results. What some versions hand over by the way is seen afterwards. */
+/* Getting results. Operations that some versions submit as well are recorded after the call. */
 CALL(WAIT) FAILING WATCHES IF_MET
 int __io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe_ptr, unsigned submit,
 		       unsigned wait_nr, sigset_t *sigmask);

@@ -60,8 +60,9 @@ typedef int inq_format(int ncid, int *format);
 
 #define ASK(functions, what, type) ((type *)(uintptr_t)(functions)[ASK_##what])
 
-#define DIMENSIONS_MAX 32 /* of a variable that is read or written as a whole; more are very rare \
-			   */
+#define DIMENSIONS_MAX                                                             \
+	32 /* of a variable that is read or written as a whole; more are very rare \
+	    */
 
 uint64_t netcdf_number(struct netcdf *library, const void *called, uint32_t number)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the rows of all headers have in common: lookup, ownership, and the checks that complete a
- * row.
+ * The rows of all headers: lookup, ownership, and the checks that complete a row.
  */
 #include "capture/wrapgen/interface.h"
 
@@ -29,7 +28,7 @@ static const char *const field_names[] = {
 #undef FIELD_ROW
 };
 
-/* Marks that only mean something together. */
+/* Marks that need each other. */
 static const struct {
 	enum role one, other;
 } role_pairs[] = {
@@ -37,7 +36,7 @@ static const struct {
 	{ ROLE_IOV, ROLE_IOVCNT },
 };
 
-/* Names that the templates use beside the arguments. */
+/* Names of variables in wrappers, which arguments must not have. */
 static const char *const reserved_names[] = {
 	"f",	 "w",	      "ret",   "err",	 "was",	   "link",     "link2",	    "made",
 	"size",	 "words",     "text",  "ap",	 "real",   "path_len", "path2_len", "name_len",
@@ -104,7 +103,7 @@ __attribute__((format(printf, 3, 4))) static int row_fail(const struct row *row,
 	return err_set(err, EINVAL, "%s:%u: %s(): %s", row->file, row->line, row->name, text);
 }
 
-static bool paired(enum role a, enum role b)
+static bool roles_are_paired(enum role a, enum role b)
 {
 	for (size_t i = 0; i < sizeof(role_pairs) / sizeof(role_pairs[0]); i++) {
 		if ((a == role_pairs[i].one && b == role_pairs[i].other) ||
@@ -114,23 +113,23 @@ static bool paired(enum role a, enum role b)
 	return false;
 }
 
-/* Finds two arguments, or an argument and FIELD(), that want to give the same field. */
-static int check_givers(const struct row *row, const struct arg *arg, unsigned before,
-			struct err *err)
+/* Rejects two arguments, or an argument and FIELD(), that set the same field. */
+static int check_field_conflicts(const struct row *row, const struct arg *arg, unsigned before,
+				 struct err *err)
 {
 	enum field field = roles[arg->role].field;
 
 	if (row->field_code[field])
-		return FAIL(row, "both %s '%s' and FIELD(%s, ...) give the field %s",
+		return FAIL(row, "both %s '%s' and FIELD(%s, ...) set the field %s",
 			    roles[arg->role].name, arg->name, field_names[field],
 			    field_names[field]);
 	for (unsigned i = 0; i < before; i++) {
 		const struct arg *first = &row->args[i];
 
 		if (first->role == ROLE_NONE || roles[first->role].field != field ||
-		    paired(first->role, arg->role))
+		    roles_are_paired(first->role, arg->role))
 			continue;
-		return FAIL(row, "both %s '%s' and %s '%s' give the field %s",
+		return FAIL(row, "both %s '%s' and %s '%s' set the field %s",
 			    roles[first->role].name, first->name, roles[arg->role].name, arg->name,
 			    field_names[field]);
 	}
@@ -142,9 +141,10 @@ static int check_names(const struct row *row, const struct arg *arg, unsigned be
 {
 	for (size_t i = 0; i < sizeof(reserved_names) / sizeof(reserved_names[0]); i++) {
 		if (strcmp(arg->name, reserved_names[i]) == 0)
-			return FAIL(row,
-				    "the wrapper itself uses the name '%s'; rename the argument",
-				    arg->name);
+			return FAIL(
+				row,
+				"the name '%s' is reserved for the wrapper; rename the argument",
+				arg->name);
 	}
 	for (unsigned i = 0; i < before; i++) {
 		if (strcmp(arg->name, row->args[i].name) == 0)
@@ -160,13 +160,13 @@ static int check_args(const struct row *row, struct err *err)
 		int error = check_names(row, arg, i, err);
 
 		if (!error && arg->role != ROLE_NONE)
-			error = check_givers(row, arg, i, err);
+			error = check_field_conflicts(row, arg, i, err);
 		if (error)
 			return error;
 	}
 	for (size_t i = 0; i < sizeof(role_pairs) / sizeof(role_pairs[0]); i++) {
 		if (!row_arg(row, role_pairs[i].one) != !row_arg(row, role_pairs[i].other))
-			return FAIL(row, "%s and %s are only useful together",
+			return FAIL(row, "%s and %s must be used together",
 				    roles[role_pairs[i].one].name, roles[role_pairs[i].other].name);
 	}
 	return 0;
@@ -175,35 +175,39 @@ static int check_args(const struct row *row, struct err *err)
 static bool has_handle(const struct row *row)
 {
 	return row->implied || row_arg(row, ROLE_FD) || row_arg(row, ROLE_STREAM) ||
-	       row_arg(row, ROLE_DIRP) || row_has_named(row);
+	       row_arg(row, ROLE_DIRP) || row_has_library_handle(row);
 }
 
-bool row_has_named(const struct row *row)
+bool row_has_library_handle(const struct row *row)
 {
 	return row_arg(row, ROLE_HANDLE) || row_arg(row, ROLE_HANDLE_AT);
 }
 
-/* What only functions of libraries have, and what they do not. */
+/* Checks the marks that only functions of libraries have, and those that they lack. */
 static int check_library(const struct row *row, struct err *err)
 {
-	bool named = row_has_named(row) || row_arg(row, ROLE_MADE) || row->makes == MAKES_HANDLE;
+	bool named = row_has_library_handle(row) || row_arg(row, ROLE_MADE) ||
+		     row->makes == MAKES_HANDLE;
 
 	if (!row->library && (named || row->quiet || row->leaves))
 		return FAIL(row, "HANDLE, MADE, QUIET and LEAVES are for functions of a LIBRARY()");
 	if (row->library && (row->variadic || row->implied || row_arg(row, ROLE_FD) ||
 			     row_arg(row, ROLE_STREAM) || row_arg(row, ROLE_DIRP)))
-		return FAIL(row, "a function of a LIBRARY() has handles of its own and no '...'");
+		return FAIL(
+			row,
+			"a function of a LIBRARY() cannot have FD, STREAM, DIRP, IMPLIED or '...'");
 	if (row_arg(row, ROLE_MADE) && row->makes != MAKES_HANDLE)
 		return FAIL(row, "MADE needs MAKES(HANDLE)");
 	if (row->quiet && (row->has_class || row->keep_if || row->leaves))
-		return FAIL(row, "a QUIET function has no record: no CALL, KEEP_IF or LEAVES");
+		return FAIL(row, "QUIET cannot be combined with CALL, KEEP_IF or LEAVES: there is "
+				 "no record");
 	if ((row->first || row->last) &&
 	    (row->forward || row->quiet || row->leaves || row->keep_if))
-		return FAIL(row, "FIRST and LAST are for functions that are always recorded after "
-				 "the call");
+		return FAIL(row, "FIRST and LAST cannot be combined with FORWARD, QUIET, LEAVES or "
+				 "KEEP_IF");
 	if (row->leaves && (row->keep_if || row->ends || row->makes != MAKES_NOTHING))
-		return FAIL(row,
-			    "LEAVES is recorded before the call: nothing can depend on its result");
+		return FAIL(row, "LEAVES cannot be combined with KEEP_IF, ENDS or MAKES: there is "
+				 "no result");
 	return 0;
 }
 
@@ -219,24 +223,24 @@ static int check_marks(const struct row *row, struct err *err)
 {
 	for (unsigned i = 0; i < row->pass_count; i++)
 		if (!has_argument(row, row->passes[i].name))
-			return FAIL(row, "PASS names no argument: '%s'", row->passes[i].name);
+			return FAIL(row, "PASS: there is no argument '%s'", row->passes[i].name);
 	if (!row->has_class && !row->quiet)
-		return FAIL(row, "no CALL(class) before the prototype");
+		return FAIL(row, "missing CALL(class) before the prototype");
 	if (row->variadic && !row->forward && !row->rest.name)
 		return FAIL(row, "'...' needs FORWARD(v-function) or REST(type name, when)");
 	if (!row->variadic && (row->forward || row->rest.name))
-		return FAIL(row, "FORWARD and REST are for functions with '...'");
+		return FAIL(row, "FORWARD and REST require '...'");
 	if (row->forward && row->rest.name)
-		return FAIL(row, "FORWARD and REST exclude each other");
+		return FAIL(row, "FORWARD and REST cannot be combined");
 	if (row->variadic && !row->arg_count)
 		return FAIL(row, "'...' needs an argument before it");
 	if (row->implied &&
 	    (row_arg(row, ROLE_FD) || row_arg(row, ROLE_STREAM) || row_arg(row, ROLE_DIRP)))
-		return FAIL(row, "IMPLIED and an argument both give the handle");
+		return FAIL(row, "both IMPLIED and an argument set the handle");
 	if (row->implied && row->field_code[FIELD_LINK])
-		return FAIL(row, "IMPLIED and FIELD(LINK, ...) both give the handle");
+		return FAIL(row, "both IMPLIED and FIELD(LINK, ...) set the handle");
 	if (row->makes != MAKES_NOTHING && row->field_code[FIELD_HANDLE])
-		return FAIL(row, "MAKES and FIELD(HANDLE, ...) both give the field HANDLE");
+		return FAIL(row, "both MAKES and FIELD(HANDLE, ...) set the field HANDLE");
 	if (row->ends && !has_handle(row))
 		return FAIL(row, "ENDS needs a handle: mark an argument FD, STREAM or DIRP");
 	if (row->makes == MAKES_SAME && !has_handle(row))
@@ -254,7 +258,7 @@ static int check_how(const struct row *row, struct err *err)
 	bool pointer = row->returns >= RETURNS_STREAM;
 
 	if (row->returns == RETURNS_VOID && row->how != HOW_NEVER)
-		return FAIL(row, "a void function cannot tell that it failed");
+		return FAIL(row, "FAILS: a void function cannot report failure");
 	if (row->how == HOW_NULL_ERRNO && !pointer)
 		return FAIL(row, "FAILS(NULL_ERRNO) needs a pointer as result, not '%s'",
 			    row->type);
@@ -270,7 +274,8 @@ static int check_how(const struct row *row, struct err *err)
 		return FAIL(row, "FAILS(MINUS_ERRNO) needs a signed result or a void *, not '%s'",
 			    row->type);
 	if (row->how == HOW_EOF_ERRNO && row->returns == RETURNS_UNSIGNED)
-		return FAIL(row, "FAILS(EOF_ERRNO) cannot be told from '%s'", row->type);
+		return FAIL(row, "FAILS(EOF_ERRNO) does not work with a result of type '%s'",
+			    row->type);
 	if (row->how == HOW_SHORT_ERRNO &&
 	    (!row_arg(row, ROLE_ITEMS) || !row_arg(row, ROLE_STREAM)))
 		return FAIL(row, "FAILS(SHORT_ERRNO) needs ITEMS and a STREAM");
@@ -293,7 +298,7 @@ static enum how default_how(const struct row *row)
 	}
 }
 
-static bool gives(const struct row *row, enum field field)
+static bool row_sets_field(const struct row *row, enum field field)
 {
 	if (row->field_code[field])
 		return true;
@@ -315,7 +320,7 @@ int row_complete(struct row *row, struct err *err)
 	int error;
 
 	if (row->error_if && row->how != HOW_DEFAULT)
-		return FAIL(row, "ERROR and FAILS both say how it fails");
+		return FAIL(row, "ERROR and FAILS cannot be combined");
 	if (row->how == HOW_DEFAULT)
 		row->how = row->error_if ? HOW_STATUS : default_how(row);
 	error = check_marks(row, err);
@@ -328,14 +333,14 @@ int row_complete(struct row *row, struct err *err)
 	if (error)
 		return error;
 	for (int field = 0; field < FIELD_COUNT; field++) {
-		if (gives(row, (enum field)field))
+		if (row_sets_field(row, (enum field)field))
 			row->fields[row->field_count++] = (enum field)field;
 	}
 	if (row->field_count > CALL_FIELDS_MAX)
-		return FAIL(row, "%u fields, but a record holds %d", row->field_count,
+		return FAIL(row, "%u fields exceed the limit of %d", row->field_count,
 			    CALL_FIELDS_MAX);
 	if (string_count(row) > 2)
-		return FAIL(row, "a record holds two strings, not %u", string_count(row));
+		return FAIL(row, "%u strings exceed the limit of 2", string_count(row));
 	return 0;
 }
 
@@ -345,7 +350,7 @@ int interface_check(const struct interface *interface, struct err *err)
 		const struct row *row = &interface->rows[i];
 
 		if (row->forward && !interface_find(interface, row->forward))
-			return FAIL(row, "FORWARD(%s) names a function that has no row of its own",
+			return FAIL(row, "FORWARD(%s): there is no row for this function",
 				    row->forward);
 	}
 	return 0;

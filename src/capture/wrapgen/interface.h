@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The rows that annotated headers describe: one per wrapped function, checked and complete, so that
- * a template only has to print. docs/wrapgen.md is the reference of the marks.
+ * The rows of annotated headers: one per wrapped function, checked and complete, so that a template
+ * only has to print it. docs/wrapgen.md documents the marks.
  */
 #ifndef SLUICE_CAPTURE_WRAPGEN_INTERFACE_H
 #define SLUICE_CAPTURE_WRAPGEN_INTERFACE_H
@@ -18,9 +18,8 @@ struct err;
 #define INTERFACE_ROWS_MAX 4096
 #define INTERFACE_TEXT_MAX (1u << 20) /* bytes of one header */
 
-/* One row per argument mark: name, the field that it gives. A field has one giver; only pairs share
- * one.
- */
+/* One row per argument mark: name, the field that it sets. Only the marks of a pair set the same
+ * field. */
 #define ROLE_LIST(X)          \
 	X(FD, LINK)           \
 	X(STREAM, LINK)       \
@@ -48,7 +47,7 @@ struct err;
 enum role { ROLE_LIST(ROLE_ENUM) ROLE_COUNT, ROLE_NONE = ROLE_COUNT };
 #undef ROLE_ENUM
 
-/* One row per FAILS(how): name, what the table says. The first five are enum call_failure's own. */
+/* One row per FAILS(how): name, the value in the call table (enum call_failure). */
 #define FAILS_LIST(X)               \
 	X(NEVER, NEVER)             \
 	X(MINUS_ERRNO, MINUS_ERRNO) \
@@ -75,7 +74,7 @@ enum how { FAILS_LIST(FAILS_ENUM) HOW_COUNT, HOW_DEFAULT = HOW_COUNT };
 enum makes { MAKES_LIST(MAKES_ENUM) MAKES_COUNT, MAKES_NOTHING = MAKES_COUNT };
 #undef MAKES_ENUM
 
-/* What a result is, as far as recording it needs to know. */
+/* The kinds of result types. */
 enum returns {
 	RETURNS_VOID,
 	RETURNS_SIGNED,
@@ -88,17 +87,17 @@ enum returns {
 
 struct arg {
 	const char *decl; /* "const char *path" */
-	const char *type; /* "const char *"; only right where the name comes last */
+	const char *type; /* "const char *"; only valid if the name comes last */
 	const char *name;
 	enum role role;
 };
 
-/* All texts belong to the interface. NULL and ROLE_NONE etc. where a mark is absent. */
+/* All strings belong to the interface. A mark that is absent is NULL, ROLE_NONE etc. */
 struct row {
 	const char *file, *name, *type;
-	const char *call;	    /* name that it is recorded under: without the prefix */
-	const char *library;	    /* LIBRARY() it belongs to, in capitals; NULL: libc */
-	const char *library_prefix; /* the same in small letters, for the names of helpers */
+	const char *call;	    /* the name in records: without the prefix */
+	const char *library;	    /* the argument of LIBRARY(); NULL: libc */
+	const char *library_prefix; /* the same in lower case, for the names of helpers */
 	unsigned line;
 	enum layer layer;
 	enum call_class class;
@@ -106,15 +105,16 @@ struct row {
 	enum makes makes;
 	enum returns returns;
 	bool ends, variadic, has_class;
-	bool quiet;		  /* never recorded: has no number */
-	bool leaves;		  /* does not come back: recorded before the call */
-	bool has_twin;		  /* exists under two names, ALSO() or ONLY() */
-	bool is_again;		  /* the second of them, where both have wrappers */
-	const char *first, *last; /* around everything, also a call that is not recorded */
+	bool quiet;		  /* QUIET: never recorded, has no call number */
+	bool leaves;		  /* LEAVES: does not return, is recorded before the call */
+	bool has_twin;		  /* ALSO() or ONLY(): the function has two names */
+	bool is_again;		  /* the second name, if both have wrappers */
+	const char *first, *last; /* statements around the call, whether it is recorded or not */
 	const char *before, *after, *only_if, *keep_if, *forward, *implied;
 	const char *error_if, *error_value;
 	struct pass {
-		const char *name, *code; /* of an argument, and what is passed instead of it */
+		const char *name,
+			*code; /* an argument, and the expression that is passed instead */
 	} passes[ROW_PASSES_MAX];
 	unsigned pass_count;
 	const char *field_code[FIELD_COUNT];
@@ -126,7 +126,7 @@ struct row {
 	unsigned field_count; /* in the order of the record, strings last */
 };
 
-/* Does the row have a number, a line of the table, a record of its own? */
+/* Does the row have a call number and a row in the call table? */
 static inline bool row_is_recorded(const struct row *row)
 {
 	return !row->quiet && !row->is_again;
@@ -137,31 +137,30 @@ struct interface {
 	size_t count, cap;
 	const char **files; /* names of the headers read, without folders */
 	size_t file_count, file_cap;
-	char **texts; /* owned */
+	char **texts; /* all strings of the rows */
 	size_t text_count, text_cap;
 };
 
 /*
- * Adds the rows of one header. On -EINVAL err says file:line and what to mend, and the interface
- * holds what came before the mistake; it must not be printed.
+ * Adds the rows of one header. On -EINVAL, err names file, line and mistake, and the interface is
+ * incomplete: it may only be released.
  */
 int interface_read(struct interface *interface, const char *file, const char *text, size_t len,
 		   struct err *err);
 
-/* What only the whole can tell: that every FORWARD() names a row. Call once, after the last header.
- */
+/* After the last header: checks that every FORWARD() names a row. */
 int interface_check(const struct interface *interface, struct err *err);
 
 void interface_release(struct interface *interface);
 
 const struct row *interface_find(const struct interface *interface, const char *name);
 
-/* The argument with that role, REST() included; NULL if there is none. */
+/* The argument with this role, REST() included; NULL if there is none. */
 const struct arg *row_arg(const struct row *row, enum role role);
 
 bool row_has(const struct row *row, enum field field);
 
-/* Is its handle one of its library's own? */
-bool row_has_named(const struct row *row);
+/* Is the handle of the row a handle of its library? */
+bool row_has_library_handle(const struct row *row);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The template for the linker's --wrap: a wrapper is __wrap_NAME, and the linker itself gives the
- * real function as __real_NAME. For programs that are linked statically, or with the wrappers
- * built in.
+ * The template for the linker's option --wrap: a wrapper is __wrap_NAME, and the linker provides
+ * the real function as __real_NAME. For programs that are linked statically or contain the
+ * wrappers.
  *
- * Each wrapper refers to its real function by itself, so that --gc-sections leaves a program with
- * those it calls: it need not have the others.
+ * Each wrapper refers to its real function directly, so that --gc-sections removes the wrappers
+ * that a program does not call, and the program need not contain their real functions.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "capture/wrapgen/template.h"
 #include "capture/wrapgen/wrapper.h"
 
-/* To name gets at all makes the linker warn of it, and no new program has it. */
+/* gets() is left out: the linker warns about any use, and current programs do not call it. */
 static bool is_linked(const struct row *row)
 {
 	return strcmp(row->name, "gets") != 0 && strcmp(row->name, "__gets_chk") != 0;
@@ -30,7 +30,7 @@ static void print_real(struct buf *out, const struct row *row)
 static const char resolver[] = "#define REAL(function) real_##function\n"
 			       "#define KNOWN(function) real_##function\n\n";
 
-/* One definition per program: the header of libc's own functions gives it. */
+/* Defined once per program, by the file with the functions of libc. */
 static const char libc_resolver[] =
 	"__attribute__((cold, visibility(\"hidden\"))) void real_resolve(void *(*find)(const char "
 	"*name));\n\n"
@@ -53,7 +53,7 @@ static void link_print(struct buf *out, const struct interface *interface)
 			wrapper_print(out, &interface->rows[i], "__wrap_");
 }
 
-/* The options that make the linker use the wrappers: a response file, @FILE. */
+/* A response file (@FILE) with the linker options for all wrappers. */
 static void flags_print(struct buf *out, const struct interface *interface)
 {
 	buf_puts(out, "-Wl,--gc-sections\n");
@@ -70,6 +70,6 @@ const struct template_ops template_link = {
 
 const struct template_ops template_flags = {
 	.name = "flags",
-	.help = "the options of ld that go with them",
+	.help = "the linker options for these wrappers",
 	.print = flags_print,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * wrapgen: annotated prototypes in, C out. Outputs appear whole or not at all.
+ * wrapgen: generates C code from annotated prototypes. Outputs are complete, or are not written.
  *
  *	wrapgen --template preload --output wrappers.c posix.h stdio.h
  *	wrapgen --table calls.c --numbers calls.h posix.h stdio.h
@@ -20,11 +20,12 @@
 #include "capture/wrapgen/template.h"
 
 #define OUTPUTS_MAX 8
+#define READ_BYTES 65536
 
 struct output {
 	const struct template_ops *template;
 	const char *path;
-	char *temporary; /* NULL before it is written */
+	char *temporary; /* NULL before the first write */
 };
 
 struct job {
@@ -41,7 +42,7 @@ static void usage(FILE *to)
 		fprintf(to, "  %-8s %s\n", template_list[i]->name, template_list[i]->help);
 }
 
-static int file_read(struct buf *text, const char *path, struct err *err)
+static int read_file(struct buf *text, const char *path, struct err *err)
 {
 	AUTO_FCLOSE FILE *in = fopen(path, "re");
 	size_t got;
@@ -49,20 +50,20 @@ static int file_read(struct buf *text, const char *path, struct err *err)
 	if (!in)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	do {
-		buf_reserve(text, 65536);
-		got = fread(text->data + text->len, 1, 65536, in);
+		buf_reserve(text, READ_BYTES);
+		got = fread(text->data + text->len, 1, READ_BYTES, in);
 		text->len += got;
 	} while (got && text->len <= INTERFACE_TEXT_MAX);
 	if (ferror(in))
-		return err_set(err, EIO, "%s: cannot be read", path);
+		return err_set(err, EIO, "%s: cannot read the file", path);
 	return 0;
 }
 
-static int headers_read(struct interface *interface, char **paths, struct err *err)
+static int read_headers(struct interface *interface, char **paths, struct err *err)
 {
 	for (; *paths; paths++) {
 		AUTO_BUF struct buf text = { 0 };
-		int error = file_read(&text, *paths, err);
+		int error = read_file(&text, *paths, err);
 
 		if (!error)
 			error = interface_read(interface, *paths, buf_text(&text), text.len, err);
@@ -72,7 +73,7 @@ static int headers_read(struct interface *interface, char **paths, struct err *e
 	return interface_check(interface, err);
 }
 
-static int output_write(struct output *output, const struct interface *interface, struct err *err)
+static int write_output(struct output *output, const struct interface *interface, struct err *err)
 {
 	AUTO_BUF struct buf text = { 0 };
 	AUTO_FCLOSE FILE *out = NULL;
@@ -85,11 +86,11 @@ static int output_write(struct output *output, const struct interface *interface
 	return 0;
 }
 
-/* Writes all outputs beside their places before the first is moved there. */
-static int outputs_write(struct job *job, const struct interface *interface, struct err *err)
+/* Writes all outputs to temporary files and then renames them. */
+static int write_outputs(struct job *job, const struct interface *interface, struct err *err)
 {
 	for (int i = 0; i < job->count; i++) {
-		int error = output_write(&job->outputs[i], interface, err);
+		int error = write_output(&job->outputs[i], interface, err);
 
 		if (error)
 			return error;
@@ -161,9 +162,9 @@ int main(int argc, char **argv)
 		usage(error < 0 ? stderr : stdout);
 		return error < 0 ? 2 : 0;
 	}
-	error = headers_read(&interface, argv + optind, &err);
+	error = read_headers(&interface, argv + optind, &err);
 	if (!error)
-		error = outputs_write(&job, &interface, &err);
+		error = write_outputs(&job, &interface, &err);
 	if (error)
 		fprintf(stderr, "wrapgen: %s\n", err.text);
 	job_release(&job);

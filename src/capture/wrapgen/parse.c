@@ -8,8 +8,7 @@
  *	arguments = void | argument { , argument } [ , ... ]
  *	argument  = { argument mark } C declaration with a name
  *
- * There is no recursion: groups of parentheses are counted, so the depth of the input costs
- * nothing.
+ * The parser is not recursive: it counts parentheses, so nesting in the input has no limit.
  */
 #include "capture/wrapgen/parse.h"
 
@@ -29,8 +28,8 @@ struct parser {
 	const char *file;
 	const struct token *at;
 	int layer;				       /* -1 before the first LAYER() */
-	const char *library, *library_prefix, *prefix; /* of what follows; NULL for none */
-	bool only;				       /* prefix is ONLY()'s, not ALSO()'s */
+	const char *library, *library_prefix, *prefix; /* for the following rows; NULL: none */
+	bool only;				       /* prefix is from ONLY(), not from ALSO() */
 	struct err *err;
 };
 
@@ -53,14 +52,14 @@ __attribute__((format(printf, 3, 4))) static int fail(const struct parser *p,
 	return -EINVAL;
 }
 
-/* A length fit for "%.*s" in a message. */
-static int shown(const struct token *t)
+/* The length of a token for "%.*s" in a message. */
+static int shown_length(const struct token *t)
 {
 	return t->len < 60 ? (int)t->len : 60;
 }
 
-/* Makes text the interface's own. */
-static const char *own(struct parser *p, char *text)
+/* Gives the text to the interface, which will free it. */
+static const char *keep_text(struct parser *p, char *text)
 {
 	struct interface *out = p->out;
 
@@ -69,15 +68,16 @@ static const char *own(struct parser *p, char *text)
 	return text;
 }
 
-static const char *own_word(struct parser *p, const struct token *t)
+static const char *keep_word(struct parser *p, const struct token *t)
 {
-	return own(p, xstrndup(t->at, t->len));
+	return keep_text(p, xstrndup(t->at, t->len));
 }
 
-/* Spliced code exactly as written, layout included. */
-static const char *own_code(struct parser *p, struct span s)
+/* The code of a mark exactly as written. */
+static const char *keep_code(struct parser *p, struct span s)
 {
-	return own(p, xstrndup(s.first->at, (size_t)(s.end[-1].at + s.end[-1].len - s.first->at)));
+	return keep_text(
+		p, xstrndup(s.first->at, (size_t)(s.end[-1].at + s.end[-1].len - s.first->at)));
 }
 
 static bool is_spaced(const struct token *before, const struct token *t)
@@ -89,8 +89,8 @@ static bool is_spaced(const struct token *before, const struct token *t)
 	return !(token_is(t, "(") && token_is(before, ")"));
 }
 
-/* A declaration in our own layout; the token `without` is left out. */
-static const char *own_declaration(struct parser *p, struct span s, const struct token *without)
+/* A declaration with normalized blanks; the token `without` is left out. */
+static const char *keep_declaration(struct parser *p, struct span s, const struct token *without)
 {
 	struct buf text = { 0 };
 	const struct token *before = NULL;
@@ -103,17 +103,17 @@ static const char *own_declaration(struct parser *p, struct span s, const struct
 		buf_add(&text, t->at, t->len);
 		before = t;
 	}
-	return own(p, buf_take(&text));
+	return keep_text(p, buf_take(&text));
 }
 
-/* Reads "( ... )" and leaves at behind it; inner may be empty. */
+/* Reads "( ... )" and moves p->at behind it; inner may be empty. */
 static int read_group(struct parser *p, const char *what, int what_len, struct span *inner)
 {
 	const struct token *open = p->at;
 	unsigned depth = 0;
 
 	if (!token_is(open, "("))
-		return fail(p, open, "'(' expected after %.*s", what_len, what);
+		return fail(p, open, "expected '(' after %.*s", what_len, what);
 	for (; p->at->kind != TOKEN_END; p->at++) {
 		if (token_is(p->at, "("))
 			depth++;
@@ -142,7 +142,7 @@ static const struct token *part_end(const struct token *first, const struct toke
 	return end;
 }
 
-static int choose(const struct token *t, const char *const *names, int count)
+static int find_choice(const struct token *t, const char *const *names, int count)
 {
 	for (int i = 0; i < count; i++) {
 		if (token_is(t, names[i]))
@@ -161,7 +161,7 @@ static const char *const how_names[] = { FAILS_LIST(NAME_ROW) };
 static const char *const makes_names[] = { MAKES_LIST(NAME_ROW) };
 #undef NAME_ROW
 
-/* A message that shows what could have been written. */
+/* Fails with a message that lists the valid words. */
 static int fail_choice(const struct parser *p, const struct token *t, const char *what,
 		       const char *const *names, int count)
 {
@@ -170,7 +170,8 @@ static int fail_choice(const struct parser *p, const struct token *t, const char
 
 	for (int i = 0; i < count; i++)
 		buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
-	error = fail(p, t, "unknown %s '%.*s'; one of %s", what, shown(t), t->at, buf_text(&list));
+	error = fail(p, t, "unknown %s '%.*s'; expected one of %s", what, shown_length(t), t->at,
+		     buf_text(&list));
 	buf_release(&list);
 	return error;
 }
@@ -186,7 +187,7 @@ static int read_choice(struct parser *p, const char *mark, const char *const *na
 		return error;
 	if (s.end - s.first != 1)
 		return fail(p, s.first, "%s takes one word", mark);
-	*chosen = choose(s.first, names, count);
+	*chosen = find_choice(s.first, names, count);
 	if (*chosen < 0)
 		return fail_choice(p, s.first, mark, names, count);
 	return 0;
@@ -204,11 +205,11 @@ static int set_text(struct parser *p, const char *mark, size_t place)
 		return fail(p, s.first, "%s is empty", mark);
 	if (*text)
 		return fail(p, s.first, "%s is given twice", mark);
-	*text = own_code(p, s);
+	*text = keep_code(p, s);
 	return 0;
 }
 
-/* Statements may come in parts, as macros of a header give them. */
+/* Statements may be given several times; macros of a header do so. */
 static int set_statements(struct parser *p, const char *mark, size_t place)
 {
 	const char **text = (const char **)((char *)p->row + place), *before = *text;
@@ -217,7 +218,7 @@ static int set_statements(struct parser *p, const char *mark, size_t place)
 	*text = NULL;
 	error = set_text(p, mark, place);
 	if (!error && before)
-		*text = own(p, xprintf("%s\n\t%s", before, *text));
+		*text = keep_text(p, xprintf("%s\n\t%s", before, *text));
 	return error;
 }
 
@@ -235,8 +236,8 @@ static int set_error(struct parser *p, const char *mark, size_t place)
 		return fail(p, s.first, "%s takes a condition and a value", mark);
 	if (p->row->error_if)
 		return fail(p, s.first, "%s is given twice", mark);
-	p->row->error_if = own_code(p, (struct span){ s.first, comma });
-	p->row->error_value = own_code(p, (struct span){ comma + 1, s.end });
+	p->row->error_if = keep_code(p, (struct span){ s.first, comma });
+	p->row->error_value = keep_code(p, (struct span){ comma + 1, s.end });
 	return 0;
 }
 
@@ -253,8 +254,8 @@ static int set_pass(struct parser *p, const char *mark, size_t place)
 		return fail(p, s.first, "%s takes an argument and an expression", mark);
 	if (p->row->pass_count == ROW_PASSES_MAX)
 		return fail(p, s.first, "%s is given more than %d times", mark, ROW_PASSES_MAX);
-	pass->name = own_code(p, (struct span){ s.first, s.first + 1 });
-	pass->code = own_code(p, (struct span){ s.first + 2, s.end });
+	pass->name = keep_code(p, (struct span){ s.first, s.first + 1 });
+	pass->code = keep_code(p, (struct span){ s.first + 2, s.end });
 	p->row->pass_count++;
 	return 0;
 }
@@ -314,15 +315,15 @@ static int set_field(struct parser *p, const char *mark, size_t place)
 	(void)place;
 	if (error)
 		return error;
-	field = s.first < s.end ? choose(s.first, field_choices, COUNT(field_choices)) : -1;
-	/* Strings are arguments; but hints are never one as they are. */
+	field = s.first < s.end ? find_choice(s.first, field_choices, COUNT(field_choices)) : -1;
+	/* Strings are marked arguments, except hints, which are always computed. */
 	if (field < 0 || (field >= FIELD_PATH && field != FIELD_HINTS))
 		return fail_choice(p, s.first, "field", field_choices, FIELD_PATH);
 	if (s.end - s.first < 3 || !token_is(s.first + 1, ","))
 		return fail(p, s.first, "FIELD takes a field and an expression");
 	if (p->row->field_code[field])
 		return fail(p, s.first, "the field %s is given twice", field_choices[field]);
-	p->row->field_code[field] = own_code(p, (struct span){ s.first + 2, s.end });
+	p->row->field_code[field] = keep_code(p, (struct span){ s.first + 2, s.end });
 	return 0;
 }
 
@@ -346,14 +347,14 @@ static int set_rest(struct parser *p, const char *mark, size_t place)
 	if (error || comma == s.end)
 		return error;
 	if (comma + 1 == s.end)
-		return fail(p, comma, "REST has a comma but no condition behind it");
-	p->row->rest_when = own_code(p, (struct span){ comma + 1, s.end });
+		return fail(p, comma, "missing condition after the comma of REST");
+	p->row->rest_when = keep_code(p, (struct span){ comma + 1, s.end });
 	return 0;
 }
 
 /*
- * The marks that stand before a prototype; marks.h makes each of them expand to nothing. `place` is
- * what the mark sets in the row, where that is one thing.
+ * The marks before a prototype; marks.h defines them as empty macros. `place` is the offset of the
+ * member of struct row that the mark sets, if it is a single one.
  */
 static const struct {
 	const char *name;
@@ -381,7 +382,7 @@ static const struct {
 	{ "IMPLIED", set_text, offsetof(struct row, implied) },
 };
 
-/* A word in capitals that stands where a mark would, and is not a type such as FILE in "FILE *". */
+/* Is it a word in capitals at the place of a mark, and not a type such as FILE in "FILE *"? */
 static bool looks_like_mark(const struct token *t)
 {
 	return token_is_capital(t) && (t[1].kind == TOKEN_WORD || token_is(&t[1], "("));
@@ -398,7 +399,7 @@ static int read_function_marks(struct parser *p)
 		if (i == COUNT(function_marks))
 			return fail(p, t,
 				    "unknown mark '%.*s' before a function; see docs/wrapgen.md",
-				    shown(t), t->at);
+				    shown_length(t), t->at);
 		error = function_marks[i].set(p, function_marks[i].name, function_marks[i].place);
 		if (error)
 			return error;
@@ -406,8 +407,8 @@ static int read_function_marks(struct parser *p)
 	return 0;
 }
 
-/* The name in a declaration: in "int (*name)(...)" behind the star, else the last word before a
- * '['. */
+/* The name in a declaration: after the star in "int (*name)(...)", else the last word before '['.
+ */
 static const struct token *declared_name(struct span s)
 {
 	const struct token *name = NULL;
@@ -435,21 +436,21 @@ static bool is_type_word(const struct token *t)
 		"__restrict", "struct", "union",  "enum",
 	};
 
-	return choose(t, words, COUNT(words)) >= 0;
+	return find_choice(t, words, COUNT(words)) >= 0;
 }
 
 static int read_arg_marks(struct parser *p, struct span *s, struct arg *arg)
 {
 	arg->role = ROLE_NONE;
 	for (; s->first < s->end && token_is_capital(s->first); s->first++) {
-		int role = choose(s->first, role_names, COUNT(role_names));
+		int role = find_choice(s->first, role_names, COUNT(role_names));
 
 		if (role < 0 && !looks_like_mark(s->first))
 			return 0;
 		if (role < 0)
 			return fail(p, s->first,
 				    "unknown mark '%.*s' before an argument; see docs/wrapgen.md",
-				    shown(s->first), s->first->at);
+				    shown_length(s->first), s->first->at);
 		if (arg->role != ROLE_NONE)
 			return fail(p, s->first, "an argument takes one mark, not %s and %s",
 				    role_names[arg->role], role_names[role]);
@@ -466,14 +467,14 @@ static int read_arg(struct parser *p, struct span s, struct arg *arg)
 	if (error)
 		return error;
 	if (s.first == s.end)
-		return fail(p, s.first, "an argument is missing");
+		return fail(p, s.first, "missing argument");
 	name = declared_name(s);
 	if (!name || is_type_word(name))
 		return fail(p, s.first, "the argument '%s' has no name",
-			    own_declaration(p, s, NULL));
-	arg->decl = own_declaration(p, s, NULL);
-	arg->type = own_declaration(p, s, name);
-	arg->name = own_word(p, name);
+			    keep_declaration(p, s, NULL));
+	arg->decl = keep_declaration(p, s, NULL);
+	arg->type = keep_declaration(p, s, name);
+	arg->name = keep_word(p, name);
 	return 0;
 }
 
@@ -545,20 +546,20 @@ static int read_prototype(struct parser *p)
 	name = p->at;
 	type.end = name;
 	if (name->kind != TOKEN_WORD || type.first == type.end)
-		return fail(p, name, "a prototype 'type name(arguments);' expected at '%.*s'",
-			    shown(name), name->at);
-	row->type = own_declaration(p, type, NULL);
+		return fail(p, name, "expected a prototype 'type name(arguments);' at '%.*s'",
+			    shown_length(name), name->at);
+	row->type = keep_declaration(p, type, NULL);
 	row->returns = returns_of(type);
-	row->name = row->call = own_word(p, name);
+	row->name = row->call = keep_word(p, name);
 	row->line = name->line;
 	p->at++;
-	error = read_group(p, row->name, shown(name), &args);
+	error = read_group(p, row->name, shown_length(name), &args);
 	if (!error)
 		error = read_args(p, args);
 	if (error)
 		return error;
 	if (!token_is(p->at, ";"))
-		return fail(p, p->at - 1, "';' expected after %s(...)", row->name);
+		return fail(p, p->at - 1, "expected ';' after %s(...)", row->name);
 	p->at++;
 	return 0;
 }
@@ -570,7 +571,7 @@ static int add_row(struct parser *p)
 	const struct row *same = interface_find(out, p->row->name);
 
 	if (same)
-		return err_set(p->err, EINVAL, "%s:%u: %s() has a row already at %s:%u", p->file,
+		return err_set(p->err, EINVAL, "%s:%u: %s() already has a row at %s:%u", p->file,
 			       p->row->line, p->row->name, same->file, same->line);
 	if (out->count == INTERFACE_ROWS_MAX)
 		return fail(p, p->at, "more than %d functions", INTERFACE_ROWS_MAX);
@@ -579,14 +580,14 @@ static int add_row(struct parser *p)
 	return 0;
 }
 
-/* The function under each name that has a wrapper; it is recorded under the first. */
+/* Adds a row for each name that has a wrapper; calls are recorded under the first name. */
 static int add_names(struct parser *p)
 {
 	int error = p->only ? 0 : add_row(p);
 
 	if (error || !p->prefix)
 		return error;
-	p->row->name = own(p, xprintf("%s%s", p->prefix, p->row->call));
+	p->row->name = keep_text(p, xprintf("%s%s", p->prefix, p->row->call));
 	p->row->is_again = !p->only;
 	return add_row(p);
 }
@@ -626,21 +627,21 @@ static int read_word(struct parser *p, const char *mark, const char **word)
 		return error;
 	if (s.end - s.first != 1 || s.first->kind != TOKEN_WORD)
 		return fail(p, s.first, "%s takes one word", mark);
-	*word = own_word(p, s.first);
+	*word = keep_word(p, s.first);
 	return 0;
 }
 
 static int read_library(struct parser *p)
 {
 	int error = read_word(p, "LIBRARY", &p->library);
-	char *small;
+	char *lower;
 
 	if (error)
 		return error;
-	small = xstrdup(p->library);
-	for (char *c = small; *c; c++)
+	lower = xstrdup(p->library);
+	for (char *c = lower; *c; c++)
 		*c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
-	p->library_prefix = own(p, small);
+	p->library_prefix = keep_text(p, lower);
 	return 0;
 }
 
@@ -681,9 +682,9 @@ int interface_read(struct interface *interface, const char *file, const char *te
 	int error;
 
 	if (len > INTERFACE_TEXT_MAX)
-		return err_set(err, EFBIG, "%s: a header of more than %u bytes", file,
+		return err_set(err, EFBIG, "%s: the header exceeds %u bytes", file,
 			       INTERFACE_TEXT_MAX);
-	p.file = own(&p, xstrdup(file));
+	p.file = keep_text(&p, xstrdup(file));
 	interface->files = xgrow(interface->files, &interface->file_cap, interface->file_count + 1,
 				 sizeof(*interface->files));
 	interface->files[interface->file_count++] = slash ? p.file + (slash + 1 - file) : p.file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The template of the preloaded library: a wrapper is exported under the name of its function, and
- * the real one is what the loader finds behind us.
+ * the real function is the next symbol of that name.
  */
 #include "base/buf.h"
 #include "capture/wrapgen/interface.h"
@@ -14,12 +14,12 @@ static const char slots[] =
 	"#define KNOWN(function) real.function\n\n";
 
 static const char libc_resolver[] =
-	"/* The next definition of a symbol after ours; belongs to the attaching code. */\n"
+	"/* The next definition of a symbol; see capture/record/capture.h. */\n"
 	"__attribute__((cold, visibility(\"hidden\"))) void *real_find(const char *name);\n\n"
-	"/* Fills in every real function; find gives NULL for what this libc lacks. */\n"
+	"/* Looks up all real functions; find returns NULL for those that this libc lacks. */\n"
 	"__attribute__((cold, visibility(\"hidden\"))) void real_resolve(void *(*find)(const char "
 	"*name));\n\n"
-	"/* Before real_resolve() has run: the bare call of one function. */\n"
+	"/* Before real_resolve() has run: looks up one function. */\n"
 	"__attribute__((cold, noinline)) static void *real_late(size_t slot)\n{\n"
 	"\tint saved = errno;\n"
 	"\tvoid *found = real_find(real_names + real_rows[slot].name);\n\n"
@@ -36,7 +36,8 @@ static const char libc_resolver[] =
 	"\t(likely(real.function != NULL) ? real.function :                                   \\\n"
 	"\t\t\t\t\t (__typeof__(real.function))(uintptr_t)real_late(SLOT(function)))\n";
 
-/* Found on the first call, because the library may come at any time, or only for its caller. */
+/* Looks up functions on the first call, because the library may be loaded late or visible to its
+ * caller only. */
 static const char library_resolver[] =
 	"__attribute__((cold, noinline)) static void *real_late(size_t slot, const void "
 	"*caller)\n{\n"

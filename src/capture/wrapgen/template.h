@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What can be printed from the rows. A template is one constant in the list of template.c.
+ * Templates, which print the rows in one form each. A template is one constant in template_list.
  */
 #ifndef SLUICE_CAPTURE_WRAPGEN_TEMPLATE_H
 #define SLUICE_CAPTURE_WRAPGEN_TEMPLATE_H
@@ -17,9 +17,9 @@ struct template_ops {
 
 extern const struct template_ops template_preload; /* wrappers for LD_PRELOAD */
 extern const struct template_ops template_link;	   /* wrappers for ld --wrap */
-extern const struct template_ops template_flags;   /* its options */
-extern const struct template_ops template_table;   /* trace/calls.c: the rows as data */
-extern const struct template_ops template_numbers; /* contract/calls.h: their numbers */
+extern const struct template_ops template_flags;   /* the options of ld --wrap */
+extern const struct template_ops template_table;   /* contract/calls.c: the rows as data */
+extern const struct template_ops template_numbers; /* contract/calls.h: the call numbers */
 
 extern const struct template_ops *const template_list[]; /* ends with NULL */
 

@@ -14,7 +14,7 @@
 struct reader {
 	const char *file, *at, *end;
 	unsigned line;
-	bool line_start; /* nothing but blanks before on this line */
+	bool line_start; /* only blanks so far on this line */
 	struct err *err;
 };
 
@@ -24,14 +24,14 @@ static bool is_word(char c)
 	       c == '_';
 }
 
-static bool starts(const struct reader *r, const char *text)
+static bool starts_with(const struct reader *r, const char *text)
 {
 	size_t len = strlen(text);
 
 	return (size_t)(r->end - r->at) >= len && memcmp(r->at, text, len) == 0;
 }
 
-static void step(struct reader *r)
+static void advance(struct reader *r)
 {
 	if (*r->at == '\n')
 		r->line++;
@@ -42,13 +42,13 @@ static int skip_comment(struct reader *r)
 {
 	unsigned line = r->line;
 
-	for (r->at += 2; r->at < r->end; step(r)) {
-		if (starts(r, "*/")) {
+	for (r->at += 2; r->at < r->end; advance(r)) {
+		if (starts_with(r, "*/")) {
 			r->at += 2;
 			return 0;
 		}
 	}
-	return err_set(r->err, EINVAL, "%s:%u: comment is not closed", r->file, line);
+	return err_set(r->err, EINVAL, "%s:%u: unterminated comment", r->file, line);
 }
 
 static void skip_line(struct reader *r)
@@ -56,11 +56,11 @@ static void skip_line(struct reader *r)
 	while (r->at < r->end && *r->at != '\n') {
 		if (*r->at == '\\' && r->at + 1 < r->end)
 			r->at++;
-		step(r);
+		advance(r);
 	}
 }
 
-/* A preprocessor line. "# 12 "file"" is what the preprocessor leaves: the next line is line 12. */
+/* Skips a preprocessor line. After the line marker "# 12 "file"", the next line is line 12. */
 static void skip_directive(struct reader *r)
 {
 	const char *at = r->at + 1;
@@ -84,12 +84,12 @@ static int skip_blank(struct reader *r)
 		if (*r->at == '\n')
 			r->line_start = true;
 		if (strchr(" \t\r\n\f\v", *r->at) && *r->at)
-			step(r);
-		else if (starts(r, "/*"))
+			advance(r);
+		else if (starts_with(r, "/*"))
 			error = skip_comment(r);
 		else if (*r->at == '#' && r->line_start)
 			skip_directive(r);
-		else if (starts(r, "//"))
+		else if (starts_with(r, "//"))
 			skip_line(r);
 		else
 			return 0;
@@ -110,7 +110,7 @@ static int read_literal(struct reader *r, struct token *t)
 		r->at++;
 	}
 	if (r->at >= r->end || *r->at != quote)
-		return err_set(r->err, EINVAL, "%s:%u: literal is not closed by %c", r->file,
+		return err_set(r->err, EINVAL, "%s:%u: literal lacks the closing %c", r->file,
 			       r->line, quote);
 	r->at++;
 	return 0;
@@ -128,14 +128,14 @@ static int read_token(struct reader *r, struct token *t)
 			r->at++;
 	} else if (*r->at == '"' || *r->at == '\'') {
 		error = read_literal(r, t);
-	} else if (starts(r, "...")) {
+	} else if (starts_with(r, "...")) {
 		t->kind = TOKEN_ELLIPSIS;
 		r->at += 3;
 	} else if (*r->at > ' ' && *r->at < 0x7f) {
 		r->at++;
 	} else {
-		return err_set(r->err, EINVAL, "%s:%u: byte 0x%02x has no place in C", r->file,
-			       r->line, (unsigned char)*r->at);
+		return err_set(r->err, EINVAL, "%s:%u: invalid byte 0x%02x", r->file, r->line,
+			       (unsigned char)*r->at);
 	}
 	t->len = (size_t)(r->at - t->at);
 	return error;

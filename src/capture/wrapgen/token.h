@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The words of an annotated header, as it is or as the preprocessor leaves it. Comments and
- * preprocessor lines are left out; line markers are followed. Tokens point into the text, which
- * must outlive them and need not end in a zero.
+ * Splits an annotated header into tokens, before or after the preprocessor. Comments and
+ * preprocessor lines are skipped; line markers set the line number. Tokens point into the text,
+ * which must outlive them and need not be terminated.
  */
 #ifndef SLUICE_CAPTURE_WRAPGEN_TOKEN_H
 #define SLUICE_CAPTURE_WRAPGEN_TOKEN_H
@@ -13,7 +13,7 @@
 struct err;
 
 enum token_kind {
-	TOKEN_END,	/* after the last; its line is that of the end of the text */
+	TOKEN_END,	/* after the last token; has the line number of the end */
 	TOKEN_WORD,	/* identifier or number */
 	TOKEN_TEXT,	/* string or character literal */
 	TOKEN_SIGN,	/* one byte of punctuation */
@@ -28,19 +28,19 @@ struct token {
 };
 
 struct tokens {
-	struct token *list; /* ends with one TOKEN_END once read */
+	struct token *list; /* after tokens_read(), ends with one TOKEN_END */
 	size_t count, cap;
 };
 
-/* Reads the whole text. -EINVAL names file, line and what is wrong; tokens can be released in any
- * case. */
+/* Reads the whole text. On -EINVAL, err names file, line and mistake. Release tokens in any case.
+ */
 int tokens_read(struct tokens *tokens, const char *file, const char *text, size_t len,
 		struct err *err);
 void tokens_release(struct tokens *tokens);
 
 bool token_is(const struct token *token, const char *text);
 
-/* All capitals, digits and underscores, at least two: how marks are spelt, and FILE and DIR. */
+/* Is it two or more capitals, digits and underscores, as marks (and FILE and DIR) are? */
 bool token_is_capital(const struct token *token);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The body of a wrapper, which all templates share.
+ * Prints the part of a wrapper up to the real call; all templates share it.
  *
- * A wrapper has a C name of its own and gets the symbol's name by an asm label. So no inline
- * version, redirect, built-in or attribute of libc's declaration (a nonnull, above all) can reach
- * into its body. The straight line of a wrapper is the recorded call; everything else is one call
- * away and cold.
+ * A wrapper is a C function wrap_NAME with an asm label for its symbol. So no inline version,
+ * redirect, built-in or attribute (above all nonnull) of libc's declaration affects its body. The
+ * straight-line code of a wrapper is the recorded call; all other cases are cold functions.
  */
 #include "capture/wrapgen/wrapper.h"
 
@@ -26,8 +25,8 @@ static const char preamble[] =
 	"#include \"capture/libraries/wrapper_helpers.h\"\n"
 	"#include \"contract/calls.h\"\n\n";
 
-/* What is called where there is no such function. Called through other types: the result is what
- * counts. */
+/* Replacements for real functions that do not exist. They are called through other types; only
+ * their result matters. */
 static const char missing[] =
 	"__attribute__((unused)) static long missing_minus(void)\n{\n"
 	"\terrno = ENOSYS;\n\treturn -1;\n}\n\n"
@@ -45,8 +44,7 @@ void wrapper_preamble(struct buf *out, const struct interface *interface)
 	buf_puts(out, preamble);
 	for (size_t i = 0; i < interface->file_count; i++)
 		buf_printf(out, "#include \"capture/interfaces/%s\"\n", interface->files[i]);
-	buf_puts(out,
-		 "\n/* A name that is also a macro could not be a member of struct real. */\n");
+	buf_puts(out, "\n/* The name of a macro cannot be a member of struct real. */\n");
 	for (size_t i = 0; i < interface->count; i++)
 		buf_printf(out, "#undef %s\n", interface->rows[i].name);
 	buf_putc(out, '\n');
@@ -67,7 +65,7 @@ const char *wrapper_space(const char *type)
 	return type[strlen(type) - 1] == '*' ? "" : " ";
 }
 
-static const char *missing_of(const struct row *row)
+static const char *missing_kind(const struct row *row)
 {
 	if (row->how == HOW_IS_ERRNO || row->how == HOW_STATUS)
 		return "ERRNO";
@@ -78,7 +76,7 @@ static const char *missing_of(const struct row *row)
 	return "MINUS";
 }
 
-/* All names as one text: an array of pointers would have to be relocated in every process. */
+/* All names in one string: an array of pointers would have to be relocated in every process. */
 static void print_names(struct buf *out, const struct interface *interface)
 {
 	buf_puts(out, "__attribute__((unused)) static const char real_names[] =");
@@ -106,14 +104,14 @@ void wrapper_reals(struct buf *out, const struct interface *interface)
 		      "__attribute__((unused)) static const struct {\n\tuint32_t name;\n"
 		      "\tuint8_t missing;\n} real_rows[] = {\n");
 	for (size_t i = 0; i < interface->count; i++) {
-		buf_printf(out, "\t{ %zu, MISSING_%s },\n", at, missing_of(&interface->rows[i]));
+		buf_printf(out, "\t{ %zu, MISSING_%s },\n", at, missing_kind(&interface->rows[i]));
 		at += strlen(interface->rows[i].name) + 1;
 	}
 	buf_puts(out, "};\n\n");
 }
 
-/* What the real function gets for an argument: itself, or what PASS() says. */
-static const char *passed(const struct row *row, const char *argument)
+/* The argument of the real call: the program's, or the expression of PASS(). */
+static const char *passed_argument(const struct row *row, const char *argument)
 {
 	for (unsigned i = 0; i < row->pass_count; i++)
 		if (strcmp(row->passes[i].name, argument) == 0)
@@ -124,14 +122,14 @@ static const char *passed(const struct row *row, const char *argument)
 static void print_arguments(struct buf *out, const struct row *row)
 {
 	for (unsigned i = 0; i < row->arg_count; i++)
-		buf_printf(out, "%s%s", i ? ", " : "", passed(row, row->args[i].name));
+		buf_printf(out, "%s%s", i ? ", " : "", passed_argument(row, row->args[i].name));
 	if (row->forward)
 		buf_puts(out, ", ap");
 	if (row->rest.name)
 		buf_printf(out, ", %s", row->rest.name);
 }
 
-/* The real call as an expression; table is how the function is found. */
+/* Prints the real call as an expression. known: the real function is already resolved. */
 static void print_call(struct buf *out, const struct row *row, bool known)
 {
 	const char *target = row->forward ? row->forward : row->name;
@@ -150,8 +148,8 @@ static const char *last_name(const struct row *row)
 }
 
 /*
- * Where most calls are none of ours, those that are have a function of their own: for the others
- * the wrapper is a test and a jump.
+ * If most calls are not recorded (ONLY_IF), the recorded ones get a separate function. For the
+ * others the wrapper is a test and a jump.
  */
 static bool is_split(const struct row *row)
 {
@@ -179,10 +177,11 @@ static void print_locals(struct buf *out, const struct row *row)
 }
 
 /*
- * Switched off for good: a jump to the real function, before the wrapper saves a single register.
- * Calls of libraries take too long for that to count; and FIRST counts in any case.
+ * If capturing is off for good, jumps to the real function before the wrapper saves any register.
+ * Not for libraries, whose calls take too long for that to matter, and not with FIRST, which always
+ * runs.
  */
-static void print_off(struct buf *out, const struct row *row)
+static void print_off_test(struct buf *out, const struct row *row)
 {
 	if (row->forward || row->first || (row->library && !row->quiet))
 		return;
@@ -197,8 +196,8 @@ static void print_off(struct buf *out, const struct row *row)
 	buf_puts(out, ";\n\t\treturn;\n\t}\n");
 }
 
-/* Of a row with FIRST and LAST: they count whether the call is recorded or not. */
-static void print_bare_framed(struct buf *out, const struct row *row)
+/* The unrecorded call of a row with FIRST and LAST, which always run. */
+static void print_unrecorded_framed(struct buf *out, const struct row *row)
 {
 	bool returns = row->returns != RETURNS_VOID;
 
@@ -212,8 +211,8 @@ static void print_bare_framed(struct buf *out, const struct row *row)
 	buf_puts(out, returns ? "\t\treturn ret;\n\t}\n" : "\t\treturn;\n\t}\n");
 }
 
-/* Recording is off, or this call is none of ours: the bare call. */
-static void print_bare(struct buf *out, const struct row *row)
+/* The unrecorded call: capturing is off, or the call is not to be recorded. */
+static void print_unrecorded(struct buf *out, const struct row *row)
 {
 	bool returns = row->returns != RETURNS_VOID;
 
@@ -226,7 +225,7 @@ static void print_bare(struct buf *out, const struct row *row)
 		buf_printf(out, "call_is_inner(CALL_%s) || ", row->call);
 	buf_puts(out, "!frame_enter(&f)) {\n");
 	if (row->last) {
-		print_bare_framed(out, row);
+		print_unrecorded_framed(out, row);
 		return;
 	}
 	if (row->forward) {
@@ -242,7 +241,6 @@ static void print_bare(struct buf *out, const struct row *row)
 	buf_puts(out, returns ? ";\n\t}\n" : ";\n\t\treturn;\n\t}\n");
 }
 
-/* The descriptor of the row's handle as an expression; false if it has none. */
 bool wrapper_handle(struct buf *out, const struct row *row)
 {
 	const struct arg *fd = row_arg(row, ROLE_FD), *stream = row_arg(row, ROLE_STREAM),
@@ -261,30 +259,30 @@ bool wrapper_handle(struct buf *out, const struct row *row)
 	return true;
 }
 
-/* A clean end leaves errno alone; where no stream keeps an error flag, only a cleared errno can
- * tell. */
+/* End of file does not change errno. Without a stream there is no error flag, so errno is cleared
+ * to distinguish end of file from failure. */
 bool wrapper_clears_errno(const struct row *row)
 {
 	return row->how == HOW_EOF_ERRNO && !row_arg(row, ROLE_STREAM) && !row->implied;
 }
 
-/* The value of a library's handle as an expression. */
-static void print_named(struct buf *out, const struct row *row, const struct arg *value,
-			const struct arg *at)
+/* Prints the key of a library's handle as an expression. */
+static void print_library_key(struct buf *out, const struct row *row, const struct arg *value,
+			      const struct arg *at)
 {
 	buf_printf(out, "handle_key(SPACE_%s, %s_handle%s((const void *)called, %s))", row->library,
 		   row->library_prefix, value ? "" : "_at", value ? value->name : at->name);
 }
 
-/* Handles of libraries are looked up before the call: what ends may be another's afterwards. */
+/* Looks up a library's handle before the call, because a closed handle may be reused after it. */
 static void print_entry(struct buf *out, const struct row *row)
 {
 	if (row->library)
 		buf_printf(out, "\t%s_bind((const void *)called);\n", row->library_prefix);
-	if (!row_has_named(row))
+	if (!row_has_library_handle(row))
 		return;
 	buf_puts(out, "\tuint64_t key = ");
-	print_named(out, row, row_arg(row, ROLE_HANDLE), row_arg(row, ROLE_HANDLE_AT));
+	print_library_key(out, row, row_arg(row, ROLE_HANDLE), row_arg(row, ROLE_HANDLE_AT));
 	buf_puts(out, ";\n\tstruct handle_entry *entry = handle_table_find(key);\n");
 	if (!row->field_code[FIELD_LINK])
 		buf_puts(out, "\tuint64_t link = handle_entry_link(entry);\n");
@@ -294,7 +292,7 @@ static void print_ends(struct buf *out, const struct row *row)
 {
 	if (!row->ends)
 		return;
-	if (row_has_named(row)) {
+	if (row_has_library_handle(row)) {
 		buf_puts(out, "\thandle_table_take(key);\n");
 		return;
 	}
@@ -305,11 +303,11 @@ static void print_ends(struct buf *out, const struct row *row)
 
 static void print_real_call(struct buf *out, const struct row *row)
 {
-	if (!row_has_named(row))
+	if (!row_has_library_handle(row))
 		print_ends(out, row);
 	if (row->before)
 		buf_printf(out, "\t%s\n", row->before);
-	if (row_has_named(row))
+	if (row_has_library_handle(row))
 		print_ends(out, row);
 	if (row->has_twin)
 		buf_printf(out, "\tstruct calling outer = call_begin(CALL_%s, &f);\n", row->call);
@@ -335,8 +333,7 @@ static void print_real_call(struct buf *out, const struct row *row)
 			   row->returns != RETURNS_VOID ? " ret" : "");
 }
 
-/* Calls that programs make by the million get the frame inlined; the rest share it and stay small.
- */
+/* Frequent calls (read, write, seek) get the frame inlined; the others stay small. */
 static const char *inlining(const struct row *row)
 {
 	bool hot =
@@ -356,9 +353,9 @@ static void print_head(struct buf *out, const struct row *row, const char *prefi
 	buf_puts(out, ")\n{\n");
 }
 
-static void print_seen_head(struct buf *out, const struct row *row)
+static void print_recorded_head(struct buf *out, const struct row *row)
 {
-	buf_printf(out, "\n__attribute__((noinline)) static %s%sseen_%s(", row->type,
+	buf_printf(out, "\n__attribute__((noinline)) static %s%srecorded_%s(", row->type,
 		   wrapper_space(row->type), row->name);
 	wrapper_parameters(out, row);
 	buf_printf(out, ", %s%s(*called)(", row->type, wrapper_space(row->type));
@@ -366,19 +363,19 @@ static void print_seen_head(struct buf *out, const struct row *row)
 	buf_puts(out, "))\n{\n");
 }
 
-/* What the library's function is replaced by, where the rest is in seen_NAME(). */
+/* The wrapper of a split row, which calls the real function or recorded_NAME(). */
 static void print_chooser(struct buf *out, const struct row *row, const char *prefix)
 {
 	print_head(out, row, prefix);
 	buf_printf(out, "\t__typeof__(&*REAL(%s)) called = REAL(%s);\n\n", row->name, row->name);
 	buf_printf(out, "\tif (likely(!(%s)))\n\t\treturn ", row->only_if);
 	print_call(out, row, true);
-	buf_printf(out, ";\n\treturn seen_%s(", row->name);
+	buf_printf(out, ";\n\treturn recorded_%s(", row->name);
 	print_arguments(out, row);
 	buf_puts(out, ", called);\n}\n");
 }
 
-/* Only the statements around the call. */
+/* The wrapper of a QUIET row: only the statements around the call. */
 static void print_quiet(struct buf *out, const struct row *row)
 {
 	bool returns = row->returns != RETURNS_VOID;
@@ -397,7 +394,7 @@ static void print_quiet(struct buf *out, const struct row *row)
 	buf_puts(out, returns ? "\treturn ret;\n}\n" : "}\n");
 }
 
-/* The record first: there is no afterwards. */
+/* The wrapper of a LEAVES row writes the record before the call, which does not return. */
 static void print_leaving(struct buf *out, const struct row *row)
 {
 	bool returns = row->returns != RETURNS_VOID;
@@ -417,16 +414,16 @@ static void print_leaving(struct buf *out, const struct row *row)
 void wrapper_print(struct buf *out, const struct row *row, const char *prefix)
 {
 	if (is_split(row))
-		print_seen_head(out, row);
+		print_recorded_head(out, row);
 	else
 		print_head(out, row, prefix);
 	print_locals(out, row);
-	print_off(out, row);
+	print_off_test(out, row);
 	if (row->quiet) {
 		print_quiet(out, row);
 		return;
 	}
-	print_bare(out, row);
+	print_unrecorded(out, row);
 	print_entry(out, row);
 	if (row->leaves) {
 		print_leaving(out, row);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a wrapper does after the real call: the error, the links, the record, and who is told.
+ * Prints the part of a wrapper after the real call: error, links, record, and plug-ins.
  */
 #include "capture/wrapgen/wrapper_internal.h"
 
@@ -10,8 +10,8 @@
 #include "capture/wrapgen/interface.h"
 #include "contract/record.h"
 
-/* The test for failure that goes with a result type; EOF for integers, NULL for pointers. */
-static const char *end_test(const struct row *row)
+/* The test for EOF, or for NULL if the result is a pointer. */
+static const char *eof_test(const struct row *row)
 {
 	if (row->returns == RETURNS_WINT)
 		return "ret == WEOF";
@@ -26,12 +26,12 @@ static void print_eof_error(struct buf *out, const struct row *row)
 		buf_printf(out,
 			   "\tint err = unlikely(%s) ? errno : 0;\n\n\tif (!errno)\n\t\terrno = "
 			   "was;\n",
-			   end_test(row));
-	else if (row->ends) /* the stream is gone */
-		buf_printf(out, "\tint err = unlikely(%s) ? errno : 0;\n", end_test(row));
+			   eof_test(row));
+	else if (row->ends) /* the stream is closed */
+		buf_printf(out, "\tint err = unlikely(%s) ? errno : 0;\n", eof_test(row));
 	else
 		buf_printf(out, "\tint err = unlikely(%s) && stream_failed(%s) ? errno : 0;\n",
-			   end_test(row), stream ? stream->name : row->implied);
+			   eof_test(row), stream ? stream->name : row->implied);
 }
 
 static void print_error(struct buf *out, const struct row *row)
@@ -77,7 +77,7 @@ static void print_links(struct buf *out, const struct row *row)
 		second = row_arg(row, ROLE_DIRFD);
 	if (row->field_code[FIELD_LINK]) {
 		buf_printf(out, "\tuint64_t link = %s;\n", row->field_code[FIELD_LINK]);
-	} else if (row_has(row, FIELD_LINK) && !row->ends && !row_has_named(row)) {
+	} else if (row_has(row, FIELD_LINK) && !row->ends && !row_has_library_handle(row)) {
 		buf_puts(out, "\tuint64_t link = handle_link(");
 		wrapper_handle(out, row);
 		buf_puts(out, ", err);\n");
@@ -138,11 +138,12 @@ static void print_result(struct buf *out, const struct row *row)
 		buf_puts(out, "(uint64_t)ret");
 	else if (row->how == HOW_MINUS_ERRNO)
 		buf_puts(out, "(uint64_t)(uintptr_t)ret");
-	else /* the address of a stream or an entry says nothing, and compresses badly */
+	else /* the address of a stream or an entry has no meaning and compresses badly */
 		buf_puts(out, "(uint64_t)(ret != NULL)");
 }
 
-static void print_plain(struct buf *out, const struct row *row, enum field field, enum role role)
+static void print_argument_field(struct buf *out, const struct row *row, enum field field,
+				 enum role role)
 {
 	const struct arg *arg = row_arg(row, role), *at = row_arg(row, ROLE_OFFSET_AT);
 
@@ -154,7 +155,7 @@ static void print_plain(struct buf *out, const struct row *row, enum field field
 		buf_printf(out, "offset_before(%s, ret, err)", at->name);
 }
 
-/* The value of a field that is one word. */
+/* Prints the value of a field of one word. */
 static void print_value(struct buf *out, const struct row *row, enum field field)
 {
 	switch (field) {
@@ -177,27 +178,27 @@ static void print_value(struct buf *out, const struct row *row, enum field field
 		buf_puts(out, "size");
 		break;
 	case FIELD_OFFSET:
-		print_plain(out, row, field, ROLE_OFFSET);
+		print_argument_field(out, row, field, ROLE_OFFSET);
 		break;
 	case FIELD_FLAGS:
-		print_plain(out, row, field, ROLE_FLAGS);
+		print_argument_field(out, row, field, ROLE_FLAGS);
 		break;
 	case FIELD_VARIABLE:
-		print_plain(out, row, field, ROLE_VARIABLE);
+		print_argument_field(out, row, field, ROLE_VARIABLE);
 		break;
 	case FIELD_MODE:
-		print_plain(out, row, field, ROLE_MODE);
+		print_argument_field(out, row, field, ROLE_MODE);
 		break;
-	default: /* SPAN, COLLECTIVE: never an argument as it is */
+	default: /* SPAN and COLLECTIVE are always computed */
 		buf_printf(out, "(uint64_t)(%s)", row->field_code[field]);
 		break;
 	}
 }
 
-/* The strings of a record, in its order. */
+/* The strings of a record, in the order of their fields. */
 static const struct {
 	enum role role;
-	const char *length; /* variable */
+	const char *length; /* name of the variable with its length */
 } strings[] = {
 	{ ROLE_PATH, "path_len" },
 	{ ROLE_PATH2, "path2_len" },
@@ -207,8 +208,8 @@ static const struct {
 
 #define STRINGS (sizeof(strings) / sizeof(strings[0]))
 
-/* The variable that holds a string; NULL if the row has none. Hints are no argument. */
-static const char *string_of(const struct row *row, size_t i)
+/* The variable of a string; NULL if the row has none. Hints are computed and not an argument. */
+static const char *string_variable(const struct row *row, size_t i)
 {
 	const struct arg *arg = row_arg(row, strings[i].role);
 
@@ -217,7 +218,7 @@ static const char *string_of(const struct row *row, size_t i)
 	return arg ? arg->name : NULL;
 }
 
-/* Declares the lengths of the strings; returns how many there are. */
+/* Declares the lengths of the strings and returns their number. */
 static unsigned print_lengths(struct buf *out, const struct row *row)
 {
 	unsigned count = 0;
@@ -228,7 +229,7 @@ static unsigned print_lengths(struct buf *out, const struct row *row)
 		count++;
 	}
 	for (size_t i = 0; i < STRINGS; i++) {
-		const char *string = string_of(row, i);
+		const char *string = string_variable(row, i);
 
 		if (!string || strings[i].role == ROLE_NONE)
 			continue;
@@ -244,7 +245,7 @@ static void print_strings(struct buf *out, const struct row *row, unsigned fixed
 	unsigned done = 0;
 
 	for (size_t i = 0; i < STRINGS; i++) {
-		const char *string = string_of(row, i);
+		const char *string = string_variable(row, i);
 
 		if (!string)
 			continue;
@@ -258,7 +259,7 @@ static void print_strings(struct buf *out, const struct row *row, unsigned fixed
 	}
 }
 
-/* A field that code of its own computes: once, so the record's word is kept for the plug-ins. */
+/* Keeps the word of a computed field for the plug-ins, so that it is computed only once. */
 static void print_kept(struct buf *out, const struct row *row, enum field field, const char *name)
 {
 	if (row->leaves || !row->field_code[field])
@@ -276,7 +277,7 @@ void wrapper_record(struct buf *out, const struct row *row)
 
 	buf_printf(out, "\tunsigned words = %u", fixed);
 	for (size_t i = 0; i < STRINGS; i++)
-		if (string_of(row, i))
+		if (string_variable(row, i))
 			buf_printf(out, " + text_words(%s)", strings[i].length);
 	buf_printf(out, ";\n\tuint64_t *w = frame_leave(&f, CALL_%s, words, err);\n\n", row->call);
 	for (unsigned i = 0; i < fixed - RECORD_HEAD_WORDS; i++) {
@@ -290,7 +291,7 @@ void wrapper_record(struct buf *out, const struct row *row)
 	buf_puts(out, "\tframe_commit(&f, w, words);\n");
 }
 
-/* Remembers the new handle. */
+/* Enters the new handle into its table. */
 static void print_opened(struct buf *out, const struct row *row)
 {
 	static const char *const kinds[] = { "LINK_FILE", "LINK_NETWORK", "LINK_OWN",
@@ -311,8 +312,8 @@ static const char *const layer_names[] = { LAYER_LIST(NAME_ROW) };
 static const char *const class_names[] = { CLASS_LIST(NAME_ROW) };
 #undef NAME_ROW
 
-/* The descriptor as it is after the call; what has ended with its stream cannot be asked. */
-static void print_told_handle(struct buf *out, const struct row *row)
+/* The descriptor after the call; that of a closed stream is unknown. */
+static void print_plugin_handle(struct buf *out, const struct row *row)
 {
 	if (row->makes != MAKES_NOTHING && row->makes != MAKES_HANDLE)
 		buf_puts(out, "made");
@@ -320,7 +321,7 @@ static void print_told_handle(struct buf *out, const struct row *row)
 		buf_puts(out, "-1");
 }
 
-static void print_told_link(struct buf *out, const struct row *row)
+static void print_plugin_link(struct buf *out, const struct row *row)
 {
 	if (row->makes == MAKES_HANDLE)
 		buf_puts(out, "handle_entry_link(opened)");
@@ -330,8 +331,8 @@ static void print_told_link(struct buf *out, const struct row *row)
 		buf_puts(out, row_has(row, FIELD_LINK) ? "link" : "0");
 }
 
-static void print_told_field(struct buf *out, const struct row *row, enum field field,
-			     const char *name)
+static void print_plugin_field(struct buf *out, const struct row *row, enum field field,
+			       const char *name)
 {
 	if (!row_has(row, field))
 		buf_puts(out, field == FIELD_OFFSET ? "UINT64_MAX" : "0");
@@ -341,23 +342,22 @@ static void print_told_field(struct buf *out, const struct row *row, enum field 
 		print_value(out, row, field);
 }
 
-/* In-line plug-ins are told; where nobody listens that is one test of a word. */
-static void print_told(struct buf *out, const struct row *row)
+/* Calls in-line plug-ins; if none wants the call, that is one test of a word. */
+static void print_plugin_call(struct buf *out, const struct row *row)
 {
 	buf_printf(out, "\tif (unlikely(frame_watched(LAYER_%s, CLASS_%s)))\n",
 		   layer_names[row->layer], class_names[row->class]);
 	buf_printf(out, "\t\tinline_after(&f, CALL_%s, ", row->call);
-	print_told_handle(out, row);
+	print_plugin_handle(out, row);
 	buf_puts(out, ", ");
-	print_told_link(out, row);
+	print_plugin_link(out, row);
 	buf_puts(out, row_has(row, FIELD_SIZE) ? ", size, " : ", 0, ");
-	print_told_field(out, row, FIELD_OFFSET, "offset");
+	print_plugin_field(out, row, FIELD_OFFSET, "offset");
 	buf_puts(out, ", ");
-	print_told_field(out, row, FIELD_RESULT, "result");
+	print_plugin_field(out, row, FIELD_RESULT, "result");
 	buf_puts(out, ", err);\n");
 }
 
-/* All that comes after the real call. */
 void wrapper_after(struct buf *out, const struct row *row)
 {
 	print_error(out, row);
@@ -366,7 +366,7 @@ void wrapper_after(struct buf *out, const struct row *row)
 	wrapper_size(out, row);
 	wrapper_record(out, row);
 	print_opened(out, row);
-	print_told(out, row);
+	print_plugin_call(out, row);
 	if (row->after)
 		buf_printf(out, "\t%s\n", row->after);
 	if (row->last)

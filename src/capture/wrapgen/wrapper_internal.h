@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the two files that print a wrapper's body share: up to the real call, and after it.
+ * Shared by wrapper.c, which prints a wrapper up to the real call, and wrapper_after.c.
  */
 #ifndef SLUICE_CAPTURE_WRAPGEN_WRAPPER_INTERNAL_H
 #define SLUICE_CAPTURE_WRAPGEN_WRAPPER_INTERNAL_H
@@ -10,13 +10,13 @@
 struct buf;
 struct row;
 
-/* The descriptor that the call is about; false: it has none, and nothing is printed. */
+/* Prints the descriptor that the call is about; false, and prints nothing, if it has none. */
 bool wrapper_handle(struct buf *out, const struct row *row);
 
-/* Is only a changed errno an error of the call? Then it is cleared before. */
+/* Does the call report failure by errno only? Then the wrapper clears errno before the call. */
 bool wrapper_clears_errno(const struct row *row);
 
-/* All that comes after the real call, and the parts of it that a call has that does not return. */
+/* Prints everything after the real call; a call that does not return has only the other two. */
 void wrapper_after(struct buf *out, const struct row *row);
 void wrapper_size(struct buf *out, const struct row *row);
 void wrapper_record(struct buf *out, const struct row *row);

@@ -30,10 +30,14 @@ static const struct row *one_row(const char *text)
 	return &rows.rows[0];
 }
 
-#define CHECK_ERROR(header, expected)                   \
+#define CHECK_HAS(text, part) CHECK(strstr(text, part) != NULL)
+
+/* The message names the place and contains the key words. */
+#define CHECK_ERROR(header, place, words)               \
 	do {                                            \
 		CHECK_INT(try_header(header), -EINVAL); \
-		CHECK_TEXT(err.text, expected);         \
+		CHECK_HAS(err.text, "posix.h:" place);  \
+		CHECK_HAS(err.text, words);             \
 	} while (0)
 
 static void prototype_becomes_a_row(void)
@@ -122,86 +126,71 @@ static void failure_follows_the_result_type(void)
 static void unknown_words_are_named(void)
 {
 	CHECK_ERROR("LAYER(POSIX)\n\nCALL(READ) int f(FDD int fd);",
-		    "posix.h:3: unknown mark 'FDD' before an argument; see docs/wrapgen.md");
+		    "3: ", "unknown mark 'FDD' before an argument");
 	CHECK_ERROR("LAYER(POSIX)\nCALLS(READ) int f(FD int fd);",
-		    "posix.h:2: unknown mark 'CALLS' before a function; see docs/wrapgen.md");
-	CHECK_INT(try_header("LAYER(POSIX) CALL(REED) int f(FD int fd);"), -EINVAL);
-	CHECK(strstr(err.text, "posix.h:1: unknown CALL 'REED'; one of OPEN, CLOSE, READ, WRITE"));
-	CHECK_INT(try_header("LAYER(PSX)"), -EINVAL);
-	CHECK(strstr(err.text, "unknown LAYER 'PSX'; one of POSIX, STDIO"));
-	CHECK_ERROR(
-		"LAYER(POSIX) CALL(STAT) FAILS(ODD) int f(int a);",
-		"posix.h:1: unknown FAILS 'ODD'; one of NEVER, MINUS_ERRNO, NULL_ERRNO, EOF_ERRNO, "
-		"IS_ERRNO, SHORT_ERRNO, STATUS, NEGATIVE");
+		    "2: ", "unknown mark 'CALLS' before a function");
+	CHECK_ERROR("LAYER(POSIX) CALL(REED) int f(FD int fd);", "1: ", "unknown CALL 'REED'");
+	CHECK_HAS(err.text, "one of OPEN, CLOSE, READ, WRITE");
+	CHECK_ERROR("LAYER(PSX)", "1: ", "unknown LAYER 'PSX'");
+	CHECK_HAS(err.text, "one of POSIX, STDIO");
+	CHECK_ERROR("LAYER(POSIX) CALL(STAT) FAILS(ODD) int f(int a);",
+		    "1: ", "unknown FAILS 'ODD'");
+	CHECK_HAS(err.text, "NEVER, MINUS_ERRNO, NULL_ERRNO, EOF_ERRNO, IS_ERRNO, SHORT_ERRNO");
 }
 
 static void shape_mistakes_are_located(void)
 {
-	CHECK_ERROR("CALL(READ) int f(int a);",
-		    "posix.h:1: LAYER(name) must come before the first function");
+	CHECK_ERROR("CALL(READ) int f(int a);", "1: ", "LAYER(name)");
 	CHECK_ERROR("LAYER(POSIX)\nCALL(CLOSE) int f(FD int fd)\n\nCALL(CLOSE) int g(FD int fd);",
-		    "posix.h:2: ';' expected after f(...)");
-	CHECK_ERROR("LAYER(POSIX)\nint f(int a);",
-		    "posix.h:2: f(): no CALL(class) before the prototype");
-	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int f(int);",
-		    "posix.h:2: the argument 'int' has no name");
-	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int f(int a,);", "posix.h:2: an argument is missing");
-	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int f(int a;",
-		    "posix.h:2: '(' after f is not closed");
-	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) struct x;",
-		    "posix.h:2: a prototype 'type name(arguments);' expected at ';'");
-	CHECK_ERROR("LAYER(POSIX)\n/* open", "posix.h:2: comment is not closed");
-	CHECK_ERROR("LAYER(POSIX)\n\"open", "posix.h:2: literal is not closed by \"");
-	CHECK_ERROR("LAYER(POSIX)\n\x80", "posix.h:2: byte 0x80 has no place in C");
+		    "2: ", "';' after f(");
+	CHECK_ERROR("LAYER(POSIX)\nint f(int a);", "2: f(): ", "CALL(class)");
+	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int f(int);", "2: ", "'int' has no name");
+	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int f(int a,);", "2: ", "missing argument");
+	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int f(int a;", "2: ", "not closed");
+	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) struct x;", "2: ", "prototype");
+	CHECK_ERROR("LAYER(POSIX)\n/* open", "2: ", "comment");
+	CHECK_ERROR("LAYER(POSIX)\n\"open", "2: ", "literal");
+	CHECK_ERROR("LAYER(POSIX)\n\x80", "2: ", "0x80");
 }
 
-static void contradictions_are_refused(void)
+static void contradictions_are_rejected(void)
 {
 	CHECK_ERROR("LAYER(POSIX) CALL(DUP) int f(FD int a, FD int b);",
-		    "posix.h:1: f(): both FD 'a' and FD 'b' give the field LINK");
+		    "1: f(): ", "both FD 'a' and FD 'b'");
 	CHECK_ERROR("LAYER(POSIX) CALL(DUP) FIELD(LINK, 0) int f(FD int a);",
-		    "posix.h:1: f(): both FD 'a' and FIELD(LINK, ...) give the field LINK");
-	CHECK_ERROR("LAYER(POSIX) CALL(DUP) int f(FD SIZE int a);",
-		    "posix.h:1: an argument takes one mark, not FD and SIZE");
-	CHECK_ERROR("LAYER(POSIX) CALL(CLOSE) ENDS int f(int a);",
-		    "posix.h:1: f(): ENDS needs a handle: mark an argument FD, STREAM or DIRP");
-	CHECK_ERROR(
-		"LAYER(POSIX) CALL(OPEN) MAKES(FILE) char *f(int a);",
-		"posix.h:1: f(): MAKES needs a result of type int, FILE * or DIR *, not 'char *'");
-	CHECK_ERROR("LAYER(POSIX) CALL(OPEN) int f(int a, ...);",
-		    "posix.h:1: f(): '...' needs FORWARD(v-function) or REST(type name, when)");
-	CHECK_ERROR("LAYER(POSIX) CALL(READ) int f(ITEM int a);",
-		    "posix.h:1: f(): ITEM and ITEMS are only useful together");
-	CHECK_ERROR("LAYER(POSIX) CALL(READ) int f(int ret);",
-		    "posix.h:1: f(): the wrapper itself uses the name 'ret'; rename the argument");
-	CHECK_ERROR("LAYER(POSIX) CALL(READ) int f(int a, int a);",
-		    "posix.h:1: f(): two arguments are called 'a'");
+		    "1: f(): ", "both FD 'a' and FIELD(LINK, ...)");
+	CHECK_ERROR("LAYER(POSIX) CALL(DUP) int f(FD SIZE int a);", "1: ", "FD and SIZE");
+	CHECK_ERROR("LAYER(POSIX) CALL(CLOSE) ENDS int f(int a);", "1: f(): ", "ENDS");
+	CHECK_ERROR("LAYER(POSIX) CALL(OPEN) MAKES(FILE) char *f(int a);",
+		    "1: f(): ", "not 'char *'");
+	CHECK_ERROR("LAYER(POSIX) CALL(OPEN) int f(int a, ...);", "1: f(): ", "FORWARD");
+	CHECK_ERROR("LAYER(POSIX) CALL(READ) int f(ITEM int a);", "1: f(): ", "ITEM and ITEMS");
+	CHECK_ERROR("LAYER(POSIX) CALL(READ) int f(int ret);", "1: f(): ", "'ret'");
+	CHECK_ERROR("LAYER(POSIX) CALL(READ) int f(int a, int a);", "1: f(): ", "'a'");
 	CHECK_ERROR("LAYER(POSIX) CALL(READ) FAILS(IS_ERRNO) FAILS(NEVER) int f(int a);",
-		    "posix.h:1: FAILS is given twice");
-	CHECK_ERROR("LAYER(POSIX) CALL(READ) PASS(b, 1) int f(int a);",
-		    "posix.h:1: f(): PASS names no argument: 'b'");
-	CHECK_ERROR("LAYER(POSIX) CALL(READ) PASS(a) int f(int a);",
-		    "posix.h:1: PASS takes an argument and an expression");
+		    "1: ", "twice");
+	CHECK_ERROR("LAYER(POSIX) CALL(READ) PASS(b, 1) int f(int a);", "1: f(): ", "'b'");
+	CHECK_ERROR("LAYER(POSIX) CALL(READ) PASS(a) int f(int a);", "1: ", "PASS");
 	CHECK_ERROR("LAYER(POSIX) CALL(READ) FAILS(NULL_ERRNO) int f(int a);",
-		    "posix.h:1: f(): FAILS(NULL_ERRNO) needs a pointer as result, not 'int'");
+		    "1: f(): ", "FAILS(NULL_ERRNO)");
 }
 
 static void a_function_has_one_row(void)
 {
 	CHECK_ERROR("LAYER(POSIX)\nCALL(SYNC) int f(FD int a);\nCALL(SYNC) int f(FD int a);",
-		    "posix.h:3: f() has a row already at posix.h:2");
+		    "3: ", "posix.h:2");
 }
 
 static void forward_names_a_row(void)
 {
 	CHECK_ERROR("LAYER(STDIO) CALL(WRITE) FORWARD(vf) int f(int a, ...);",
-		    "posix.h:1: f(): FORWARD(vf) names a function that has no row of its own");
+		    "1: f(): ", "FORWARD(vf)");
 	CHECK_INT(try_header("LAYER(STDIO) CALL(WRITE) FORWARD(vf) int f(int a, ...);\n"
 			     "CALL(WRITE) int vf(int a, va_list list);"),
 		  0);
 }
 
-static void deep_nesting_costs_nothing(void)
+static void deep_nesting_is_accepted(void)
 {
 	enum { DEPTH = 200000 };
 	static char text[2 * DEPTH + 100];
@@ -219,5 +208,5 @@ static void deep_nesting_costs_nothing(void)
 TESTS(TEST(prototype_becomes_a_row), TEST(fields_come_in_the_order_of_the_record),
       TEST(declarators_of_all_shapes_have_names), TEST(code_is_kept_as_written),
       TEST(failure_follows_the_result_type), TEST(unknown_words_are_named),
-      TEST(shape_mistakes_are_located), TEST(contradictions_are_refused),
-      TEST(a_function_has_one_row), TEST(forward_names_a_row), TEST(deep_nesting_costs_nothing))
+      TEST(shape_mistakes_are_located), TEST(contradictions_are_rejected),
+      TEST(a_function_has_one_row), TEST(forward_names_a_row), TEST(deep_nesting_is_accepted))

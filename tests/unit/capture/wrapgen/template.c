@@ -288,13 +288,13 @@ static void what_is_mostly_none_of_ours_is_a_test_and_a_jump(void)
 					    "CALL(MESSAGE) ERROR(ret != 0, ret) ONLY_IF(wanted())\n"
 					    "int MPI_Send(const void *buf, FLAGS int dest);\n");
 
-	CHECK_HAS(text, "static int seen_MPI_Send(const void *buf, int dest, "
+	CHECK_HAS(text, "static int recorded_MPI_Send(const void *buf, int dest, "
 			"int (*called)(const void *buf, int dest))\n{\n\tstruct frame f;\n");
 	CHECK_HAS(text, "if (call_is_inner(CALL_MPI_Send) || !frame_enter(&f))");
 	CHECK_HAS(text, "wrap_PMPI_Send(const void *buf, int dest)\n{\n"
 			"\t__typeof__(&*REAL(PMPI_Send)) called = REAL(PMPI_Send);\n\n"
 			"\tif (likely(!(wanted())))\n\t\treturn called(buf, dest);\n"
-			"\treturn seen_PMPI_Send(buf, dest, called);\n}\n");
+			"\treturn recorded_PMPI_Send(buf, dest, called);\n}\n");
 }
 
 static void first_and_last_count_also_where_nothing_is_recorded(void)
