@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An asynchronous plug-in to start from: it knows every hook, and counts calls and bytes per
- * process. It runs in the watcher, a process of Sluice's own; see docs/plugins.md.
+ * A template for an asynchronous plug-in: it has all hooks, and counts calls and bytes of each
+ * process. It runs in the watcher, a separate process of Sluice; see docs/plugins.md.
  *
  *	cc -shared -fPIC -I PREFIX/include -o async_skeleton.so async_skeleton.c
  *	sluice --set plugins.load=$PWD/async_skeleton.so run -- ./program
@@ -15,7 +15,7 @@
 
 struct totals {
 	uint64_t calls, bytes, slow;
-	uint64_t calls_told, slow_told; /* what the reasoners know already */
+	uint64_t calls_reported, slow_reported; /* already reported by health() */
 	int64_t excess_ns;
 };
 
@@ -27,8 +27,8 @@ struct state {
 	size_t count;
 };
 
-/* Reads the options of [plugin.async_skeleton]. After warn() and an error the run goes on without
- * us. */
+/* Reads the options of [plugin.async_skeleton]. If it returns an error, the run continues without
+ * the plug-in. */
 static int start(const struct sluice_host *host, void **out)
 {
 	const char *slow_us = host->option(host->self, "slow_us");
@@ -48,8 +48,8 @@ static int start(const struct sluice_host *host, void **out)
 	return 0;
 }
 
-/* Processes are numbered from 0 in the order in which they appear. */
-static struct totals *totals_of(struct state *state, uint32_t process)
+/* Processes are numbered from 0, in the order of their first activity. */
+static struct totals *find_totals(struct state *state, uint32_t process)
 {
 	if (process >= state->count) {
 		size_t count = (size_t)process + 1;
@@ -65,8 +65,8 @@ static struct totals *totals_of(struct state *state, uint32_t process)
 }
 
 /*
- * What happened. The array is ours only during the call. A field of an activity holds a value only
- * where its PRESENT() bit is set; the result always does.
+ * Gets a batch of activities. The array is valid during the call only. A field of an activity is
+ * valid if its PRESENT() bit is set; the result is always valid.
  */
 static void batch(void *arg, const struct activity *activities, size_t count)
 {
@@ -75,7 +75,7 @@ static void batch(void *arg, const struct activity *activities, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		const struct activity *a = &activities[i];
 		const struct call_info *call = state->host->call(state->host->self, a->call);
-		struct totals *totals = totals_of(state, a->process);
+		struct totals *totals = find_totals(state, a->process);
 
 		if (!totals || !call)
 			continue;
@@ -89,29 +89,29 @@ static void batch(void *arg, const struct activity *activities, size_t count)
 	}
 }
 
-/* A detector adds what it has found about the process since it was last asked. */
+/* Makes the plug-in a detector: adds what it has seen of the process since the last call. */
 static bool health(void *arg, uint32_t process, struct sluice_health *sum)
 {
 	struct state *state = arg;
-	struct totals *totals = totals_of(state, process);
+	struct totals *totals = find_totals(state, process);
 	uint64_t slow, calls;
 
 	if (!totals)
 		return false;
-	slow = totals->slow - totals->slow_told;
-	calls = totals->calls - totals->calls_told;
+	slow = totals->slow - totals->slow_reported;
+	calls = totals->calls - totals->calls_reported;
 	if (!calls)
 		return false;
 	sum->counts[SLUICE_VERY_SLOW] += slow;
 	sum->counts[SLUICE_NORMAL] += calls - slow;
 	sum->excess_ns += totals->excess_ns;
-	totals->slow_told = totals->slow;
-	totals->calls_told = totals->calls;
+	totals->slow_reported = totals->slow;
+	totals->calls_reported = totals->calls;
 	totals->excess_ns = 0;
 	return true;
 }
 
-/* About ten times a second, also when nothing happens. */
+/* Called about ten times per second, even if there are no activities. */
 static void tick(void *arg, int64_t now_ns)
 {
 	struct state *state = arg;
@@ -120,7 +120,7 @@ static void tick(void *arg, int64_t now_ns)
 	state->ticks++;
 }
 
-/* The lines of our report; they are kept in the trace. */
+/* Adds lines to the report; they are stored in the trace. */
 static void report(void *arg)
 {
 	const struct state *state = arg;

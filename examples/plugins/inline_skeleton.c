@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An in-line plug-in to start from. It runs inside the program under observation, in the thread
- * that made the call, and lives by the law of the guest: libc only, no waiting, no printing, no
- * exit, no allocation in a hook, and any number of threads at once; see docs/plugins.md.
+ * A template for an in-line plug-in. It runs inside the observed program, in the thread that made
+ *the call. In a hook it may use libc only and must not wait, print, exit or allocate memory;
+ *several threads may be in a hook at the same time. See docs/plugins.md.
  *
- * This one tells the kernel that what was read in long sequential reads is not needed again.
+ * This one advises the kernel to drop the data of long reads from the page cache.
  *
  *	cc -shared -fPIC -I PREFIX/include -o inline_skeleton.so inline_skeleton.c
  *	sluice --set plugins.POSIX.load=$PWD/inline_skeleton.so run -- ./program
@@ -16,14 +16,14 @@
 
 #include <sluice/plugin.h>
 
-/* No allocation: what we need to know is here. Threads share it. */
+/* Static, because a hook must not allocate memory. All threads share it. */
 static struct {
 	const struct sluice_guest *guest;
-	int64_t least; /* option "least": bytes of a read that is long */
+	int64_t least; /* option "least": the smallest read in bytes that is long */
 	_Atomic uint64_t seen;
 } self;
 
-/* Once per process, before the first call. An error refuses us in this process. */
+/* Called once per process, before the first call. An error rejects the plug-in in this process. */
 static int start(const struct sluice_guest *guest, void **state)
 {
 	const char *least = guest->option(guest->self, "least");
@@ -37,7 +37,7 @@ static int start(const struct sluice_guest *guest, void **state)
 	return 0;
 }
 
-/* After a call of our classes. Returns how often we acted. */
+/* Called after each call of the classes below. Returns how often it acted. */
 static unsigned after(void *state, const struct sluice_called *called)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * POSIX asynchronous I/O, completed by another thread than the one that began it. No MPI here.
+ * POSIX asynchronous I/O, completed by another thread than the one that started it. Without MPI.
  */
 #include <aio.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static void block_make(int piece, void *data, int opcode)
 	};
 }
 
-/* Waits for one operation and takes its result. */
+/* Waits for one operation and gets its result. */
 static void block_end(struct aiocb *block)
 {
 	const struct aiocb *list[] = { block };
@@ -85,7 +85,7 @@ static void flush(void)
 	block_end(&block);
 }
 
-/* All at once: begun by one call that does not wait, and by one that does. */
+/* Several operations started by one call, non-blocking and blocking. */
 static void lists(void)
 {
 	struct aiocb *list[PIECES];

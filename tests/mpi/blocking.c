@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The blocking functions of MPI-IO with explicit offsets and with individual file pointers, and
- * everything that asks or sets: size, view, info, mode, group, atomicity, error handlers.
+ * The blocking functions of MPI-IO with explicit offsets and individual file pointers, and the
+ * functions that get or set properties: size, view, info, mode, group, atomicity, error handlers.
  */
 #include <mpi.h>
 
@@ -76,7 +76,7 @@ static void individual_pointers(MPI_File f)
 	data_expect(3 * ranks + rank, &status);
 }
 
-/* Each rank sees every ranks-th number. What goes in through the view must come out beside it. */
+/* Each rank sees every ranks-th number. Data written through the view is read without it. */
 static void views(MPI_File f)
 {
 	MPI_Datatype every, etype, filetype;
@@ -117,8 +117,8 @@ static void sizes(MPI_File f)
 {
 	MPI_Offset size, whole = (MPI_Offset)ranks * N * (MPI_Offset)sizeof(int);
 
-	/* Collective calls need not wait: nobody's file may shrink or grow before all have looked.
-	 */
+	/* Collective calls need not synchronize: no rank may resize the file before all have read
+	 * it. */
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_MUST(MPI_File_set_size(f, whole / 2));
 	MPI_MUST(MPI_File_get_size(f, &size));
@@ -174,7 +174,7 @@ static void error_handlers(MPI_File f)
 	MUST(handled == 1);
 	MPI_MUST(MPI_File_set_errhandler(f, before));
 	MPI_Errhandler_free(&ours);
-	/* What fails, fails with a code. */
+	/* Failures return error codes. */
 	MUST(MPI_File_open(MPI_COMM_SELF, "no/such/folder/file", MPI_MODE_RDONLY, MPI_INFO_NULL,
 			   &none) != MPI_SUCCESS);
 	MUST(MPI_File_delete("no/such/folder/file", MPI_INFO_NULL) != MPI_SUCCESS);

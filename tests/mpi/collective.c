@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Collective accesses by a list, each to a file of its own, the data checked:
+ * Makes the collective accesses of a list, each to a separate file, and checks the data:
  *
  *	collective CASES
  *
- * CASES has a line for each: write|read, contiguous|strided, bytes per rank, bytes of a piece,
- * stride, offset of the first byte (as predict/model/access.h has them), aggregators, bytes of the
- * buffer, automatic|enable|disable. 0 aggregators or bytes leave the hint alone. The file of line N
- * is collective.N, and exists in full before the access.
+ * CASES has one line per access: write|read, contiguous|strided, bytes per rank, bytes of a piece,
+ * stride, offset of the first byte (as in predict/model/access.h), aggregators, bytes of the
+ *buffer, automatic|enable|disable. With 0 aggregators or bytes the hint is not set. The file of
+ *line N is collective.N; it has its full size before the access.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -40,13 +40,13 @@ static bool case_next(FILE *list, struct one *c)
 	return n == 9;
 }
 
-/* Any two places that are near have different bytes, and so do ways. */
+/* Adjacent bytes differ, and reads and writes use different data. */
 static char byte_at(long at)
 {
 	return (char)(at * 31 + at / 251 + 7);
 }
 
-/* Where byte i of the rank's data is in the file. */
+/* The offset in the file of byte i of the rank's data. */
 static long place_of(const struct one *c, long i)
 {
 	if (!is_strided(c))
@@ -61,7 +61,7 @@ static long file_bytes(const struct one *c)
 	return c->offset + c->rank_bytes / c->block * ranks * c->stride;
 }
 
-/* What is to be read; for a write, something else. */
+/* Fills the file with the data to be read; for a write, with other data. */
 static void file_make(const struct one *c, const char *path)
 {
 	long bytes = file_bytes(c);
@@ -90,7 +90,7 @@ static MPI_Info case_hints(const struct one *c)
 	MPI_Info info;
 
 	MPI_MUST(MPI_Info_create(&info));
-	/* Else there is one aggregator on each node, whatever cb_nodes says. */
+	/* Otherwise there is one aggregator per node, whatever cb_nodes is. */
 	hint(info, "cb_config_list", "*:%d", c->aggregators);
 	hint(info, "cb_nodes", "%d", c->aggregators);
 	hint(info, "cb_buffer_size", "%d", c->buffer);
@@ -123,7 +123,7 @@ static void access_do(const struct one *c, MPI_File f, char *data)
 		MPI_MUST(MPI_File_write_at_all(f, at, data, n, MPI_BYTE, MPI_STATUS_IGNORE));
 }
 
-/* Every rank looks at its own. */
+/* Every rank checks its own data. */
 static void data_check(const struct one *c, const char *path, const char *data)
 {
 	char *written = malloc((size_t)file_bytes(c));
@@ -132,7 +132,7 @@ static void data_check(const struct one *c, const char *path, const char *data)
 	MUST(written && fd >= 0 && read(fd, written, (size_t)file_bytes(c)) == file_bytes(c));
 	for (long i = 0; i < c->rank_bytes; i++)
 		MUST((is_read(c) ? data[i] : written[place_of(c, i)]) == byte_at(place_of(c, i)));
-	/* And at what is between the pieces. */
+	/* Checks the bytes between the pieces, too. */
 	if (is_strided(c) && c->block < c->stride && !is_read(c))
 		MUST(written[place_of(c, 0) + c->block] == '.');
 	close(fd);

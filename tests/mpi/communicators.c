@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Several files open at once, over different communicators: all ranks, a duplicate of them, halves
- * by MPI_Comm_split, and each rank for itself. The calls on them are interleaved. Then one file
- * through two handles, and one file again and again by communicators that hardly differ.
+ * Several open files with different communicators: all ranks, a duplicate, halves by
+ * MPI_Comm_split, and single ranks. The calls on them are interleaved. Then one file with two
+ * handles, and one file repeatedly with communicators that differ in one rank only.
  */
 #include <mpi.h>
 
@@ -76,7 +76,7 @@ static void read_all(void)
 	}
 }
 
-/* The same file through a second handle, which sees what the first has written. */
+/* The same file with a second handle, which sees the data of the first. */
 static void open_twice(void)
 {
 	struct place *p = &places[3];
@@ -89,7 +89,7 @@ static void open_twice(void)
 	MPI_MUST(MPI_File_close(&again));
 }
 
-/* The same by all ranks together: calls on the two handles alternate. */
+/* The same collectively: calls on the two handles alternate. */
 static void open_twice_together(void)
 {
 	const char *path = "communicators.twice";
@@ -115,8 +115,8 @@ static void open_twice_together(void)
 	file_remove(path);
 }
 
-/* All ranks but one, and then but another one. With five or more ranks they have the same size, and
- * the same first, middle and last rank. */
+/* All ranks but one, and then all but another one. With five or more ranks both communicators have
+ * the same size and the same first, middle and last rank. */
 static void open_without(int missing)
 {
 	const char *path = "communicators.some";

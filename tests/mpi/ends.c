@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Parallel programs that do not end as they should. Every rank first writes its piece of a file and
- * waits for the others, so that it is known what each has done by then; the others go on writing
- * until the launcher ends them. The argument says what happens:
+ * Parallel programs that end abnormally. Every rank first writes its piece of a file and waits for
+ * the others, so that the minimum contents of the trace are known. Then one rank ends, and the
+ *others write until the launcher kills them. The argument selects the end:
  *
  *	abort       rank 1 calls MPI_Abort(7)
  *	killed      rank 2 (or the last) kills itself with SIGKILL
- *	nofinalize  the last rank leaves by _exit(0) without MPI_Finalize
- *	check       nothing: with as many ranks, checks the pieces that one of the above has left
+ *	nofinalize  the last rank calls _exit(0) without MPI_Finalize
+ *	check       checks the pieces that a run with the same number of ranks has written
  */
 #include <mpi.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 
 #define N 1024
 #define ABORT_CODE 7
-#define GOES_ON_S 30 /* long after the end that is tested for; then the test has failed */
+#define GOES_ON_S 30 /* much later than the expected end; then the test has failed */
 #define PATH "ends.dat"
 
 static int numbers[N];
@@ -40,7 +40,7 @@ static void first_piece(void)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Writes until somebody ends this process. */
+/* Writes until the process is killed. */
 static int go_on(void)
 {
 	double begin = MPI_Wtime();
@@ -49,7 +49,7 @@ static int go_on(void)
 		MPI_MUST(MPI_File_write_at(f, own_place(), numbers, N, MPI_INT, MPI_STATUS_IGNORE));
 		usleep(1000);
 	}
-	must_fail(__FILE__, __LINE__, "go_on", "nobody has ended this rank");
+	must_fail(__FILE__, __LINE__, "go_on", "this rank was not killed");
 }
 
 static int end_abort(void)

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! MPI-IO from Fortran: the bindings of both MPIs reach the library by names of their own, some of them PMPI_.
+! MPI-IO from Fortran: the bindings of both MPIs call the library by names of their own, some of them PMPI_.
 program fortran_io
 	use mpi
 	implicit none
@@ -22,7 +22,7 @@ program fortran_io
 	call MPI_File_write_at_all(f, place, out, n, MPI_INTEGER, status, code)
 	call MPI_Get_count(status, MPI_INTEGER, count, code)
 	call must(count == n, 'write_at_all')
-	! With OMPIO the data is not there yet: the call returns before the rank that writes for others has done so.
+	! With OMPIO the call may return before the aggregator has written the data.
 	call MPI_Barrier(MPI_COMM_WORLD, code)
 	call read_back('write_at_all')
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * HDF5: files, groups, datasets (contiguous and chunked), attributes, both versions of the calls
+ * HDF5: files, groups, datasets (contiguous and chunked), attributes, and both versions of calls
  * that have two. One source for serial HDF5 without MPI and for parallel HDF5, where all ranks
  * share the file and each has one row of every dataset.
  */
@@ -11,7 +11,7 @@
 #define N 256
 #define PATH "hdf5.h5"
 
-/* For calls that return a negative number on failure. HDF5 prints why by itself. */
+/* For calls that return a negative number on failure. HDF5 prints the reason itself. */
 #define H5_MUST(call) must_h5((call), __LINE__, #call)
 
 static hid_t must_h5(hid_t result, int line, const char *what)
@@ -55,7 +55,7 @@ static void end(void)
 #endif
 }
 
-/* The space of a dataset, with the row of this rank selected. */
+/* The space of a dataset with the row of this rank selected. */
 static hid_t row_space(void)
 {
 	hsize_t whole[] = { (hsize_t)ranks, N }, start[] = { (hsize_t)rank, 0 }, row[] = { 1, N };
@@ -125,7 +125,7 @@ static void chunked(hid_t group)
 	H5_MUST(H5Pclose(layout));
 }
 
-/* Attributes are written by all ranks alike. */
+/* All ranks write the same attributes. */
 static void attributes(hid_t group)
 {
 	hsize_t n = N;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Writes files through communicators of several kinds, with hints or without: `hinted MS
- * KEY=VALUE...`. A write is under way for at least so many milliseconds: so a test says itself
- * which hints are slow. The program's own info must be as it was, whatever files are opened with.
+ * Writes files with several kinds of communicators, with or without hints: `hinted MS
+ * KEY=VALUE...`. A write takes at least MS milliseconds, so a test decides which hints are slow.
+ * The program checks that its own info is unchanged, whatever hints a file is opened with.
  */
 #include <mpi.h>
 
@@ -85,10 +85,10 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof(path), "half%d.dat", rank % 2);
 	write_file(half, path);
 	MPI_MUST(MPI_Comm_free(&half));
-	/* A kind of file that only runs as slow as this one have. */
+	/* A kind of file that only such slow runs have. */
 	snprintf(path, sizeof(path), "kind.x%d", slow_ms);
 	write_file(MPI_COMM_WORLD, path);
-	/* Handles that are none must give an error and not the end. */
+	/* Invalid handles must cause an error and not abort the program. */
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MUST(MPI_File_open(MPI_COMM_NULL, "none.dat", MPI_MODE_RDONLY, info, &file) != MPI_SUCCESS);
 	MUST(MPI_File_open(MPI_COMM_SELF, "missing.dat", MPI_MODE_RDONLY, info, &file) !=

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One open file under many numbers: duplicates made in every way, by parent and child, each used
- * for one write of a size that tells which it was. No MPI here.
+ * One open file with many descriptors: duplicates made in all ways, by parent and child. Each is
+ * used for one write, whose size identifies it. Without MPI.
  */
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -32,7 +32,7 @@ int main(void)
 	put(fd, 1);
 	copy = dup(fd);
 	put(copy, 2);
-	/* A duplicate of a duplicate outlives both. */
+	/* A duplicate of a duplicate stays valid after both are closed. */
 	MUST(dup2(copy, 100) == 100 && !close(copy));
 	put(100, 3);
 	put(fcntl(100, F_DUPFD, 200), 4);
@@ -44,7 +44,7 @@ int main(void)
 	if (!pid)
 		child(101);
 	MUST(waitpid(pid, &status, 0) == pid && status == 0);
-	/* The number of a file that was closed belongs to another one now. */
+	/* The number of a closed file is reused for another one. */
 	fd = open(PATH ".other", O_RDWR | O_CREAT | O_TRUNC, 0644);
 	put(fd, 8);
 	MUST(!unlink(PATH) && !unlink(PATH ".other"));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Makes files of HDF5, and under MPI plain ones, and prints what they are really made with:
- * `inject [own] FILE...`. With "own" it sets hints and properties itself. A FILE that is named
- * "paged..." it makes of pages, in which HDF5 heeds no alignment. Its own lists and info must be
- * afterwards as it has made them, and the data must be what it has written. One source for
- * serial and for parallel HDF5.
+ * Creates HDF5 files, and with MPI plain files, and prints their effective hints and properties:
+ * `inject [own] FILE...`. With "own" it sets hints and properties itself. A FILE named "paged..."
+ * uses paged allocation, for which HDF5 ignores the alignment. The program checks that its own
+ * lists and info are unchanged, and that the data is correct. One source for serial and parallel
+ * HDF5.
  */
 #include <hdf5.h>
 
@@ -33,7 +33,7 @@ static const int rank = 0, ranks = 1;
 
 #ifdef H5_HAVE_PARALLEL
 
-/* All hints that a file says it has. */
+/* Prints all hints of an open file. */
 static void hints_print(const char *path, MPI_File file)
 {
 	char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
@@ -70,7 +70,7 @@ static void info_check(void)
 	MUST(n == 1 && found && !strcmp(value, "4194304"));
 }
 
-/* A file without HDF5: each rank writes its own numbers. */
+/* A file without HDF5: each rank writes its numbers. */
 static void plain_file(const char *path)
 {
 	char name[256];
@@ -94,7 +94,7 @@ static void shared_hints_print(const char *path, hid_t file)
 	hints_print(path, *handle);
 }
 
-/* The list says what was done with it last. */
+/* The transfer list holds the mode of the last transfer. */
 static void transfer_print(const char *path, const char *name, hid_t list)
 {
 	H5D_mpio_actual_io_mode_t mode;
@@ -149,7 +149,7 @@ static void begin(int *argc, char ***argv)
 	H5_MUST(H5Pset_fill_time(creation, H5D_FILL_TIME_ALLOC));
 }
 
-/* What the program has made is as it has made it. */
+/* The program's own lists are unchanged. */
 static void own_check(void)
 {
 	hsize_t threshold, boundary;
@@ -204,7 +204,7 @@ static void layout_print(const char *path, const char *name, hid_t set)
 	H5_MUST(H5Pclose(list));
 }
 
-/* Where it is in the file, if that is decided; ranks decide it at once. */
+/* The offset of the data, if it is allocated; with MPI it is allocated early. */
 static void place_print(const char *path, const char *name, hid_t set)
 {
 	haddr_t offset = H5Dget_offset(set);
@@ -213,7 +213,7 @@ static void place_print(const char *path, const char *name, hid_t set)
 		printf("%s %s offset=%llu\n", path, name, (unsigned long long)offset);
 }
 
-/* Every rank has a row. */
+/* Every rank writes one row. */
 static void row_move(const char *path, const char *name, hid_t set, bool is_read)
 {
 	hsize_t start[] = { (hsize_t)rank, 0 }, row[] = { 1, N };
@@ -236,7 +236,7 @@ static void row_move(const char *path, const char *name, hid_t set, bool is_read
 		H5_MUST(H5Pclose(list));
 }
 
-/* filtered: in chunks of its own, compressed. */
+/* filtered: with its own chunks, compressed. */
 static void set_write(const char *path, hid_t file, const char *name, bool is_filtered, bool is_old)
 {
 	hsize_t dims[] = { (hsize_t)ranks, N }, chunk[] = { 1, N };
@@ -302,7 +302,7 @@ static void file_read(const char *path)
 	H5_MUST(H5Fclose(file));
 }
 
-/* What fails fails as before, and says why. */
+/* Calls that fail do so with the same error as without injection. */
 static void fail(void)
 {
 	hid_t file;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A job whose end is chosen. Every rank writes PIECES times to its own file rank-N and waits for
- * the others, so that it is known what must be in a trace. The argument says what comes then:
+ * A job with a selectable end. Every rank writes PIECES times to its own file rank-N and waits for
+ *the others, so that the minimum contents of a trace are known. The argument selects the end:
  *
- *	good        all ranks end as they should
+ *	good        all ranks end normally
  *	fails       rank 1 returns 3 after MPI_Finalize
  *	abort       rank 1 calls MPI_Abort(7)
  *	killed      rank 1 kills itself by SIGKILL
- *	nofinalize  rank 1 leaves by _exit(0) without MPI_Finalize
- *	wait        all go on until they are ended; rank 0 makes the file "waiting"
- *	orphaned    the same, but rank 1 kills its `sluice run` and makes the file "orphan"
+ *	nofinalize  rank 1 calls _exit(0) without MPI_Finalize
+ *	wait        all ranks write until they are killed; rank 0 creates the file "waiting"
+ *	orphaned    the same, but rank 1 kills its `sluice run` and creates the file "orphan"
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define PIECES 500
-#define GOES_ON_S 30 /* long after the end that is tested for */
+#define GOES_ON_S 30 /* much later than the expected end */
 
 static int rank, fd;
 
@@ -39,11 +39,11 @@ static void go_on(void)
 		piece_write(i);
 		usleep(1000);
 	}
-	fprintf(stderr, "rank %d: nobody has ended this rank\n", rank);
+	fprintf(stderr, "rank %d: this rank was not killed\n", rank);
 	_exit(98);
 }
 
-/* The file holds our pid. */
+/* The file contains the pid of this process. */
 static void orphan_become(void)
 {
 	FILE *f = fopen("orphan", "w");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A program that knows its libraries only at run time. No library is linked.
+ * A program that loads its libraries at run time. No library is linked.
  *
- *	loader two A B      loads two modules, each for itself alone, and uses them by turns: what A
- *	                    writes is a.h5 with 100 numbers, what B writes b.h5 with 200
- *	loader late LIB     loads HDF5 or MPI for all, and calls what it finds by name
- *	loader direct LIB   the same for itself alone, calling into the library past everybody else
+ *	loader two A B      loads two modules with RTLD_LOCAL and uses them alternately: A writes
+ *	                    a.h5 with 100 numbers, B writes b.h5 with 200
+ *	loader late LIB     loads HDF5 or MPI with RTLD_GLOBAL and calls functions by name
+ *	loader direct LIB   the same with RTLD_LOCAL, calling the library directly
  */
 #include <dlfcn.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Many ranks, each with a few small calls, most of them of its own: what counts is how many ranks
- * there are. One collective write at the end puts all of them on one file.
+ * Many ranks with a few small calls each, most of them independent: for tests of the number of
+ * ranks. One collective write at the end accesses a shared file.
  */
 #include <mpi.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ranks that meet often: collective opens, writes and closes of one file, with pauses of different
- * length between, so that they never come at the same time.
+ * Ranks that synchronize often: collective opens, writes and closes of one file, with pauses of
+ * different lengths in between, so that the ranks arrive at different times.
  */
 #include <mpi.h>
 #include <stdio.h>

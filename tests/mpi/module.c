@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A module that brings its own HDF5 along, to be loaded by loader.c; built once per flavour of
- * HDF5. Between its functions the file stays open.
+ * A module that is linked with its own HDF5, to be loaded by loader.c; built once per flavor of
+ * HDF5. The file stays open between its functions.
  */
 #include <hdf5.h>
 
@@ -14,7 +14,7 @@ int module_begin(const char *path, unsigned long long numbers)
 	hsize_t length = numbers;
 	hid_t space = H5Screate_simple(1, &length, NULL), plain = H5Pcreate(H5P_DATASET_CREATE);
 
-	/* The time of day would tell one run's file from another's. */
+	/* Time stamps would make the files of two runs differ. */
 	H5Pset_obj_track_times(plain, 0);
 	file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
 	set = H5Dcreate2(file, path, H5T_NATIVE_INT, space, H5P_DEFAULT, plain, H5P_DEFAULT);

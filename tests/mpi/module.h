@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a module offers to its loader. Functions return 0 when good. It writes one file with one
- * dataset of the same name.
+ * The functions of a module. They return 0 on success. A module writes one file with one dataset of
+ * the same name.
  */
 #ifndef SLUICE_TESTS_MODULE_H
 #define SLUICE_TESTS_MODULE_H

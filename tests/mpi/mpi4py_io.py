@@ -31,7 +31,7 @@ f = MPI.File.Open(world, PATH, MPI.MODE_CREATE | MPI.MODE_RDWR)
 f.Write_at(rank * N, data(0))
 read_back(f, 0, "Write_at")
 f.Write_at_all(rank * N, data(1))
-# With OMPIO the data is not there yet: the call returns before the rank that writes for others has done so.
+# With OMPIO the call may return before the aggregator has written the data.
 world.Barrier()
 read_back(f, 1, "Write_at_all")
 flying = data(2)

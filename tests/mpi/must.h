@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the parallel programs share: ending with a message when a result is wrong, and numbers that
- * can be told apart. A program that has mpi.h must include it first; then a failing rank takes the
- * others along instead of leaving them in a collective call.
+ * Shared by the parallel programs: checks that end the program with a message, and distinguishable
+ * numbers. A program that uses MPI must include mpi.h first; then a failing rank aborts the job
+ * instead of leaving the other ranks in a collective call.
  */
 #ifndef SLUICE_TESTS_MUST_H
 #define SLUICE_TESTS_MUST_H
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MUST_FAILED 99 /* exit code of a program that has found a wrong result */
+#define MUST_FAILED 99 /* exit code if a result is wrong */
 
 static inline __attribute__((noreturn)) void must_fail(const char *file, int line, const char *what,
 						       const char *why)
@@ -32,7 +32,8 @@ static inline __attribute__((noreturn)) void must_fail(const char *file, int lin
 			must_fail(__FILE__, __LINE__, #condition, strerror(errno)); \
 	} while (0)
 
-/* Numbers of which `seed` and place can be seen: another rank's, call's or place's do not fit. */
+/* Numbers that depend on `seed` and index, so that data of another rank, call or index is detected.
+ */
 static inline int number_at(int seed, int i)
 {
 	return seed * 100003 + i * 7 + 1;
@@ -67,7 +68,7 @@ static inline bool numbers_are(const int *numbers, int n, int seed)
 		}                                                       \
 	} while (0)
 
-/* That the call behind `status` moved exactly n numbers. */
+/* Checks that the call with this status has moved exactly n numbers. */
 static inline bool moved(const MPI_Status *status, int n)
 {
 	int count;
@@ -85,7 +86,7 @@ static inline void world_begin(int *argc, char ***argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 }
 
-/* So that files of one program do not outlive it. */
+/* Removes the files of the program at its end. */
 static inline void file_remove(const char *path)
 {
 	MPI_Barrier(MPI_COMM_WORLD);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * NetCDF: the put and get families (var, var1, vara, vars, varm) for several types, attributes, and
- * the way from definition to data mode and back. One source for the serial library without MPI, in
- * its classic and its HDF5 format, and for the parallel one (HDF5 format), where each rank has one
- * row of every variable.
+ * the change between definition and data mode. One source for the serial library without MPI, in
+ * the classic and the HDF5 format, and for the parallel library (HDF5 format), where each rank has
+ * one row of every variable.
  */
 #include <netcdf.h>
 #include <netcdf_meta.h>
@@ -68,7 +68,7 @@ static void file_open(void)
 #endif
 }
 
-/* HDF5 has independent access as its default: the file's variables shall see both kinds. */
+/* The default of HDF5 is independent access; the variables use both kinds. */
 static void access_collective(bool yes)
 {
 #if NC_HAS_PARALLEL4
@@ -93,7 +93,7 @@ static void define(void)
 	NC_MUST(nc_enddef(file));
 }
 
-/* Each row in three ways: its even places by a stride, then the odd ones, and one by itself. */
+/* Each row in three ways: the even elements by a stride, then the odd ones, and a single one. */
 static void put(void)
 {
 	size_t start[] = { (size_t)rank, 0 }, odd[] = { (size_t)rank, 1 };
@@ -140,7 +140,7 @@ static void get(void)
 	data_expect();
 }
 
-/* All of a variable at once, and numbers read as another type than they have. */
+/* A whole variable at once, and numbers read as another type. */
 static void get_whole(void)
 {
 	int *all = calloc((size_t)ranks * N, sizeof(int));
@@ -162,7 +162,7 @@ static void get_whole(void)
 	free(all);
 }
 
-/* Back to definition mode: classic files are moved to make room. */
+/* Back to definition mode; in classic files this moves data to make room. */
 static void define_more(void)
 {
 	NC_MUST(nc_redef(file));
@@ -171,7 +171,7 @@ static void define_more(void)
 	get();
 }
 
-/* One process alone writes whole variables by one call each. */
+/* One process writes whole variables by one call each. */
 static void put_whole(void)
 {
 	if (ranks > 1)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Non-blocking MPI-IO, completed in every way that MPI knows: by Wait, Test and their relatives
- * for one, any, some and all requests, some of them requests of messages in between.
+ * Non-blocking MPI-IO, completed in all ways: by Wait and Test for one, any, some and all requests,
+ * some of which are requests of messages.
  *
- * Open MPI's other component for MPI-IO, romio321, has no non-blocking collective calls and
- * crashes.
+ * Open MPI's component romio321 has no non-blocking collective calls and crashes.
  */
 #include <mpi.h>
 
 #include "must.h"
 
 #define N 64
-#define PIECES 8 /* of each rank */
+#define PIECES 8 /* per rank */
 #define PATH "nonblocking.dat"
 
 static int out[PIECES][N], in[PIECES][N];
@@ -27,7 +26,7 @@ static int seed_of(int round, int piece)
 	return (round * PIECES + piece) * ranks + rank;
 }
 
-/* A way to complete: all requests are done when it returns. */
+/* A way to complete requests: all of them are complete when it returns. */
 typedef void complete_fn(int n, MPI_Request *requests);
 
 static void by_wait(int n, MPI_Request *requests)
@@ -80,9 +79,8 @@ static void by_test(int n, MPI_Request *requests)
 		int done;
 
 		/*
-		 * Looks without completing: the request is still there to be tested. Once only: the
-		 * call makes no progress with I/O requests of MPICH 4.0, and would never see an
-		 * end.
+		 * Tests without completing, so the request remains. Once only: with I/O requests of
+		 * MPICH 4.0 the call makes no progress, and a loop would never end.
 		 */
 		MPI_MUST(MPI_Request_get_status(requests[i], &done, &status));
 		MUST(requests[i] != MPI_REQUEST_NULL);
@@ -92,8 +90,8 @@ static void by_test(int n, MPI_Request *requests)
 	}
 }
 
-/* One at a time: MPICH 4.0 polls an I/O request that is done again while another of the same
- * Testall is not, and ends with "ref_count >= 0" failing. */
+/* One at a time: in a Testall, MPICH 4.0 polls an I/O request that is complete again while another
+ * is not, and aborts because "ref_count >= 0" fails. */
 static void by_testall(int n, MPI_Request *requests)
 {
 	for (int i = 0; i < n; i++) {
@@ -133,7 +131,7 @@ static complete_fn *const ways[] = { by_wait, by_waitall, by_waitany, by_waitsom
 
 #define WAYS ((int)(sizeof(ways) / sizeof(ways[0])))
 
-/* One round with explicit offsets: every piece of this rank is in flight at once. */
+/* One round with explicit offsets: all pieces of this rank are pending at the same time. */
 static void round_at(int round, complete_fn *complete)
 {
 	MPI_Request requests[PIECES];
@@ -194,7 +192,7 @@ static void collective(int round)
 	MUST(numbers_are(in[1], N, seed_of(round, 1)));
 }
 
-/* One Waitall for messages and I/O together: only some of its requests are ours to note. */
+/* One Waitall for messages and I/O: only some of its requests are I/O operations. */
 static void with_messages(int round)
 {
 	int token = rank, got = -1;

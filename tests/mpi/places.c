@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Makes files in every way that ranks do: all of them one by MPI-IO, each its own by MPI-IO and by
- * POSIX, and all at once one that only one of them may make. The data must be what was written.
- * `places keep` leaves shared.dat and own.RANK.dat behind; else nothing is left.
+ * Creates files in all ways that ranks do: a shared one by MPI-IO, one per rank by MPI-IO and by
+ * POSIX, and one with O_EXCL that all ranks try to create. Checks the data. `places keep` keeps
+ * shared.dat and own.RANK.dat; otherwise all files are removed.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -11,7 +11,7 @@
 #include "must.h"
 
 #define N 1024
-#define FILES 4 /* of each rank, by POSIX */
+#define FILES 4 /* POSIX files per rank */
 
 static int out[N], in[N];
 
@@ -59,7 +59,7 @@ static void posix_write(int number)
 	MUST(unlink(path) == 0 && access(path, F_OK) != 0);
 }
 
-/* One wins, the others are told that the file is there. */
+/* One rank succeeds, the others get EEXIST. */
 static void race(const char *path)
 {
 	int fd, won, all;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * PnetCDF: blocking calls, collective and independent, and the non-blocking ones: iput, iget and
- * bput, completed by wait and wait_all, by their ids or all at once. Each rank has one row.
+ * PnetCDF: blocking calls, collective and independent, and non-blocking calls: iput, iget and bput,
+ * completed by wait and wait_all, by their ids or all at once. Each rank has one row.
  */
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -64,12 +64,12 @@ static void collective(void)
 	NC_MUST(ncmpi_put_varm_int_all(file, numbers, row_start, half, stride, spread, out));
 	NC_MUST(ncmpi_put_varm_int_all(file, numbers, odd, half, stride, spread, out + 1));
 	row_read(ranks + rank);
-	/* Two single places by one call. */
+	/* Two single elements by one call. */
 	NC_MUST(ncmpi_put_varn_int_all(file, numbers, 2, starts, NULL, out));
 	NC_MUST(ncmpi_get_vars_int_all(file, numbers, row_start, half, stride, in));
 	for (int i = 0; i < N / 2; i++)
 		MUST(in[i] == out[2 * i]);
-	/* With a type of MPI instead of one of C. */
+	/* With an MPI type instead of a C type. */
 	NC_MUST(ncmpi_get_vara_all(file, numbers, row_start, row_count, in, N, MPI_INT));
 	row_expect(ranks + rank);
 }
@@ -85,7 +85,7 @@ static void independent(void)
 	NC_MUST(ncmpi_end_indep_data(file));
 }
 
-/* The row in pieces, each with a request of its own. */
+/* The row in pieces with one request each. */
 static void pieces_begin(bool write, bool buffered, int *requests)
 {
 	for (int p = 0; p < PIECES; p++) {
@@ -133,7 +133,7 @@ static void all_at_once(int seed)
 	row_expect(seed);
 }
 
-/* The caller's data may change as soon as bput returns. */
+/* The program may change its data as soon as bput has returned. */
 static void buffered(int seed)
 {
 	int requests[PIECES], statuses[PIECES];
@@ -148,7 +148,7 @@ static void buffered(int seed)
 	row_read(seed);
 }
 
-/* Every rank for itself; one request is given up before it is done. */
+/* Independent calls; one request is canceled. */
 static void independent_wait(int seed)
 {
 	int requests[PIECES], statuses[PIECES], given_up, status;

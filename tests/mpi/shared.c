@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The shared file pointer: each call takes the next piece of the file, whichever rank makes it.
+ * The shared file pointer: each call accesses the next piece of the file, whichever rank makes it.
  */
 #include <mpi.h>
 
@@ -11,7 +11,7 @@
 
 static int out[N], in[N];
 
-/* Whose piece a rank gets is open; that it is whole and that each is there once is not. */
+/* Which piece a rank gets is undefined, but each piece must be complete and exist once. */
 static void pieces_expect(const int *piece, int seed_of_rank_0)
 {
 	int *owners = calloc((size_t)ranks, sizeof(int)), owner = 0;
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 	world_begin(&argc, &argv);
 	MPI_MUST(MPI_File_open(MPI_COMM_WORLD, PATH, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
 			       &f));
-	/* The pointer counts etypes, and the default etype is a byte. */
+	/* The pointer is in units of etypes; the default etype is a byte. */
 	blocking(f);
 	non_blocking(f);
 	ordered(f);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * HDF5: changes selections, extents and types at random, reads and writes in between, and prints
- * for each call the bytes that HDF5 itself says it moved: asked afresh, of copies. What a tool
- * keeps of them between calls must not differ.
+ * HDF5: changes selections, extents and types at random, with reads and writes in between. For each
+ * call it prints the bytes according to HDF5, asked for fresh copies of the objects. The sizes that
+ * the guest caches between calls must be the same.
  */
 #include <hdf5.h>
 
@@ -25,7 +25,7 @@ static unsigned random_below(unsigned n)
 	return (unsigned)(state >> 33) % n;
 }
 
-/* A block within the extent; in one of two forms. */
+/* Selects a block within the extent, in one of two forms. */
 static void slab(hid_t s, H5S_seloper_t op)
 {
 	hsize_t start[2] = { random_below(4), random_below(4) }, block[2] = { 1, 2 };
@@ -59,7 +59,7 @@ static void select_any(hid_t s)
 	}
 }
 
-/* A new dataspace of the dataset's extent under the same variable, made in one of three ways. */
+/* Replaces the dataspace by a new one with the dataset's extent, made in one of three ways. */
 static void space_renew(hid_t *s)
 {
 	hsize_t dims[2] = { rows, COLUMNS };
@@ -84,7 +84,7 @@ static void space_renew(hid_t *s)
 		MUST(H5Sset_extent_simple(*s, 2, dims, NULL) >= 0);
 }
 
-/* The extent changes through either of the two handles. */
+/* Changes the extent by either of the two handles. */
 static void resize(void)
 {
 	hsize_t dims[2] = { 8 + random_below(ROWS_MAX - 8), COLUMNS };
@@ -107,7 +107,7 @@ static hid_t type_any(void)
 	return text;
 }
 
-/* Asked of copies, which nobody has kept anything of. */
+/* Asks for copies, of which nothing can be cached. */
 static unsigned long long bytes_of(hid_t type, hid_t memory, hid_t file)
 {
 	hid_t s = memory != H5S_ALL ? H5Scopy(memory)
@@ -177,7 +177,7 @@ int main(void)
 			move();
 		}
 	}
-	/* One reference of two: the handle lives on, and so does what it is linked to. */
+	/* Releases one of two references: the handle stays valid, and so does its link. */
 	MUST(H5Iinc_ref(dataset) == 2 && H5Dclose(dataset) >= 0);
 	MUST(H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0);
 	printf("H5Dwrite %llu\n", bytes_of(H5T_NATIVE_INT, H5S_ALL, H5S_ALL));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Split collective calls: what begins and what ends an operation are two calls.
+ * Split collective calls: one call begins an operation, another one ends it.
  */
 #include <mpi.h>
 
@@ -48,7 +48,7 @@ static void individual_pointers(MPI_File f)
 	data_expect(ranks + rank, &status);
 }
 
-/* In the order of the ranks, one behind the other. */
+/* One after the other, in the order of the ranks. */
 static void shared_pointer(MPI_File f)
 {
 	MPI_Status status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * MPI_THREAD_MULTIPLE: threads doing I/O on files of their own at the same time, and requests that
- * another thread completes than the one that began them.
+ * MPI_THREAD_MULTIPLE: threads access separate files at the same time, and requests are completed
+ * by another thread than the one that started them.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -60,7 +60,7 @@ static void *completes(void *arg)
 	return NULL;
 }
 
-/* Waits for the request in a thread that has nothing else to do with it. */
+/* Waits for the request in another thread. */
 static void complete_elsewhere(MPI_Request *request)
 {
 	pthread_t thread;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A trace to be looked at by checks in Python: check_trace of libmpi.sh runs them with all names of this module.
+"""Access to a trace for checks in Python: check_trace of libmpi.sh runs them with all names of this module.
 
-`calls` holds the activities in the order of their start. Fields of `sluice print --json` are attributes, None where
-an activity has none; cause, relation and relation2 are calls. The first thing that is wrong ends the check."""
+`calls` is the list of activities, sorted by start. Fields of `sluice print --json` are attributes, None if an activity
+lacks them; cause, relation and relation2 are calls. The first failure ends the check."""
 import json
 import os
 import sys
@@ -13,18 +13,18 @@ class Call(dict):
     __getattr__ = dict.get
 
     def causes(self):
-        """The calls around this one, the nearest first."""
+        """The enclosing calls, innermost first."""
         call = self.cause
         while call:
             yield call
             call = call.cause
 
     def cause_in(self, layer):
-        """The nearest call around this one in that layer, or None."""
+        """The innermost enclosing call of that layer, or None."""
         return next((call for call in self.causes() if call.layer == layer), None)
 
     def origin(self):
-        """By relations to the call that made the handle first: what a duplicate was made of, and so on."""
+        """The call that made the handle, following the relations of duplicates."""
         call = self
         while call.relation:
             call = call.relation
@@ -50,11 +50,11 @@ def load(path):
     must(trace["complete"], "the trace is not complete: %s" % trace["losses"])
     calls = [Call(activity) for activity in trace["activities"]]
     by_id = {call.id: call for call in calls}
-    same(len(by_id), len(calls), "ids that are there once")
+    same(len(by_id), len(calls), "number of distinct ids")
     for call in calls:
         for key in ("cause", "relation", "relation2"):
             if key in call:
-                must(call[key] in by_id, "%s %s is not there" % (key, call[key]), call)
+                must(call[key] in by_id, "%s %s does not exist" % (key, call[key]), call)
                 call[key] = by_id[call[key]]
     return calls
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * io_uring by way of liburing: several operations in flight, completed in any order. Ends with 77
- * where the kernel has no io_uring or forbids it. No MPI here.
+ * io_uring by liburing: several pending operations, completed in any order. Exits with 77 if the
+ * kernel has no io_uring or forbids it. Without MPI.
  */
 #include <fcntl.h>
 #include <liburing.h>
@@ -25,7 +25,7 @@ static struct io_uring_sqe *next_sqe(void)
 	return sqe;
 }
 
-/* Submits what is prepared and takes the results; each must move `bytes`. */
+/* Submits the prepared operations and gets the results; each must move `bytes`. */
 static void complete(int count, int bytes)
 {
 	bool seen[PIECES] = { false };

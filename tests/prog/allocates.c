@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Allocates much, from several threads, between I/O: for allocators that do I/O of their own.
+ * Allocates memory in several threads between I/O calls, for allocators that do I/O themselves.
  */
 #include "prog.h"
 

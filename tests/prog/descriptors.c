@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Descriptors closed under everybody's feet, with high numbers, in great numbers; paths relative to
- * what moves.
+ * Descriptors that the program closes in bulk, with high numbers, and in large numbers; paths
+ * relative to directories that change.
  */
 #include "prog.h"
 
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* Opens some, lets `closes` close everything from 3 on, and goes on. */
+/* Opens some files, lets `closes` close all descriptors from 3 on, and continues. */
 static int after(void (*closes)(void))
 {
 	int fd = file_make("before"), again;
@@ -62,7 +62,7 @@ static int loop(int argc, char **argv)
 	return after(by_loop);
 }
 
-/* The three standard descriptors become files, as daemons do it. */
+/* The three standard descriptors become files, as in a daemon. */
 static int standard(int argc, char **argv)
 {
 	int fds[3];
@@ -80,20 +80,20 @@ static int standard(int argc, char **argv)
 	return 0;
 }
 
-/* Printing to a standard output that is closed fails, and the exit code says so. */
+/* Printing to a closed standard output fails, and the exit code shows it. */
 static int closed_output(int argc, char **argv)
 {
 	int bad, code;
 
 	(void)argc, (void)argv;
 	close(1);
-	bad = printf("nobody reads this\n");
+	bad = printf("not read\n");
 	code = fflush(stdout);
 	fprintf(stderr, "%d %d %s\n", bad, code, strerror(errno));
 	return code ? 16 : 0;
 }
 
-/* Everything closed, then a file and a child: nothing of ours may turn up among 0..2. */
+/* Closes everything, then opens a file and forks: no descriptor of the guest may appear in 0..2. */
 static int all_closed(int argc, char **argv)
 {
 	int fd;
@@ -146,7 +146,7 @@ static int high(int argc, char **argv)
 	return 0;
 }
 
-/* many N: N files open at once, each written to once after all are open. */
+/* many N: opens N files, then writes to each once. */
 static int many(int argc, char **argv)
 {
 	long n = argc > 0 ? atol(argv[0]) : 1000;
@@ -173,7 +173,7 @@ static int many(int argc, char **argv)
 	return 0;
 }
 
-/* Names are relative to a directory that changes, to one that is open, and to a link. */
+/* Names relative to a changing directory, to an open directory, and to a link. */
 static int relative(int argc, char **argv)
 {
 	int dir, fd, up;
@@ -206,8 +206,7 @@ static int relative(int argc, char **argv)
 	return 0;
 }
 
-/* A new root: names below are the program's own from there on. N writes beforehand and afterwards.
- */
+/* N: chroot, with N writes before and after; names are relative to the new root then. */
 static int new_root(int argc, char **argv)
 {
 	long n = argc > 0 ? atol(argv[0]) : 100;
@@ -233,7 +232,7 @@ static int new_root(int argc, char **argv)
 	return 0;
 }
 
-/* Raw system calls behind libc's back, then libc's calls on what they made. */
+/* Descriptors made by raw system calls, and then used by calls of libc. */
 static int behind(int argc, char **argv)
 {
 	int a = file_make("a"), b;

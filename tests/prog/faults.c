@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls that must fail, with arguments that cannot be read: every result and errno is printed.
+ * Calls that must fail, with invalid and unreadable arguments. Prints each result and errno.
  */
 #include "prog.h"
 
@@ -23,7 +23,7 @@
 
 #define BAD ((void *)(uintptr_t)1)
 
-/* The compiler must not know what we know. */
+/* volatile, so that the compiler does not warn about or optimize invalid arguments. */
 static void *volatile bad = BAD;
 static void *volatile null = NULL;
 static volatile int minus = -1, lots = 100000;
@@ -87,7 +87,7 @@ static void paths(int fd)
 
 	memset(long_path, 'a', 9999);
 	long_path[9999] = 0;
-	/* A name that ends at the end of what is mapped, and one that has no end there. */
+	/* A name that ends at the end of mapped memory, and one that is not terminated there. */
 	edge = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	munmap(edge + 4096, 4096);
 	memset(edge, 'b', 4096);
@@ -170,7 +170,7 @@ static int all(int argc, char **argv)
 	descriptors(fd);
 	paths(fd);
 	streams();
-	/* errno survives calls that succeed. */
+	/* Calls that succeed leave errno unchanged. */
 	errno = 1234;
 	put(fd, "more");
 	printf("good ");
@@ -180,7 +180,7 @@ static int all(int argc, char **argv)
 	return 0;
 }
 
-/* A write to a pipe without a reader: the signal kills, or the error comes back. */
+/* A write to a pipe without a reader: SIGPIPE kills the process, or the call returns an error. */
 static int broken_pipe(int argc, char **argv)
 {
 	int fds[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * All the ways to become two processes, and what a child does with its parent's descriptors.
+ * All ways to create a process, and how a child uses its parent's descriptors.
  */
 #include "prog.h"
 
@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-/* Parent writes twice, child three times to the same open file, and once to one of its own. */
+/* The parent writes twice and the child three times to the same open file, and once to its own. */
 static int plain(int argc, char **argv)
 {
 	int log = file_make("log");
@@ -72,7 +72,7 @@ static void *forker(void *arg)
 	return NULL;
 }
 
-/* A thread forks while four others are busy writing. */
+/* A thread forks while four others are writing. */
 static int in_thread(int argc, char **argv)
 {
 	int fd = file_make("busy");
@@ -119,7 +119,7 @@ static int generations(int argc, char **argv)
 	_exit(10);
 }
 
-/* Without libc's fork: no atfork handlers, no help. */
+/* Forks by system calls, so that no atfork handlers run. */
 static int raw(int argc, char **argv)
 {
 	int log = file_make("log");
@@ -151,14 +151,14 @@ static int visit(const char *path, const struct stat *st, int flag, struct FTW *
 	for (int i = 0; !pid && i < visited_writes; i++)
 		put(visited_fd, "visit\n");
 	if (!pid)
-		return 5; /* the child leaves nftw, which it never entered */
+		return 5; /* the child returns from nftw, which only the parent has called */
 	printf("child %d\n", child_code(pid));
 	put(visited_fd, "parent\n");
 	return 6;
 }
 
-/* inside_call N: the child returns out of a library call that its parent began, after N writes in
- * it. */
+/* inside_call N: the child returns from a library call that its parent has entered, after N writes
+ * inside it. */
 static int inside_call(int argc, char **argv)
 {
 	int r;
@@ -195,7 +195,7 @@ static int pty(int argc, char **argv)
 	return 0;
 }
 
-/* The child closes and replaces its copies, and leaves by _exit; the parent's are as before. */
+/* The child closes and replaces its copies and calls _exit; those of the parent stay unchanged. */
 static int vfork_exit(int argc, char **argv)
 {
 	int log = file_make("log"), other = file_make("other");
@@ -240,7 +240,7 @@ static int vfork_exec(int argc, char **argv)
 	return 0;
 }
 
-/* A child of vfork that uses vfork itself, and closes descriptors after its own child has gone. */
+/* A child of vfork calls vfork itself, and closes descriptors after its own child has ended. */
 static int vfork_twice(int argc, char **argv)
 {
 	int log = file_make("log");
@@ -264,7 +264,7 @@ static int vfork_twice(int argc, char **argv)
 	return 0;
 }
 
-/* vfork over and over, of programs that are there and that are not. */
+/* vfork in a loop, with programs that exist and programs that do not. */
 static int vfork_many(int argc, char **argv)
 {
 	int log = file_make("log"), codes = 0;
@@ -329,7 +329,7 @@ static int shells(int argc, char **argv)
 	return 0;
 }
 
-/* chain N: writes a file and replaces itself N times; an exec that fails changes nothing. */
+/* chain N: writes a file and calls exec on itself N times; a failing exec changes nothing. */
 static int chain(int argc, char **argv)
 {
 	int left = argc > 0 ? atoi(argv[0]) : 0;
@@ -350,7 +350,8 @@ static int chain(int argc, char **argv)
 	return 99;
 }
 
-/* The parent closes what it hands on; the child uses it after very many other files. */
+/* The parent closes a descriptor after the fork; the child uses it after opening many other files.
+ */
 static int old_descriptor(int argc, char **argv)
 {
 	int rounds = argc > 0 ? atoi(argv[0]) : 70000;
@@ -369,7 +370,7 @@ static int old_descriptor(int argc, char **argv)
 	return 0;
 }
 
-/* Many short children, one after the other: nothing may pile up. */
+/* Many short-lived children, one after the other: no resource may leak. */
 static int many(int argc, char **argv)
 {
 	int n = argc > 0 ? atoi(argv[0]) : 300, codes = 0, log = file_make("log");
@@ -388,7 +389,7 @@ static int many(int argc, char **argv)
 	return 0;
 }
 
-/* outlive MS: a grandchild goes on writing after its parent has gone. */
+/* outlive MS: a grandchild continues to write after its parent has ended. */
 static int outlive(int argc, char **argv)
 {
 	int ms = argc > 0 ? atoi(argv[0]) : 300, log = file_make("log");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Built with _FORTIFY_SOURCE: the calls below become __read_chk, __open_2 and their like.
+ * Built with _FORTIFY_SOURCE: the calls below become __read_chk, __open_2 and similar functions.
  */
 #include "prog.h"
 
@@ -10,7 +10,7 @@ int main(int argc, char **argv)
 {
 	char text[64], path[64];
 	volatile size_t size =
-		(size_t)argc * 10; /* unknown to the compiler, so that checks stay in */
+		(size_t)argc * 10; /* unknown to the compiler, so that the checks remain */
 	int fds[2], fd;
 	FILE *f;
 
@@ -36,8 +36,8 @@ int main(int argc, char **argv)
 	printf("%zu %.10s\n", size, text);
 	dprintf(1, "%d\n", argc);
 	fflush(stdout);
-	if (argc > 1) { /* __read_chk, without the warning that is right */
-		/* One byte too many: libc must still see and stop it. */
+	if (argc > 1) { /* calls __read_chk; `size` hides the overflow from the compiler */
+		/* More bytes than fit: libc must still detect it and abort. */
 		char small[8];
 
 		MUST(read(open("file", O_RDONLY), small, size * 5) >= 0);

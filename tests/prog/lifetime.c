@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * I/O before main, after main, and in libraries that come and go.
+ * I/O before main, after main, and in libraries while they are loaded and unloaded.
  */
 #include "prog.h"
 
@@ -15,7 +15,7 @@ static void note(const char *text)
 	MUST(!close(fd));
 }
 
-/* In the list that the loader runs before any library's constructors. */
+/* The loader runs .preinit_array before the constructors of all libraries. */
 static void preinit(void)
 {
 	note("preinit\n");
@@ -57,7 +57,7 @@ static int quick(int argc, char **argv)
 	quick_exit(22);
 }
 
-/* load LIBRARY N: opens and closes it N times; it does I/O as it comes and goes. */
+/* load LIBRARY N: loads and unloads it N times; it does I/O in its constructor and destructor. */
 static int load(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 3;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Little memory, short files, other users: what a program has set for itself binds the library as
- * well.
+ * Limits on memory and file sizes, and other users: limits that a program sets for itself also
+ * apply to the guest.
  */
 #include "prog.h"
 
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-/* Writes n times, from several threads so that the spool must grow. */
+/* Writes n times in each of several threads, so that the spool has to grow. */
 static int file;
 static long rounds;
 
@@ -35,7 +35,7 @@ static void work(long n)
 		pthread_join(threads[i], NULL);
 }
 
-/* file_size BYTES N: files may not be longer than that; SIGXFSZ keeps its deadly default. */
+/* file_size BYTES N: limits the size of files; SIGXFSZ keeps its default action, which kills. */
 static int file_size(int argc, char **argv)
 {
 	rlim_t bytes = argc > 0 ? (rlim_t)atol(argv[0]) : 1000;
@@ -64,7 +64,7 @@ static int file_size(int argc, char **argv)
 	return 0;
 }
 
-/* memory MB N: no more address space than that from now on. */
+/* memory MB N: limits the address space. */
 static int memory(int argc, char **argv)
 {
 	rlim_t bytes = (argc > 0 ? (rlim_t)atol(argv[0]) : 64) << 20;
@@ -92,7 +92,7 @@ static int locked(int argc, char **argv)
 	return 0;
 }
 
-/* drop UID N: gives up root for good, then works and forks. */
+/* drop UID N: gives up root permanently, then writes and forks. */
 static int drop(int argc, char **argv)
 {
 	uid_t uid = argc > 0 ? (uid_t)atoi(argv[0]) : 65534;
@@ -117,7 +117,7 @@ static int drop(int argc, char **argv)
 	return 99;
 }
 
-/* no_env: clears the environment by hand, then becomes another program. */
+/* no_env: clears the environment, forks, and then executes another program. */
 static int no_env(int argc, char **argv)
 {
 	char *none[] = { NULL };
@@ -134,7 +134,7 @@ static int no_env(int argc, char **argv)
 	return 99;
 }
 
-/* busy N: N writes of 10 bytes and N/10 reads; for modes, loss and counts. */
+/* busy N: N writes of 10 bytes and N/10 reads, for tests of modes, losses and counters. */
 static int busy(int argc, char **argv)
 {
 	long n = argc > 0 ? atol(argv[0]) : 1000;

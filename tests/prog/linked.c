@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Files by POSIX and by streams: linked once as it is and once with the wrappers in it.
+ * Accesses a file by POSIX and by streams. Linked with and without the wrappers.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A little of everything, once; also built static, and set-user-id by the tests.
+ * A few calls of each kind. Also linked statically, and made set-user-id by the tests.
  */
 #include "prog.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the tiny programs share. A program holds several cases; its first argument names the one to
- * run. What a case prints must be the same in every run: the tests compare it with and without
- * capture.
+ * Shared by the test programs. A program contains several cases; its first argument names the one
+ * to run. The output of a case must be the same in every run, because the tests compare it with and
+ * without capturing.
  */
 #ifndef SLUICE_TESTS_PROG_H
 #define SLUICE_TESTS_PROG_H
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* For what must work for the case to mean anything. */
+/* Checks a precondition of the case. */
 #define MUST(condition)                                                                    \
 	do {                                                                               \
 		if (!(condition)) {                                                        \
@@ -27,7 +27,7 @@
 
 struct prog_case {
 	const char *name;
-	int (*run)(int argc, char **argv); /* arguments behind the name */
+	int (*run)(int argc, char **argv); /* arguments after the name */
 };
 
 #define CASES(...)                                                                        \
@@ -60,7 +60,7 @@ static inline void put(int fd, const char *text)
 	MUST(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
 }
 
-/* Waits for a child and gives its exit code, or 128 and the signal. */
+/* Waits for a child and returns its exit code, or 128 plus the signal. */
 static inline int child_code(pid_t pid)
 {
 	int status;

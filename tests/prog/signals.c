@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Signal handlers that do I/O, leave by a jump, or fork, in the middle of whatever the thread was
- * doing.
+ * Signal handlers that do I/O, call longjmp, or fork, while the thread is at any point of its work.
  */
 #include "prog.h"
 
@@ -47,7 +46,7 @@ static void writes(int signal)
 	errno = saved;
 }
 
-/* Writes how often each side wrote into files of the given names; nothing of it may be printed. */
+/* Stores the numbers of writes in files: they differ between runs and must not be printed. */
 static void tell(const char *name, long n)
 {
 	FILE *f = fopen(name, "w");
@@ -55,7 +54,7 @@ static void tell(const char *name, long n)
 	MUST(f && fprintf(f, "%ld\n", n) > 0 && !fclose(f));
 }
 
-/* storm MS: a handler every 50 microseconds while the program does nothing but I/O. */
+/* storm MS: a handler runs every 50 us while the program does I/O. */
 static int storm(int argc, char **argv)
 {
 	double end = now() + (argc > 0 ? atof(argv[0]) : 500) / 1000;
@@ -83,7 +82,7 @@ static int storm(int argc, char **argv)
 	return 0;
 }
 
-/* The same with a handler on a stack of its own that interrupts itself by a second signal. */
+/* The same with a handler on an alternate stack, which is interrupted by a second signal. */
 static void writes_more(int signal)
 {
 	writes(signal);
@@ -121,7 +120,7 @@ static void jumps(int signal)
 	siglongjmp(back, 1);
 }
 
-/* Leaves read() by a jump, fifty times; the calls in between are as any others. */
+/* Leaves read() by longjmp 50 times; the calls in between are recorded as usual. */
 static int jump_from_read(int argc, char **argv)
 {
 	int fds[2];
@@ -152,7 +151,7 @@ static void jumps_if_wanted(int signal)
 		siglongjmp(back, 1);
 }
 
-/* storm_jump MS: jumps out of anything, our own code as well. */
+/* storm_jump MS: longjmp from any point, also from guest code. */
 static int storm_jump(int argc, char **argv)
 {
 	double end = now() + (argc > 0 ? atof(argv[0]) : 300) / 1000;
@@ -183,7 +182,7 @@ static int storm_jump(int argc, char **argv)
 
 static volatile pid_t forked;
 
-/* The child goes back to where the signal came, perhaps into the middle of a recorded call. */
+/* The child returns to the interrupted code, which may be in the middle of a recorded call. */
 static void forks(int signal)
 {
 	(void)signal;
@@ -198,7 +197,7 @@ static void forks(int signal)
 	}
 }
 
-/* fork_in_handler N: so many times a handler forks while the program writes. */
+/* fork_in_handler N: a handler forks N times while the program writes. */
 static int fork_in_handler(int argc, char **argv)
 {
 	int rounds = argc > 0 ? atoi(argv[0]) : 100, codes = 0;
@@ -223,7 +222,7 @@ static int fork_in_handler(int argc, char **argv)
 	return 0;
 }
 
-/* A child of the handler that does nothing recorded until it is back in the interrupted call. */
+/* A child of the handler makes no recorded call until it is back in the interrupted one. */
 static void forks_silently(int signal)
 {
 	(void)signal;
@@ -250,7 +249,8 @@ static int fork_in_read(int argc, char **argv)
 		if (read(fds[0], &c, 1) < 0 && errno != EINTR)
 			_exit(94);
 		for (int j = 0; j < 10; j++)
-			put(file, "x"); /* of both alike: who is first is chance */
+			put(file,
+			    "x"); /* the same in both processes, because their order is random */
 		if (forked == -1)
 			_exit(1);
 		codes += child_code(forked);
@@ -259,7 +259,7 @@ static int fork_in_read(int argc, char **argv)
 	return 0;
 }
 
-/* die N HOW: N writes, N on standard error, then the end without any farewell. */
+/* die N HOW: N writes, prints N to standard error, then ends abruptly. */
 static int die(int argc, char **argv)
 {
 	long n = argc > 0 ? atol(argv[0]) : 1000;
@@ -288,7 +288,8 @@ static void notes(int signal)
 	last_signal = signal;
 }
 
-/* Writes until a signal comes, then says which; "ready" exists once it listens. */
+/* Writes until a signal arrives, then prints it. The file "ready" exists once the handler is set.
+ */
 static int wait_signal(int argc, char **argv)
 {
 	int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
@@ -306,8 +307,8 @@ static int wait_signal(int argc, char **argv)
 	return 20 + last_signal;
 }
 
-/* stream MS PATH: numbers to PATH as fast as it goes; after each hundred their count into "count".
- */
+/* stream MS PATH: writes numbers to PATH as fast as possible, and after every 100 their number to
+ * "count". */
 static int stream(int argc, char **argv)
 {
 	double end = now() + (argc > 0 ? atof(argv[0]) : 5000) / 1000;

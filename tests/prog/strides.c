@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reads a file in the ways that a read-ahead must tell apart. Arguments of most cases: FILE STRIDE
- * TIMES; blocks are of 1 KiB. Prints the sum of the bytes.
+ * Reads a file in the patterns that read_ahead has to distinguish. The arguments of most cases are
+ * FILE STRIDE TIMES; a block is 1 KiB. Prints the sum of all bytes.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static unsigned sum(const unsigned char *block)
 	return total;
 }
 
-static int file_of(char **argv)
+static int open_file(char **argv)
 {
 	int fd = open(argv[0], O_RDONLY);
 
@@ -34,7 +34,7 @@ static int forward(int argc, char **argv)
 	long stride = atol(argv[1]), times = atol(argv[2]);
 	unsigned char block[BLOCK];
 	unsigned total = 0;
-	int fd = file_of(argv);
+	int fd = open_file(argv);
 
 	(void)argc;
 	for (long i = 0; i < times; i++) {
@@ -51,7 +51,7 @@ static int seeking(int argc, char **argv)
 	long stride = atol(argv[1]), times = atol(argv[2]);
 	unsigned char block[BLOCK];
 	unsigned total = 0;
-	int fd = file_of(argv);
+	int fd = open_file(argv);
 
 	(void)argc;
 	for (long i = 0; i < times; i++) {
@@ -68,7 +68,7 @@ static int scattered(int argc, char **argv)
 	long stride = atol(argv[1]), times = atol(argv[2]);
 	unsigned char block[BLOCK];
 	unsigned total = 0, at = 12345;
-	int fd = file_of(argv);
+	int fd = open_file(argv);
 
 	(void)argc;
 	for (long i = 0; i < times; i++) {
@@ -80,7 +80,7 @@ static int scattered(int argc, char **argv)
 	return 0;
 }
 
-/* Blocks of equal size over a socket, which has no positions at all. */
+/* Blocks of equal size over a socket, which has no positions. */
 static int socketed(int argc, char **argv)
 {
 	long times = atol(argv[2]);
@@ -99,12 +99,12 @@ static int socketed(int argc, char **argv)
 	return 0;
 }
 
-/* A child reads on in strides of its own, through the descriptor that it got. */
+/* A forked child continues with another stride on the inherited descriptor. */
 static int forked(int argc, char **argv)
 {
 	long stride = atol(argv[1]);
 	unsigned char block[BLOCK];
-	int status, fd = file_of(argv);
+	int status, fd = open_file(argv);
 	pid_t pid;
 
 	(void)argc;
@@ -127,7 +127,7 @@ static void *reader(void *arg)
 	char **argv = arg;
 	long stride = atol(argv[1]), times = atol(argv[2]);
 	unsigned char block[BLOCK];
-	int fd = file_of(argv);
+	int fd = open_file(argv);
 
 	for (long i = 0; i < times; i++)
 		MUST(pread(fd, block, BLOCK, i * stride) == BLOCK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Threads at birth, at work and at death.
+ * I/O at the start of threads, during their work, and at their end.
  */
 #include "prog.h"
 
@@ -16,7 +16,7 @@ extern void *__dso_handle;
 static pthread_key_t keys[3];
 static int shared = -1;
 
-/* Sets itself anew, so that it runs in every round of destructors that libc makes. */
+/* Sets the key again, so that the destructor runs in every round of libc. */
 static void key_ends(void *arg)
 {
 	put(shared, "k");
@@ -84,7 +84,7 @@ static void *reader(void *arg)
 	return NULL;
 }
 
-/* Cancelled in the middle of a read that would wait for ever. */
+/* A thread is canceled during a read that would wait forever. */
 static int cancelled(int argc, char **argv)
 {
 	(void)argc, (void)argv;
@@ -148,7 +148,7 @@ static void *one_write(void *arg)
 	return NULL;
 }
 
-/* many N: N threads over time, eight at once. */
+/* many N: N threads in total, eight at a time. */
 static int many(int argc, char **argv)
 {
 	long n = argc > 0 ? atol(argv[0]) : 10000;
@@ -168,7 +168,7 @@ static int many(int argc, char **argv)
 
 static long per_thread;
 
-/* The size of every write follows from the thread and its turn, and the data from its place. */
+/* The size of a write depends on the thread and the iteration, its data on its offset. */
 static void *pattern(void *arg)
 {
 	long t = (long)arg;
@@ -180,7 +180,7 @@ static void *pattern(void *arg)
 	return NULL;
 }
 
-/* sixteen N: sixteen threads with N writes each. */
+/* sixteen N: 16 threads with N writes each. */
 static int sixteen(int argc, char **argv)
 {
 	pthread_t threads[16];
@@ -205,7 +205,7 @@ static void *goes_on(void *arg)
 	exit(12);
 }
 
-/* The first thread leaves; the kernel shows the process as a zombie while the others go on. */
+/* The first thread exits; the kernel shows the process as a zombie while the others continue. */
 static int main_leaves(int argc, char **argv)
 {
 	pthread_t thread;
@@ -256,7 +256,7 @@ static void *cramped(void *arg)
 	return NULL;
 }
 
-/* The smallest stack that a thread may have; the fork makes the child attach on it. */
+/* A thread with the smallest possible stack forks, and the child attaches on that stack. */
 static int tiny_stack(int argc, char **argv)
 {
 	pthread_attr_t attr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * io_uring by way of liburing, in every way that matters to who watches. Ends with 77 where the
- * kernel has no io_uring or forbids it.
+ * io_uring by liburing, in all ways that differ for capturing. Exits with 77 if the kernel has no
+ * io_uring or forbids it.
  */
 #include <liburing.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 
 static struct io_uring ring;
 
-/* What must not fail with a negative error number. */
+/* For calls that return a negative error number on failure. */
 #define DO(expression)                                                                      \
 	do {                                                                                \
 		int ret_ = (expression);                                                    \
@@ -59,7 +59,7 @@ static int result_take(bool print)
 	return res;
 }
 
-/* Hands over what is prepared, one operation, and gives its result. */
+/* Submits the one prepared operation and returns its result. */
 static int do_one(void)
 {
 	MUST(io_uring_submit(&ring) == 1);
@@ -68,8 +68,8 @@ static int do_one(void)
 
 static char text[65536];
 
-/* Writes of sizes and at places that are each their own, as a vector, from registered memory, and a
- * flush; then it is read. */
+/* Writes with different sizes and offsets: plain, as a vector, and from registered memory; then a
+ * flush, and reads. */
 static int data(int argc, char **argv)
 {
 	struct iovec iov[3] = { { text, 100 }, { text, 0 }, { text, 23 } }, all = { text, 4096 };
@@ -109,7 +109,7 @@ static int data(int argc, char **argv)
 
 static int pipes[PIPES][2];
 
-/* Late enough for the other thread to be waiting. */
+/* Waits until the other thread is waiting. */
 static void *feed(void *arg)
 {
 	for (int i = PIPES - 1; i >= 0; i--) {
@@ -119,7 +119,7 @@ static void *feed(void *arg)
 	return arg;
 }
 
-/* Reads that end in the reverse order: each when its pipe gets its bytes. */
+/* Reads that complete in reverse order, when their pipes get data. */
 static int reversed(int argc, char **argv)
 {
 	pthread_t thread;
@@ -152,7 +152,7 @@ static void *reap(void *arg)
 	return arg;
 }
 
-/* One thread hands over, another takes the results; user data is used again at once. */
+/* One thread submits, another gets the results; user data is reused at once. */
 static int threads(int argc, char **argv)
 {
 	int fd = file_make("data");
@@ -195,7 +195,7 @@ static int alike(int argc, char **argv)
 	return 0;
 }
 
-/* Files made, used and closed through the ring, and the same descriptor then used by others. */
+/* Files opened, used and closed by the ring; then their descriptor is reused. */
 static int files(int argc, char **argv)
 {
 	struct statx st;
@@ -234,7 +234,7 @@ static int files(int argc, char **argv)
 	return 0;
 }
 
-/* Registered files: the index counts, whatever becomes of the descriptor. */
+/* Registered files: the index stays valid after the descriptor is closed. */
 static int registered(int argc, char **argv)
 {
 	int fds[2] = { file_make("zero"), file_make("one") }, third = file_make("two");
@@ -269,7 +269,7 @@ static int registered(int argc, char **argv)
 	return 0;
 }
 
-/* Sockets are network here as elsewhere. */
+/* Sockets are assigned to the network layer. */
 static int sockets(int argc, char **argv)
 {
 	int pair[2];
@@ -309,7 +309,7 @@ static int forked(int argc, char **argv)
 		_exit(0);
 	}
 	MUST(child_code(pid) == 0);
-	/* The ring's memory is shared, but not what liburing keeps of it. */
+	/* The memory of the ring is shared, but liburing's own state is not. */
 	ring.sq.sqe_head = ring.sq.sqe_tail = *ring.sq.ktail;
 	put(ends[1], "123");
 	MUST(result_take(false) == 3);
@@ -317,7 +317,7 @@ static int forked(int argc, char **argv)
 	return 0;
 }
 
-/* The ring ends while something is under way, and another one takes its place. */
+/* The ring is closed while an operation is pending, and another one gets the same address. */
 static int unfinished(int argc, char **argv)
 {
 	int ends[2];
@@ -341,7 +341,7 @@ static int unfinished(int argc, char **argv)
 	return 0;
 }
 
-/* Nothing that the kernel could not read does any harm, and failures have their reason. */
+/* Unreadable arguments do no harm, and failures have their error codes. */
 static int wrong(int argc, char **argv)
 {
 	char *hole = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -369,7 +369,7 @@ static int wrong(int argc, char **argv)
 	return 0;
 }
 
-/* Looking in vain leaves nothing behind; no I/O is no operation. */
+/* Calls that find no results are not recorded; neither are operations that are not I/O. */
 static int idle(int argc, char **argv)
 {
 	struct __kernel_timespec soon = { .tv_nsec = 1000 };
@@ -387,7 +387,7 @@ static int idle(int argc, char **argv)
 	return 0;
 }
 
-/* Taken by peeking alone; what is left at the end is met there. */
+/* Results are got by peeking only; the last ones are found when the ring is closed. */
 static int peeked(int argc, char **argv)
 {
 	int fd = file_make("data");
@@ -411,7 +411,7 @@ static int peeked(int argc, char **argv)
 	return 0;
 }
 
-/* The ring's struct is copied; entries may be larger; the kernel may take them by itself. */
+/* A copied struct of the ring, larger entries, and a kernel thread that submits by itself. */
 static int setups(int argc, char **argv)
 {
 	static const unsigned flags[] = { 0, IORING_SETUP_SQE128 | IORING_SETUP_CQE32,
@@ -439,7 +439,7 @@ static int setups(int argc, char **argv)
 	return 0;
 }
 
-/* Past liburing: makes the kernel take what is prepared, and waits for the result. */
+/* Submits without liburing, and waits for the result. */
 static void enter_raw(void)
 {
 	ring.sq.sqe_head = ring.sq.sqe_tail;
@@ -450,8 +450,8 @@ static void enter_raw(void)
 	io_uring_cq_advance(&ring, io_uring_cq_ready(&ring));
 }
 
-/* So much goes past liburing that the result of the first operation is overwritten; then another
- * one has its user data. */
+/* So many operations bypass liburing that the result of the first is overwritten; then another one
+ * has its user data. */
 static int unseen(int argc, char **argv)
 {
 	int fd = file_make("data"), ends[2];

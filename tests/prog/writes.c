@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The same write many times over: what a run is like in which nothing happens.
+ * Repeats the same write: a run without any change in behavior.
  */
 #include "prog.h"
 
-/* COUNT: pwrites of 4 KiB, round and round in 1 MiB. */
+/* alike COUNT: COUNT pwrites of 4 KiB, cyclic within 1 MiB. */
 static int alike(int argc, char **argv)
 {
 	static char block[4096];

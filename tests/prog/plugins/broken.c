@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Plug-ins that misbehave: each macro replaces what a hook does. tests/run/plugins.sh compiles it.
+ * Plug-ins that misbehave: each macro replaces the body of a hook. tests/run/plugins.sh compiles
+ * it.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A detector that finds a process ill when it touches a file called "trigger". tests/run/flight.sh
- * compiles it.
+ * A detector that reports slow calls of a process that accesses a file named "trigger".
+ * tests/run/flight.sh compiles it.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include <sluice/plugin.h>
 
+#define PROCESSES 64
+
 struct state {
 	const struct sluice_host *host;
-	uint64_t slow[64]; /* by process */
+	uint64_t slow[PROCESSES]; /* calls to report, by process */
 };
 
 static int start(const struct sluice_host *host, void **state)
@@ -30,7 +32,7 @@ static void batch(void *arg, const struct activity *activities, size_t count)
 		const char *path = s->host->file(s->host->self, activities[i].file);
 		const char *slash = path ? strrchr(path, '/') : NULL;
 
-		if (slash && !strcmp(slash, "/trigger") && activities[i].process < 64)
+		if (slash && !strcmp(slash, "/trigger") && activities[i].process < PROCESSES)
 			s->slow[activities[i].process] = 1000;
 	}
 }
@@ -38,7 +40,7 @@ static void batch(void *arg, const struct activity *activities, size_t count)
 static bool health(void *arg, uint32_t process, struct sluice_health *sum)
 {
 	struct state *s = arg;
-	uint64_t slow = process < 64 ? s->slow[process] : 0;
+	uint64_t slow = process < PROCESSES ? s->slow[process] : 0;
 
 	if (!slow)
 		return false;
@@ -60,6 +62,6 @@ const struct sluice_plugin sluice_plugin = {
 	.abi = SLUICE_PLUGIN_ABI,
 	.kind = SLUICE_ASYNC,
 	.name = "detector",
-	.help = "finds processes ill on demand",
+	.help = "report slow calls of processes that access a file named trigger",
 	.async = &hooks,
 };

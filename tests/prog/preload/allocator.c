@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * malloc replaced by one that does I/O by itself: each large block is an own mapping, small ones
- * come from a bump arena, and now and then a byte goes to /dev/null and a file is mapped. Nothing
- * is ever reused.
+ * Replaces malloc by an allocator that does I/O: each large block is a mapping, small blocks come
+ * from a bump arena, and now and then it writes a byte to /dev/null and maps a file. Memory is
+ * never reused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ static char *arena_get(void)
 	return fresh;
 }
 
-/* The size lies in the 16 bytes before what is given out. */
+/* The size is stored in the 16 bytes before a block. */
 void *malloc(size_t n)
 {
 	char *base = arena_get();

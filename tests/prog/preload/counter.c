@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Another tool's preload library: counts write() and tells the count at the end, in the file
- * "counted".
+ * The preload library of another tool: counts calls of write() and stores the count in the file
+ * "counted" at exit.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stands in for Lustre and CephFS, which cannot run here: as liblustreapi, and, preloaded, as the
- * kernel as far as the guest asks it (it does so by syscall()) and as probes do. Paths below
- * STANDIN_ROOT are on a file system with the magic STANDIN_MAGIC; what is done to files is written
- * to STANDIN_LOG. Objects are on OST STANDIN_OST where that is set, whatever is asked for.
+ * Simulates Lustre and CephFS, which the test system lacks: as liblustreapi, and, preloaded, by
+ * replacing those calls by which the guest (with syscall()) and probes ask the kernel. Paths below
+ * STANDIN_ROOT are on a file system with the magic STANDIN_MAGIC; operations on files are logged to
+ * STANDIN_LOG. If STANDIN_OST is set, all objects are on that OST, whatever is requested.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 static int level = 4;
 #define OBJECTS 64
 
-/* A file's stripes, as lustre.lov has them: the head, and an object per stripe. */
+/* The stripes of a file in the format of lustre.lov: the head, and an object per stripe. */
 static struct stripes {
 	uint32_t magic, pattern;
 	uint64_t object[2];
@@ -32,7 +32,7 @@ static struct stripes {
 		uint32_t generation, target;
 	} objects[OBJECTS];
 } stripes;
-static char pool[64]; /* "": that of the directory, which nobody asks for */
+static char pool[64]; /* "": the layout of the directory, which is never requested */
 static uint64_t unit = 4194304, object = 4194304;
 
 static void note(const char *format, ...)
@@ -67,7 +67,7 @@ static void object_put(struct stripes *to, int stripe, uint32_t target)
 		to->objects[stripe].target = elsewhere ? (uint32_t)atoi(elsewhere) : target;
 }
 
-/* As the real one does: it opens the file itself, and complains aloud. */
+/* Like the real function, it opens the file itself and prints errors. */
 int llapi_file_create(const char *name, unsigned long long size, int offset, int count, int pattern)
 {
 	const char *slash = strrchr(name, '/');
@@ -91,7 +91,7 @@ int llapi_file_create(const char *name, unsigned long long size, int offset, int
 	return 0;
 }
 
-/* Stripes on targets that the caller chooses, as from Lustre 2.7 on. One at a time will do. */
+/* Files with given targets, as since Lustre 2.7. One layout at a time is enough. */
 static struct stripes wished;
 
 void *llapi_layout_alloc(void)
@@ -118,7 +118,7 @@ int llapi_layout_stripe_size_set(void *layout, uint64_t bytes)
 	return bytes && bytes % 65536 == 0 ? 0 : -1;
 }
 
-/* The real one refuses a target that the file system does not have when the file is made. */
+/* Like the real function, it rejects unknown targets when the file is created. */
 int llapi_layout_ost_index_set(void *layout, int stripe, uint64_t target)
 {
 	struct stripes *to = layout;
@@ -147,7 +147,7 @@ int llapi_layout_file_create(const char *path, int flags, int mode, const void *
 	if (fd < 0)
 		return -1;
 	stripes = *from;
-	/* A line is one write: several processes have the same log. */
+	/* A line is one write, because several processes share the log. */
 	for (int i = 0; i < stripes.count; i++)
 		used += snprintf(list + used, sizeof(list) - (size_t)used, " %u",
 				 stripes.objects[i].target);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stands in for a liblustreapi of before 2.7, which can choose the first target of a file only.
- * What it is asked for is written to STANDIN_LOG.
+ * Simulates a liblustreapi before 2.7, which can set the first target of a file only. Requests are
+ * logged to STANDIN_LOG.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A library that does I/O when it is loaded and when it goes: to be opened by dlopen, or preloaded.
+ * A library that does I/O when it is loaded and unloaded, for dlopen or preloading.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Storage that becomes slow: pwrite() takes $SLOW_MS milliseconds longer from call $SLOW_FROM on.
- * To be preloaded behind the library that is to find out.
+ * Simulates storage that becomes slow: pwrite() takes $SLOW_MS milliseconds longer from call
+ * $SLOW_FROM on. To be preloaded after the library of Sluice.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
