@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the guest makes of parameters: the page taken apart, which rule is for which file, prefixes
- * of names, and shapes of chunks.
+ * Rules and chunk shapes: reading the compiled parameters, matching rules with files, prefixes of
+ * names, and shapes of chunks.
  */
 #include "check.h"
 
@@ -13,7 +13,7 @@
 static struct rules rules;
 static char page[PARAMETERS_BYTES];
 
-/* The places that a page with this text has. */
+/* Reads a page with this text and returns its places. */
 static uint32_t read_page(const char *text)
 {
 	memset(page, 'x', sizeof(page));
@@ -23,7 +23,7 @@ static uint32_t read_page(const char *text)
 
 #define TITLE PARAMETERS_TITLE "parameters\n"
 
-static void a_page_is_taken_apart(void)
+static void lines_become_rules(void)
 {
 	CHECK_INT(
 		read_page(TITLE "hint\t*\t*\tcb_nodes\t4\nlayout\ta.h5\t*\tstriping_unit\t65536\n"),
@@ -43,7 +43,7 @@ static void a_page_is_taken_apart(void)
 	CHECK_TEXT(rules.rule[1].value, "a b");
 }
 
-static void what_is_not_as_it_should_be_is_no_rule(void)
+static void malformed_lines_are_ignored(void)
 {
 	CHECK_INT(read_page(""), 0);
 	CHECK_INT(read_page("sluice-parameters 2 parameters\nhint\t*\t*\ta\t1\n"), 0);
@@ -52,7 +52,7 @@ static void what_is_not_as_it_should_be_is_no_rule(void)
 	CHECK_INT(read_page(TITLE "nowhere\t*\t*\ta\t1\nhint\t*\t*\tb\t2\n"),
 		  RULES_ON | 1u << PLACE_HINT);
 	CHECK_INT(rules.count, 1);
-	/* After a line that is broken nothing can be relied on. */
+	/* After a malformed line nothing is read. */
 	read_page(TITLE "hint\t*\t*\ta\t1\nhint\t*\ta\nhint\t*\t*\tb\t2\n");
 	CHECK_INT(rules.count, 1);
 	read_page(TITLE "hint\t*\t*\ta\t1\nhint\t*\t*\tcut");
@@ -83,7 +83,7 @@ static const char *value(const char *path, const char *object, const char *name)
 	return rules_value(&rules, PLACE_DATASET, rules_path(full, path), object, name);
 }
 
-static void the_first_rule_that_fits_counts(void)
+static void the_first_rule_that_matches_is_used(void)
 {
 	read_page(TITLE "dataset\t/data/*.h5\trho\tc\t1\ndataset\tspecial.h5\t*\tc\t2\n"
 			"dataset\t*\t*\tc\t3\ndataset\t*\t*\td\t4\nhint\t*\t*\tc\t5\n");
@@ -95,7 +95,7 @@ static void the_first_rule_that_fits_counts(void)
 	CHECK(!value("/data/special.h5", "p", "e"));
 }
 
-static void each_name_comes_once(void)
+static void each_name_is_returned_once(void)
 {
 	const struct parameters_line *rule = NULL;
 	char seen[64] = "";
@@ -108,8 +108,8 @@ static void each_name_comes_once(void)
 	CHECK(!rules_next(&rules, NULL, PLACE_LAYOUT, "/d/a.h5", ""));
 }
 
-/* Ranks may spell the same file in different ways, and must find the same rules. */
-static void a_path_is_the_same_however_it_is_spelled(void)
+/* Ranks may write the same path in different ways, and must find the same rules. */
+static void spellings_of_a_path_are_normalized(void)
 {
 	char here[RULES_PATH_BYTES], one[RULES_PATH_BYTES], two[RULES_PATH_BYTES];
 
@@ -127,7 +127,7 @@ static void a_path_is_the_same_however_it_is_spelled(void)
 	CHECK_TEXT(rules_path(one, here), "");
 }
 
-static void patterns_are_for_names_ends_or_whole_paths(void)
+static void patterns_match_names_ends_or_whole_paths(void)
 {
 	CHECK(rules_match("*", "/a/b.h5"));
 	CHECK(rules_match("b.h5", "/a/b.h5"));
@@ -182,7 +182,7 @@ static const char *shape(const char *value, int rank, const unsigned long long *
 	return text;
 }
 
-static void a_shape_fits_its_dataset(void)
+static void a_shape_must_suit_its_dataset(void)
 {
 	CHECK_TEXT(shape("1,26,327680", 3, DIMS(4, 26, 1000000), 4), "1,26,327680");
 	CHECK_TEXT(shape("1,26,327680", 3, DIMS(4, 25, 1000000), 4), "none");
@@ -194,12 +194,12 @@ static void a_shape_fits_its_dataset(void)
 	CHECK_TEXT(shape("4,,", 1, DIMS(4), 4), "none");
 	CHECK_TEXT(shape("4,", 2, DIMS(4, 4), 4), "none");
 	CHECK_TEXT(shape("1,4", 0, DIMS(4), 4), "none");
-	/* Four gigabytes are more than HDF5 can count. */
+	/* HDF5 limits a chunk to less than 4 GiB. */
 	CHECK_TEXT(shape("65536,65536", 2, DIMS(65536, 65536), 1), "none");
 	CHECK_TEXT(shape("65536,65535", 2, DIMS(65536, 65536), 1), "65536,65535");
 }
 
-static void a_shape_is_made_from_a_size(void)
+static void a_size_is_converted_to_a_shape(void)
 {
 	CHECK_TEXT(shape("1048576", 1, DIMS(1048576), 4), "262144");
 	CHECK_TEXT(shape("4096", 2, DIMS(8, 512), 4), "2,512");
@@ -211,13 +211,13 @@ static void a_shape_is_made_from_a_size(void)
 	CHECK_TEXT(shape("0", 1, DIMS(7), 8), "none");
 	CHECK_TEXT(shape("4096", 2, DIMS(0, 5), 4), "none");
 	CHECK_TEXT(shape("4K", 1, DIMS(7), 8), "none");
-	/* Larger than anything: one chunk of what can be counted, or none. */
+	/* A size larger than the dataset: one chunk, if it is below the limit. */
 	CHECK_TEXT(shape("99999999999", 1, DIMS(8589934592), 8), "none");
 	CHECK_TEXT(shape("1048576", 2, DIMS(UINT64_MAX, UINT64_MAX), 8), "1,131072");
 }
 
-TESTS(TEST(a_page_is_taken_apart), TEST(what_is_not_as_it_should_be_is_no_rule),
-      TEST(a_full_page_is_read_to_its_end), TEST(the_first_rule_that_fits_counts),
-      TEST(each_name_comes_once), TEST(a_path_is_the_same_however_it_is_spelled),
-      TEST(patterns_are_for_names_ends_or_whole_paths), TEST(a_prefix_is_added_once),
-      TEST(a_shape_fits_its_dataset), TEST(a_shape_is_made_from_a_size))
+TESTS(TEST(lines_become_rules), TEST(malformed_lines_are_ignored),
+      TEST(a_full_page_is_read_to_its_end), TEST(the_first_rule_that_matches_is_used),
+      TEST(each_name_is_returned_once), TEST(spellings_of_a_path_are_normalized),
+      TEST(patterns_match_names_ends_or_whole_paths), TEST(a_prefix_is_added_once),
+      TEST(a_shape_must_suit_its_dataset), TEST(a_size_is_converted_to_a_shape))

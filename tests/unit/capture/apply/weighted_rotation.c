@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whose turn it is: every destination has had its share after every turn, whoever asks, and however
- * many take turns at once.
+ * The weighted rotation: after every turn each destination has got its share, in all processes and
+ * with any number of threads.
  */
 #include "check.h"
 
@@ -13,8 +13,8 @@
 static char page[PARAMETERS_BYTES];
 static _Atomic uint64_t counters[CONTROL_TURNS];
 
-/* The rule of a list, as the only one of the run. */
-static const struct parameters_line *rule_of(const char *list)
+/* Makes a list the only rule of the run. */
+static const struct parameters_line *make_rule(const char *list)
 {
 	memset(known, 0, sizeof(known));
 	memset(counters, 0, sizeof(counters));
@@ -24,8 +24,8 @@ static const struct parameters_line *rule_of(const char *list)
 	return &rules_own.rule[0];
 }
 
-static unsigned index_of(const struct parameters_line *rule,
-			 const struct parameters_destination *one)
+static unsigned destination_index(const struct parameters_line *rule,
+				  const struct parameters_destination *one)
 {
 	struct parameters_destination next;
 	const char *text = rule->value;
@@ -36,15 +36,16 @@ static unsigned index_of(const struct parameters_line *rule,
 	return i;
 }
 
-/* The furthest that any destination is from its share after any turn, in turns. */
-static double furthest(const struct parameters_line *rule, const struct list *list, uint64_t turns)
+/* The maximum distance of any destination from its share after any turn, in turns. */
+static double maximum_error(const struct parameters_line *rule, const struct list *list,
+			    uint64_t turns)
 {
 	double had[PARAMETERS_DESTINATIONS] = { 0 }, most = 0;
 	struct parameters_destination one;
 
 	for (uint64_t n = 0; n < turns; n++) {
 		REQUIRE(weighted_rotation_destination(rule, n, &one));
-		had[index_of(rule, &one)]++;
+		had[destination_index(rule, &one)]++;
 		for (unsigned i = 0; i < list->count; i++) {
 			double share = (double)(n + 1) * list->weights[i] / list->sum;
 			double off = had[i] > share ? had[i] - share : share - had[i];
@@ -57,18 +58,18 @@ static double furthest(const struct parameters_line *rule, const struct list *li
 
 static void check_list(const char *text)
 {
-	const struct parameters_line *rule = rule_of(text);
+	const struct parameters_line *rule = make_rule(text);
 	struct list list;
 	double off;
 
 	REQUIRE(list_read(&list, rule->value));
-	off = furthest(rule, &list, 2 * list.sum + 3);
+	off = maximum_error(rule, &list, 2 * list.sum + 3);
 	if (off >= 1)
 		printf("%s: off by %g\n", text, off);
 	CHECK(off < 1);
 }
 
-static void after_every_turn_all_have_had_their_share(void)
+static void every_destination_gets_its_share_at_any_time(void)
 {
 	check_list("1");
 	check_list("1*7");
@@ -80,7 +81,7 @@ static void after_every_turn_all_have_had_their_share(void)
 	check_list("1*97,2*89,3*83,4*79,5*73,6*71,7*67,8*61,9*59,10*53");
 }
 
-static void many_destinations_with_odd_weights_too(void)
+static void many_destinations_with_odd_weights_get_their_share(void)
 {
 	static char text[PARAMETERS_BYTES];
 	size_t used = 0;
@@ -93,8 +94,8 @@ static void many_destinations_with_odd_weights_too(void)
 	check_list(text);
 }
 
-/* The largest list that there may be, by its table and by steps. */
-static void the_table_says_what_the_steps_say(void)
+/* The largest possible list, computed by table and by steps. */
+static void the_table_equals_the_steps(void)
 {
 	static char text[PARAMETERS_BYTES];
 	static uint16_t table[PARAMETERS_WEIGHTS];
@@ -105,37 +106,37 @@ static void the_table_says_what_the_steps_say(void)
 
 	for (unsigned i = 0; i < PARAMETERS_DESTINATIONS; i++)
 		used += (size_t)sprintf(text + used, "%s%u*%u", i ? "," : "", i, 1 + i % 15);
-	rule = rule_of(text);
+	rule = make_rule(text);
 	REQUIRE(list_read(&list, rule->value));
 	CHECK_INT(weighted_rotation_count(rule), PARAMETERS_DESTINATIONS);
 	list_run(&list, 600, table);
 	for (uint64_t n = 0; n < 600; n += 7) {
 		REQUIRE(weighted_rotation_destination(rule, n, &one));
-		CHECK_INT(index_of(rule, &one), table[n]);
-		/* As for one who comes while another makes the table. */
+		CHECK_INT(destination_index(rule, &one), table[n]);
+		/* As for a thread that asks while another computes the table. */
 		CHECK_INT(list_run(&list, (uint32_t)n + 1, NULL), table[n]);
 	}
 }
 
-static void a_broken_list_gives_no_turn(void)
+static void a_malformed_list_has_no_destination(void)
 {
 	static const char *const broken[] = { "", "1*0", "1,,2", "1*9999", "1*4000,2*4000", "*3" };
 	struct parameters_destination one;
 
 	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
-		const struct parameters_line *rule = rule_of(broken[i]);
+		const struct parameters_line *rule = make_rule(broken[i]);
 
 		CHECK(!weighted_rotation_destination(rule, 0, &one));
 		CHECK_INT(weighted_rotation_count(rule), 0);
 	}
 }
 
-static void every_list_has_turns_of_its_own(void)
+static void every_list_has_its_own_counter(void)
 {
 	const struct parameters_line *first, *second;
 	struct parameters_destination one;
 
-	rule_of("1");
+	make_rule("1");
 	strcpy(page, PARAMETERS_TITLE "parameters\nlayout\ta\t*\tspread_osts\t1,2\n"
 				      "layout\t*\t*\tstriping_unit\t65536\n"
 				      "layout\t*\t*\tspread_osts\t3*2,4\n");
@@ -155,7 +156,7 @@ static void every_list_has_turns_of_its_own(void)
 
 static unsigned had[THREADS][3];
 
-static void *turns_use(void *arg)
+static void *take_turns(void *arg)
 {
 	unsigned *own = arg;
 	struct parameters_destination one;
@@ -164,19 +165,19 @@ static void *turns_use(void *arg)
 		REQUIRE(weighted_rotation_destination(
 			&rules_own.rule[0], weighted_rotation_take(counters, &rules_own.rule[0], 1),
 			&one));
-		own[index_of(&rules_own.rule[0], &one)]++;
+		own[destination_index(&rules_own.rule[0], &one)]++;
 	}
 	return NULL;
 }
 
-static void threads_share_the_turns(void)
+static void threads_share_a_counter(void)
 {
 	pthread_t threads[THREADS];
 	unsigned sums[3] = { 0 };
 
-	rule_of("1*3,2*2,3*1");
+	make_rule("1*3,2*2,3*1");
 	for (int i = 0; i < THREADS; i++)
-		REQUIRE(!pthread_create(&threads[i], NULL, turns_use, had[i]));
+		REQUIRE(!pthread_create(&threads[i], NULL, take_turns, had[i]));
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
 		for (int k = 0; k < 3; k++)
@@ -187,6 +188,7 @@ static void threads_share_the_turns(void)
 	CHECK_INT(sums[2], THREADS * EACH / 6);
 }
 
-TESTS(TEST(after_every_turn_all_have_had_their_share), TEST(many_destinations_with_odd_weights_too),
-      TEST(the_table_says_what_the_steps_say), TEST(a_broken_list_gives_no_turn),
-      TEST(every_list_has_turns_of_its_own), TEST(threads_share_the_turns))
+TESTS(TEST(every_destination_gets_its_share_at_any_time),
+      TEST(many_destinations_with_odd_weights_get_their_share), TEST(the_table_equals_the_steps),
+      TEST(a_malformed_list_has_no_destination), TEST(every_list_has_its_own_counter),
+      TEST(threads_share_a_counter))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ranks agree: here as threads that share a control page, as processes do.
+ * Ranks agree on hints. Threads that share a control page stand for the ranks.
  */
 #include "check.h"
 
@@ -18,12 +18,12 @@ static void page_clear(void)
 	memset((void *)&page, 0, sizeof(page));
 }
 
-static uint64_t number_of(uint64_t opening)
+static uint64_t opening_number(uint64_t opening)
 {
 	return (opening + 1) * UINT64_C(0xbf58476d1ce4e5b9);
 }
 
-static void the_first_proposal_counts_for_all(void)
+static void the_first_proposal_decides_for_all(void)
 {
 	uint32_t one, two, known = 9, plugin = 0;
 	bool mine;
@@ -42,7 +42,7 @@ static void the_first_proposal_counts_for_all(void)
 	CHECK_INT(known, one);
 	CHECK_TEXT(agree_hints(&page, known, &plugin), "cb_nodes=1");
 	CHECK_INT(plugin, 3);
-	/* No hints are an answer, too. */
+	/* "No hints" is an answer, too. */
 	CHECK_INT(agree_decide(&page, 2000000, 0, &mine), 0);
 	CHECK(mine);
 	CHECK_INT(agree_decide(&page, 2000000, two, &mine), 0);
@@ -50,7 +50,7 @@ static void the_first_proposal_counts_for_all(void)
 	CHECK_TEXT(agree_hints(&page, 0, &plugin), "");
 }
 
-static void answers_beyond_the_table_are_none(void)
+static void answers_beyond_the_table_are_rejected(void)
 {
 	char text[32], *long_text = malloc(CONTROL_HINTS_BYTES + 1);
 
@@ -69,7 +69,7 @@ static void answers_beyond_the_table_are_none(void)
 	free(long_text);
 }
 
-/* Nothing is ever taken out: what one rank finds no place for, no rank ever does. */
+/* Nothing is ever removed: if one rank finds no room, no rank does. */
 static void a_full_table_is_full_for_all(void)
 {
 	uint32_t proposal, refused = 0, answer;
@@ -78,28 +78,28 @@ static void a_full_table_is_full_for_all(void)
 	page_clear();
 	proposal = agree_answer(&page, "a=1", 0);
 	for (uint64_t i = 0; i < 3 * CONTROL_OPENINGS; i++) {
-		uint32_t first = agree_decide(&page, number_of(i), proposal, &mine);
+		uint32_t first = agree_decide(&page, opening_number(i), proposal, &mine);
 
 		refused += !first;
-		CHECK_INT(agree_decide(&page, number_of(i), proposal, &mine), first);
-		CHECK(agree_known(&page, number_of(i), &answer) && answer == first);
+		CHECK_INT(agree_decide(&page, opening_number(i), proposal, &mine), first);
+		CHECK(agree_known(&page, opening_number(i), &answer) && answer == first);
 	}
 	CHECK(refused >= 2 * CONTROL_OPENINGS);
-	/* What was decided before stays. */
-	CHECK_INT(agree_decide(&page, number_of(0), 0, &mine), proposal);
-	CHECK_INT(agree_place(&page, number_of(UINT64_C(1) << 40)), -1);
+	/* Earlier decisions stay. */
+	CHECK_INT(agree_decide(&page, opening_number(0), 0, &mine), proposal);
+	CHECK_INT(agree_place(&page, opening_number(UINT64_C(1) << 40)), -1);
 }
 
-static void a_place_is_the_same_for_all_who_ask(void)
+static void a_number_has_one_place(void)
 {
 	int place;
 
 	page_clear();
-	place = agree_place(&page, number_of(1));
+	place = agree_place(&page, opening_number(1));
 	CHECK(place >= 0);
-	CHECK_INT(agree_place(&page, number_of(1)), place);
-	CHECK(agree_place(&page, number_of(2)) != place);
-	/* Also numbers that are 0 in the bits that count. */
+	CHECK_INT(agree_place(&page, opening_number(1)), place);
+	CHECK(agree_place(&page, opening_number(2)) != place);
+	/* Also for a number whose upper 48 bits are 0. */
 	CHECK(agree_place(&page, 5) >= 0);
 }
 
@@ -118,12 +118,12 @@ static void *rank_run(void *arg)
 		uint32_t plugin;
 		bool mine;
 
-		/* Every rank has an opinion of its own, some of them none. */
+		/* Every rank proposes a different answer, or none. */
 		snprintf(text, sizeof(text), "rank=%u", r->number);
 		if ((i + r->number) % 5 == 0)
 			text[0] = 0;
 		strcpy(r->chosen[i], agree_hints(&page,
-						 agree_decide(&page, number_of(i),
+						 agree_decide(&page, opening_number(i),
 							      agree_answer(&page, text, 0), &mine),
 						 &plugin));
 	}
@@ -152,6 +152,5 @@ static void ranks_that_race_agree(void)
 	CHECK(none < OPENINGS);
 }
 
-TESTS(TEST(the_first_proposal_counts_for_all), TEST(answers_beyond_the_table_are_none),
-      TEST(a_full_table_is_full_for_all), TEST(a_place_is_the_same_for_all_who_ask),
-      TEST(ranks_that_race_agree))
+TESTS(TEST(the_first_proposal_decides_for_all), TEST(answers_beyond_the_table_are_rejected),
+      TEST(a_full_table_is_full_for_all), TEST(a_number_has_one_place), TEST(ranks_that_race_agree))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The half of history that answers: what it makes of the host's file, and how often it tries.
+ * The in-line plug-in history: how it reads the answers file, and how often it tries hints.
  */
 #include "check.h"
 
@@ -17,8 +17,8 @@ static bool is_set(const struct sluice_query *query, const char *key)
 	return program_sets && !strcmp(program_sets, key);
 }
 
-/* The answer as text; "-" for no opinion. */
-static const char *ask_for(const char *text, const char *path, int flags)
+/* The answer as text; "-" if there is none. */
+static const char *answer_for(const char *text, const char *path, int flags)
 {
 	static char said[1024];
 	struct sluice_query query = { path, flags, 4, is_set };
@@ -42,27 +42,28 @@ static void the_most_specific_line_answers(void)
 					"best nc r nc=1;two=2\n"
 					"best  w none=1\n";
 
-	CHECK_TEXT(ask_for(text, "/data/out.nc", HINTS_RDONLY), "nc=1;two=2");
-	CHECK_TEXT(ask_for(text, "/data/out.nc.0042", HINTS_RDONLY), "nc=1;two=2");
-	CHECK_TEXT(ask_for(text, "out.dat", HINTS_RDONLY), "any=1");
-	CHECK_TEXT(ask_for(text, "out.nc", HINTS_WRONLY | 1), "-");
-	CHECK_TEXT(ask_for(text, "out", HINTS_WRONLY), "none=1");
-	CHECK_TEXT(ask_for(text, "out.nc", HINTS_RDWR), "-");
+	CHECK_TEXT(answer_for(text, "/data/out.nc", HINTS_RDONLY), "nc=1;two=2");
+	CHECK_TEXT(answer_for(text, "/data/out.nc.0042", HINTS_RDONLY), "nc=1;two=2");
+	CHECK_TEXT(answer_for(text, "out.dat", HINTS_RDONLY), "any=1");
+	CHECK_TEXT(answer_for(text, "out.nc", HINTS_WRONLY | 1), "-");
+	CHECK_TEXT(answer_for(text, "out", HINTS_WRONLY), "none=1");
+	CHECK_TEXT(answer_for(text, "out.nc", HINTS_RDWR), "-");
 }
 
-static void damaged_lines_are_passed_over(void)
+static void malformed_lines_are_skipped(void)
 {
-	CHECK_TEXT(ask_for("", "f", HINTS_RDONLY), "-");
-	CHECK_TEXT(ask_for("sluice-answers 2\nbest * r a=1\n", "f", HINTS_RDONLY), "-");
-	CHECK_TEXT(ask_for(HEAD "best\nbest *\nbest * r\nbest * r \nexplore\ntry\n", "f.x",
-			   HINTS_RDONLY),
+	CHECK_TEXT(answer_for("", "f", HINTS_RDONLY), "-");
+	CHECK_TEXT(answer_for("sluice-answers 2\nbest * r a=1\n", "f", HINTS_RDONLY), "-");
+	CHECK_TEXT(answer_for(HEAD "best\nbest *\nbest * r\nbest * r \nexplore\ntry\n", "f.x",
+			      HINTS_RDONLY),
 		   "-");
-	CHECK_TEXT(ask_for(HEAD "\n\xff\xff\nbest * r ;;=;a;b=2;=3\n", "f.x", HINTS_RDONLY), "b=2");
-	CHECK_TEXT(ask_for(HEAD "explore 1 2\ntry a=1\n", "f", HINTS_RDONLY), "-");
-	CHECK_TEXT(ask_for(HEAD "explore 99999999999 0 0\ntry a=1\n", "f", HINTS_RDONLY), "-");
+	CHECK_TEXT(answer_for(HEAD "\n\xff\xff\nbest * r ;;=;a;b=2;=3\n", "f.x", HINTS_RDONLY),
+		   "b=2");
+	CHECK_TEXT(answer_for(HEAD "explore 1 2\ntry a=1\n", "f", HINTS_RDONLY), "-");
+	CHECK_TEXT(answer_for(HEAD "explore 99999999999 0 0\ntry a=1\n", "f", HINTS_RDONLY), "-");
 }
 
-static void extensions_are_what_people_take_them_for(void)
+static void numbers_and_leading_dots_are_not_extensions(void)
 {
 	char room[HINTS_EXTENSION_BYTES];
 
@@ -79,7 +80,7 @@ static void extensions_are_what_people_take_them_for(void)
 	CHECK_TEXT(hints_extension("", room), "");
 }
 
-static void hints_known_to_harm_are_not_safe(void)
+static void harmful_hints_are_not_safe(void)
 {
 	CHECK(hints_is_safe("cb_buffer_size", "200000000", false));
 	CHECK(!hints_is_safe("cb_buffer_size", "0", false));
@@ -97,28 +98,29 @@ static void hints_known_to_harm_are_not_safe(void)
 	CHECK(hints_is_safe("romio_ds_write", "disable", true));
 }
 
-static unsigned trials_of(const char *text, unsigned opens)
+static unsigned count_trials_in(const char *text, unsigned opens)
 {
 	unsigned trials = 0;
 
 	for (unsigned i = 0; i < opens; i++) {
-		trials += !strncmp(ask_for(text, "f.nc", HINTS_WRONLY), "trial ", 6);
+		trials += !strncmp(answer_for(text, "f.nc", HINTS_WRONLY), "trial ", 6);
 		atomic_fetch_add(&page.opens, 1);
 		CHECK(trials * 10 <= i + 1);
 	}
 	return trials;
 }
 
-static void trials_keep_to_their_share(void)
+static void trials_do_not_exceed_their_share(void)
 {
 	memset((void *)&page, 0, sizeof(page));
-	CHECK_INT(trials_of(HEAD "explore 100000 0 0\ntry a=1\ntry b=2\n", 1000), 100);
+	CHECK_INT(count_trials_in(HEAD "explore 100000 0 0\ntry a=1\ntry b=2\n", 1000), 100);
 	CHECK_INT(page.explored, 100);
-	/* What earlier runs have tried counts. */
+	/* Trials of earlier runs are counted, too. */
 	memset((void *)&page, 0, sizeof(page));
-	CHECK_INT(trials_of(HEAD "explore 100000 1000 200\ntry a=1\n", 1000), 0);
+	CHECK_INT(count_trials_in(HEAD "explore 100000 1000 200\ntry a=1\n", 1000), 0);
 	memset((void *)&page, 0, sizeof(page));
-	CHECK_TEXT(ask_for(HEAD "explore 100000 9 0\ntry a=1\n", "f", HINTS_RDONLY), "trial a=1");
+	CHECK_TEXT(answer_for(HEAD "explore 100000 9 0\ntry a=1\n", "f", HINTS_RDONLY),
+		   "trial a=1");
 }
 
 static void all_sets_are_tried_in_turn(void)
@@ -129,22 +131,22 @@ static void all_sets_are_tried_in_turn(void)
 
 	memset((void *)&page, 0, sizeof(page));
 	for (int i = 0; i < 4; i++, page.opens++)
-		CHECK_TEXT(ask_for(text, "f", HINTS_RDONLY), expected[i]);
+		CHECK_TEXT(answer_for(text, "f", HINTS_RDONLY), expected[i]);
 }
 
-static void nothing_is_tried_that_the_program_sets(void)
+static void hints_that_the_program_sets_are_not_tried(void)
 {
 	static const char text[] = HEAD "explore 1000000 0 0\ntry a=1;b=2\nbest * r b=3;c=4\n";
 
 	memset((void *)&page, 0, sizeof(page));
 	program_sets = "b";
-	CHECK_TEXT(ask_for(text, "f", HINTS_RDONLY), "b=3;c=4");
+	CHECK_TEXT(answer_for(text, "f", HINTS_RDONLY), "b=3;c=4");
 	CHECK_INT(page.explored, 0);
 	program_sets = NULL;
-	CHECK_TEXT(ask_for(text, "f", HINTS_RDONLY), "trial a=1;b=2");
+	CHECK_TEXT(answer_for(text, "f", HINTS_RDONLY), "trial a=1;b=2");
 }
 
-TESTS(TEST(the_most_specific_line_answers), TEST(damaged_lines_are_passed_over),
-      TEST(extensions_are_what_people_take_them_for), TEST(hints_known_to_harm_are_not_safe),
-      TEST(trials_keep_to_their_share), TEST(all_sets_are_tried_in_turn),
-      TEST(nothing_is_tried_that_the_program_sets))
+TESTS(TEST(the_most_specific_line_answers), TEST(malformed_lines_are_skipped),
+      TEST(numbers_and_leading_dots_are_not_extensions), TEST(harmful_hints_are_not_safe),
+      TEST(trials_do_not_exceed_their_share), TEST(all_sets_are_tried_in_turn),
+      TEST(hints_that_the_program_sets_are_not_tried))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The guest's host of in-line plug-ins, through the real hot path: what plug-ins are told, what
- * they may do, and what is kept of it. The plug-ins are this file's own.
+ * In-line plug-ins on the real hot path: which calls they get, what they may do, and how their time
+ * is accounted for. The plug-ins are defined in this file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +24,9 @@ const struct record_hooks record_hooks = { .flush = inline_flush };
 #define READS (1u << CLASS_READ)
 #define ALL_LAYERS ((1u << LAYER_COUNT) - 1)
 
-/* ---- what a wrapper of pread does ---- */
-
 static uint64_t link_of_fd = 0;
 
+/* What a wrapper of pread does. */
 static void wrapped_read(int fd, int64_t offset, int64_t size)
 {
 	struct frame f;
@@ -46,8 +45,6 @@ static void wrapped_read(int fd, int64_t offset, int64_t size)
 		inline_after(&f, CALL_pread, fd, link_of_fd, (uint64_t)size, (uint64_t)offset,
 			     (uint64_t)size, 0);
 }
-
-/* ---- plug-ins ---- */
 
 static _Atomic unsigned told;
 static struct sluice_called last;
@@ -78,7 +75,7 @@ static bool watcher_suggest(void *state, const struct sluice_query *query,
 {
 	(void)state;
 	if (strcmp(query->path, "known") != 0) {
-		answer->count = 1; /* left half done */
+		answer->count = 1; /* an incomplete answer */
 		return false;
 	}
 	answer->count = 1;
@@ -136,11 +133,9 @@ PLUGIN(async, SLUICE_PLUGIN_ABI, SLUICE_ASYNC);
 const struct sluice_plugin *const inline_builtin[] = { &watcher, &failing, &hookless, &stdio,
 						       &old,	 &async,   NULL };
 
-/* ---- */
-
 static _Atomic uint64_t handles[HANDLES_MAX];
 
-/* Joins with these plug-ins; the table ends with NULL. */
+/* Joins a run with these plug-ins; the list ends with NULL. */
 static void join(const char *const *names, uint32_t layers)
 {
 	guest_start(1, CAPTURE_TRACE);
@@ -160,13 +155,13 @@ static void join(const char *const *names, uint32_t layers)
 
 static const char *const only_watcher[] = { "watcher", NULL };
 
-static uint32_t state_of(unsigned i)
+static uint32_t plugin_state_of(unsigned i)
 {
 	return atomic_load(&capture_membership.header->plugins[i].state);
 }
 
-/* All records of the spool so far, in the order of one thread. */
-static unsigned records_take(const uint64_t **records, unsigned most)
+/* Takes all records of the spool, in the order of one thread. */
+static unsigned take_records(const uint64_t **records, unsigned most)
 {
 	struct pending *list = NULL;
 	size_t count = 0, cap = 0;
@@ -183,10 +178,10 @@ static unsigned records_take(const uint64_t **records, unsigned most)
 	return n;
 }
 
-static void a_plugin_is_told_of_the_calls_it_wants(void)
+static void a_plugin_gets_the_calls_it_wants(void)
 {
 	join(only_watcher, ALL_LAYERS);
-	CHECK_INT(state_of(0), PLUGIN_ACTIVE);
+	CHECK_INT(plugin_state_of(0), PLUGIN_ACTIVE);
 	CHECK(frame_watched(LAYER_POSIX, CLASS_READ));
 	CHECK(frame_watched(LAYER_MPI, CLASS_READ));
 	CHECK(!frame_watched(LAYER_POSIX, CLASS_WRITE));
@@ -205,7 +200,7 @@ static void a_plugin_is_told_of_the_calls_it_wants(void)
 	guest_stop();
 }
 
-static void calls_on_sockets_are_of_a_layer_of_their_own(void)
+static void calls_on_sockets_belong_to_the_network_layer(void)
 {
 	join(only_watcher, 1u << LAYER_NETWORK);
 	CHECK(frame_watched(LAYER_POSIX, CLASS_READ));
@@ -221,7 +216,7 @@ static void calls_on_sockets_are_of_a_layer_of_their_own(void)
 	guest_stop();
 }
 
-static void a_layer_that_a_plugin_has_no_use_for_is_not_watched(void)
+static void a_layer_that_a_plugin_does_not_support_is_not_watched(void)
 {
 	static const char *const names[] = { "stdio", NULL };
 
@@ -231,33 +226,33 @@ static void a_layer_that_a_plugin_has_no_use_for_is_not_watched(void)
 	guest_stop();
 }
 
-static void what_does_not_fit_is_refused_and_the_rest_works(void)
+static void invalid_plugins_are_rejected_and_the_others_work(void)
 {
 	static const char *const names[] = { "old",	"async",   "failing", "hookless",
 					     "unknown", "watcher", NULL };
 
 	join(names, ALL_LAYERS);
-	CHECK_INT(state_of(0), PLUGIN_FOREIGN);
-	CHECK_INT(state_of(1), PLUGIN_FOREIGN);
-	CHECK_INT(state_of(2), PLUGIN_FAILED);
+	CHECK_INT(plugin_state_of(0), PLUGIN_FOREIGN);
+	CHECK_INT(plugin_state_of(1), PLUGIN_FOREIGN);
+	CHECK_INT(plugin_state_of(2), PLUGIN_FAILED);
 	CHECK_INT(atomic_load(&capture_membership.header->plugins[2].reason), ENOMEM);
-	CHECK_INT(state_of(3), PLUGIN_FAILED);
-	CHECK_INT(state_of(4), PLUGIN_MISSING);
-	CHECK_INT(state_of(5), PLUGIN_ACTIVE);
-	CHECK_INT(state_of(6), PLUGIN_NONE);
+	CHECK_INT(plugin_state_of(3), PLUGIN_FAILED);
+	CHECK_INT(plugin_state_of(4), PLUGIN_MISSING);
+	CHECK_INT(plugin_state_of(5), PLUGIN_ACTIVE);
+	CHECK_INT(plugin_state_of(6), PLUGIN_NONE);
 	wrapped_read(5, 0, 1);
 	CHECK_INT(told, 1);
 	guest_stop();
 }
 
-static void a_library_that_is_not_there_is_missing(void)
+static void a_library_that_does_not_exist_is_missing(void)
 {
 	static const char *const names[] = { "/nowhere/at/all.so", "watcher", NULL };
 
 	join(names, ALL_LAYERS);
-	CHECK_INT(state_of(0), PLUGIN_NONE);
+	CHECK_INT(plugin_state_of(0), PLUGIN_NONE);
 	inline_load();
-	CHECK_INT(state_of(0), PLUGIN_MISSING);
+	CHECK_INT(plugin_state_of(0), PLUGIN_MISSING);
 	wrapped_read(5, 0, 1);
 	CHECK_INT(told, 1);
 	guest_stop();
@@ -274,7 +269,7 @@ static void options_are_those_of_the_control_page(void)
 	guest_stop();
 }
 
-static void errno_is_put_back(void)
+static void errno_is_restored(void)
 {
 	join(only_watcher, ALL_LAYERS);
 	errno = 5;
@@ -291,7 +286,7 @@ static void advise_next(void)
 	CHECK(guest->advise(guest->self, real_fd, 8192, 512, POSIX_FADV_WILLNEED) >= 0);
 }
 
-static void advice_is_recorded_beneath_the_call(void)
+static void advice_is_recorded_as_a_child_of_the_call(void)
 {
 	char path[] = "/tmp/sluice-unit-XXXXXX";
 	const uint64_t *records[8];
@@ -307,7 +302,7 @@ static void advice_is_recorded_beneath_the_call(void)
 	wrapped_read(real_fd, 0, 512);
 	in_hook = NULL;
 	wrapped_read(real_fd, 512, 512);
-	n = records_take(records, 8);
+	n = take_records(records, 8);
 	REQUIRE(n == 3);
 	CHECK_INT(record_call(records[0]), CALL_pread);
 	CHECK_INT(record_call(records[1]), CALL_posix_fadvise);
@@ -333,7 +328,7 @@ static void advice_is_recorded_beneath_the_call(void)
 			CHECK_INT(word, 0);
 		}
 	}
-	/* The next call is nobody's child. */
+	/* The next call has no parent. */
 	CHECK_INT(record_parent(records[2]), 0);
 	close(real_fd);
 	guest_stop();
@@ -344,7 +339,7 @@ static void read_inside(void)
 	wrapped_read(6, 0, 1);
 }
 
-static void hooks_are_not_told_of_what_hooks_do(void)
+static void calls_of_hooks_do_not_call_hooks(void)
 {
 	const uint64_t *records[8];
 
@@ -352,7 +347,7 @@ static void hooks_are_not_told_of_what_hooks_do(void)
 	in_hook = read_inside;
 	wrapped_read(5, 0, 1);
 	CHECK_INT(told, 1);
-	REQUIRE(records_take(records, 8) == 2);
+	REQUIRE(take_records(records, 8) == 2);
 	CHECK_INT(record_parent(records[1]), record_seq(records[0]));
 	guest_stop();
 }
@@ -378,7 +373,7 @@ static void a_handler_that_interrupts_a_hook_is_recorded(void)
 	wrapped_read(5, 0, 1);
 	signal(SIGUSR1, SIG_DFL);
 	CHECK_INT(told, 1);
-	CHECK_INT(records_take(records, 8), 2);
+	CHECK_INT(take_records(records, 8), 2);
 	CHECK_INT(capture_self.level, 0);
 	guest_stop();
 }
@@ -399,7 +394,7 @@ static __attribute__((noinline)) void read_deeper(void)
 	wrapped_read(5, deeper[0], 1);
 }
 
-static void a_hook_that_was_left_by_longjmp_does_not_bar_the_next(void)
+static void hooks_run_again_after_one_was_left_by_longjmp(void)
 {
 	join(only_watcher, ALL_LAYERS);
 	signal(SIGUSR1, on_signal_leave);
@@ -437,10 +432,11 @@ static void a_hook_over_its_budget_is_switched_off(void)
 	ticks_calibrate();
 	inline_start();
 	in_hook = sleep_a_while;
-	/* The first makes it a suspect; a thread that is put aside meanwhile proves nothing. */
-	for (calls = 0; calls < 200 && state_of(0) == PLUGIN_ACTIVE; calls++)
+	/* The first call makes it a suspect; calls during which the thread is preempted do not
+	 * count. */
+	for (calls = 0; calls < 200 && plugin_state_of(0) == PLUGIN_ACTIVE; calls++)
 		wrapped_read(5, 0, 1);
-	CHECK_INT(state_of(0), PLUGIN_SLOW);
+	CHECK_INT(plugin_state_of(0), PLUGIN_SLOW);
 	CHECK(calls >= 2 && calls < 200);
 	CHECK(!frame_watched(LAYER_POSIX, CLASS_READ));
 	CHECK_INT(told, calls);
@@ -452,14 +448,14 @@ static void a_hook_over_its_budget_is_switched_off(void)
 	guest_stop();
 }
 
-static void quick_hooks_stay(void)
+static void fast_hooks_stay_active(void)
 {
 	join(only_watcher, ALL_LAYERS);
 	ticks_calibrate();
 	inline_start();
 	for (unsigned i = 0; i < 2000; i++)
 		wrapped_read(5, 0, 1);
-	CHECK_INT(state_of(0), PLUGIN_ACTIVE);
+	CHECK_INT(plugin_state_of(0), PLUGIN_ACTIVE);
 	CHECK_INT(told, 2000);
 	guest_stop();
 }
@@ -488,7 +484,7 @@ static void accounts_of_threads_add_up(void)
 	in_hook = do_nothing;
 	account = &capture_membership.header->plugins[0];
 	wrapped_read(5, 0, 1);
-	/* A short run is in the accounts at once. */
+	/* The first calls are flushed at once. */
 	CHECK_INT(atomic_load(&account->calls), 1);
 	CHECK_INT(atomic_load(&account->acts), 2);
 	for (int i = 0; i < THREADS; i++)
@@ -508,7 +504,7 @@ static bool is_never_set(const struct sluice_query *query, const char *key)
 	return false;
 }
 
-static void the_first_with_an_opinion_answers(void)
+static void the_first_plugin_with_an_answer_is_used(void)
 {
 	static const char *const names[] = { "stdio", "watcher", NULL };
 	struct sluice_query query = { .path = "known", .is_set = is_never_set };
@@ -528,7 +524,7 @@ static void the_first_with_an_opinion_answers(void)
 	guest_stop();
 }
 
-static void counted_calls_are_told_as_well(void)
+static void hooks_run_for_counted_calls_too(void)
 {
 	join(only_watcher, ALL_LAYERS);
 	atomic_store(&control.mode, CAPTURE_COUNTERS);
@@ -539,14 +535,13 @@ static void counted_calls_are_told_as_well(void)
 	guest_stop();
 }
 
-TESTS(TEST(a_plugin_is_told_of_the_calls_it_wants),
-      TEST(calls_on_sockets_are_of_a_layer_of_their_own),
-      TEST(a_layer_that_a_plugin_has_no_use_for_is_not_watched),
-      TEST(what_does_not_fit_is_refused_and_the_rest_works),
-      TEST(a_library_that_is_not_there_is_missing), TEST(options_are_those_of_the_control_page),
-      TEST(errno_is_put_back), TEST(advice_is_recorded_beneath_the_call),
-      TEST(hooks_are_not_told_of_what_hooks_do), TEST(a_handler_that_interrupts_a_hook_is_recorded),
-      TEST(a_hook_that_was_left_by_longjmp_does_not_bar_the_next),
-      TEST(a_hook_over_its_budget_is_switched_off), TEST(quick_hooks_stay),
-      TEST(accounts_of_threads_add_up), TEST(the_first_with_an_opinion_answers),
-      TEST(counted_calls_are_told_as_well))
+TESTS(TEST(a_plugin_gets_the_calls_it_wants), TEST(calls_on_sockets_belong_to_the_network_layer),
+      TEST(a_layer_that_a_plugin_does_not_support_is_not_watched),
+      TEST(invalid_plugins_are_rejected_and_the_others_work),
+      TEST(a_library_that_does_not_exist_is_missing), TEST(options_are_those_of_the_control_page),
+      TEST(errno_is_restored), TEST(advice_is_recorded_as_a_child_of_the_call),
+      TEST(calls_of_hooks_do_not_call_hooks), TEST(a_handler_that_interrupts_a_hook_is_recorded),
+      TEST(hooks_run_again_after_one_was_left_by_longjmp),
+      TEST(a_hook_over_its_budget_is_switched_off), TEST(fast_hooks_stay_active),
+      TEST(accounts_of_threads_add_up), TEST(the_first_plugin_with_an_answer_is_used),
+      TEST(hooks_run_for_counted_calls_too))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The plug-in read_ahead against a guest that only writes down what is advised.
+ * The plug-in read_ahead with a simulated guest that only stores the advices.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -60,12 +60,12 @@ static int start(const char *const *with)
 	options = with;
 	atomic_store(&advices, 0);
 	advice_error = 0;
-	/* Longer than an advice that finds everything cached. */
+	/* Longer than an advice for cached data. */
 	advice_takes_us = 0;
 	return inline_read_ahead.in_line->start(&guest, &state);
 }
 
-static unsigned tell(struct sluice_called called)
+static unsigned call_hook(struct sluice_called called)
 {
 	return inline_read_ahead.in_line->after(NULL, &called);
 }
@@ -85,11 +85,11 @@ static struct sluice_called called(enum call_class class, uint64_t opening, int6
 
 static unsigned reads(uint64_t opening, int64_t offset)
 {
-	return tell(called(CLASS_READ, opening, offset, LENGTH));
+	return call_hook(called(CLASS_READ, opening, offset, LENGTH));
 }
 
 /* n reads of stride S from offset 0. */
-static void strides(uint64_t opening, int n)
+static void read_strides(uint64_t opening, int n)
 {
 	for (int i = 0; i < n; i++)
 		reads(opening, (int64_t)i * S);
@@ -98,7 +98,7 @@ static void strides(uint64_t opening, int n)
 static void first_advice_follows_the_sixth_read(void)
 {
 	CHECK_INT(start(NULL), 0);
-	strides(7, 5);
+	read_strides(7, 5);
 	CHECK_INT(advices, 0);
 	CHECK_INT(reads(7, 5 * S), 1);
 	CHECK_INT(advices, 1);
@@ -117,7 +117,7 @@ static void threshold_can_be_set(void)
 	static const char *const with[] = { "threshold", "1", NULL };
 
 	CHECK_INT(start(with), 0);
-	strides(7, 2);
+	read_strides(7, 2);
 	CHECK_INT(advices, 0);
 	CHECK_INT(reads(7, 2 * S), 1);
 	CHECK_INT(advised[0].offset, 3 * S);
@@ -128,7 +128,7 @@ static void backward_strides_are_advised_until_the_beginning(void)
 	CHECK_INT(start(NULL), 0);
 	for (int i = 9; i >= 0; i--)
 		reads(7, (int64_t)i * S);
-	/* After reads 6 to 9; before offset 0 there is nothing. */
+	/* After reads 6 to 9; the stride would then lead below offset 0. */
 	CHECK_INT(advices, 4);
 	CHECK_INT(advised[0].offset, 3 * S);
 	CHECK_INT(advised[3].offset, 0);
@@ -148,16 +148,16 @@ static void random_offsets_get_no_advice(void)
 	CHECK_INT(advices, 0);
 }
 
-static void a_wrong_prediction_starts_all_over(void)
+static void a_wrong_prediction_starts_again(void)
 {
 	CHECK_INT(start(NULL), 0);
-	strides(7, 8);
+	read_strides(7, 8);
 	CHECK_INT(advices, 3);
 	reads(7, 1000 * S);
 	for (int i = 1001; i < 1005; i++)
 		reads(7, (int64_t)i * S);
 	CHECK_INT(advices, 3);
-	/* The distance is learnt at 1001, and confirmed four times by 1005. */
+	/* The distance is known at 1001, and was confirmed four times at 1005. */
 	reads(7, 1005 * S);
 	CHECK_INT(advices, 4);
 	CHECK_INT(advised[3].offset, 1006 * S);
@@ -172,10 +172,10 @@ static void sockets_and_streams_get_no_advice(void)
 		c = called(CLASS_READ, 7, (int64_t)i * S, LENGTH);
 		c.is_network = true;
 		c.layer = LAYER_NETWORK;
-		tell(c);
+		call_hook(c);
 		c.is_network = false;
 		c.layer = LAYER_STDIO;
-		tell(c);
+		call_hook(c);
 	}
 	CHECK_INT(advices, 0);
 }
@@ -188,15 +188,15 @@ static void failed_and_empty_reads_change_nothing(void)
 	for (int i = 0; i < 6; i++) {
 		c = called(CLASS_READ, 7, (int64_t)i * 777, -1);
 		c.error = 5;
-		tell(c);
-		tell(called(CLASS_READ, 7, (int64_t)i * 31, 0));
+		call_hook(c);
+		call_hook(called(CLASS_READ, 7, (int64_t)i * 31, 0));
 		reads(7, (int64_t)i * S);
 	}
 	CHECK_INT(advices, 1);
 	CHECK_INT(advised[0].offset, 6 * S);
 }
 
-static void sequential_reading_is_left_to_the_kernel(void)
+static void sequential_reads_are_left_to_the_kernel(void)
 {
 	static const char *const with[] = { "sequential", "yes", NULL };
 
@@ -211,7 +211,7 @@ static void sequential_reading_is_left_to_the_kernel(void)
 	CHECK_INT(advised[0].offset, 6 * LENGTH);
 }
 
-static void reading_one_place_again_is_no_stride(void)
+static void repeated_reads_are_not_a_stride(void)
 {
 	CHECK_INT(start(NULL), 0);
 	for (int i = 0; i < 50; i++)
@@ -219,29 +219,29 @@ static void reading_one_place_again_is_no_stride(void)
 	CHECK_INT(advices, 0);
 }
 
-static void a_close_drops_what_was_learnt(void)
+static void a_close_drops_the_state(void)
 {
 	CHECK_INT(start(NULL), 0);
-	strides(7, 5);
-	tell(called(CLASS_CLOSE, 7, -1, 0));
+	read_strides(7, 5);
+	call_hook(called(CLASS_CLOSE, 7, -1, 0));
 	reads(7, 5 * S);
 	CHECK_INT(advices, 0);
 }
 
-/* read() and lseek(): the position is ours to follow. */
-static void own_position_follows_reads_and_seeks(void)
+/* With read() and lseek(), the plug-in has to follow the position. */
+static void the_position_follows_reads_and_seeks(void)
 {
 	CHECK_INT(start(NULL), 0);
 	for (int i = 0; i < 6; i++) {
-		tell(called(CLASS_READ, 7, -1, LENGTH));
+		call_hook(called(CLASS_READ, 7, -1, LENGTH));
 		if (i < 5)
-			tell(called(CLASS_SEEK, 7, S - LENGTH, (int64_t)(i + 1) * S));
+			call_hook(called(CLASS_SEEK, 7, S - LENGTH, (int64_t)(i + 1) * S));
 	}
 	CHECK_INT(advices, 1);
 	CHECK_INT(advised[0].offset, 6 * S);
 }
 
-/* Nobody has told of the opening: the kernel is asked before anything is advised. */
+/* The open was not seen: the position is read from the kernel before the first advice. */
 static void an_assumed_position_is_confirmed_first(void)
 {
 	static const char *const with[] = { "sequential", "yes", NULL };
@@ -257,25 +257,25 @@ static void an_assumed_position_is_confirmed_first(void)
 
 		REQUIRE(read(fd, block, LENGTH) == LENGTH);
 		c.handle = fd;
-		tell(c);
+		call_hook(c);
 	}
 	CHECK_INT(advices, 1);
 	CHECK_INT(advised[0].offset, 106 * LENGTH);
 }
 
-static void slow_reads_make_it_look_further_ahead(void)
+static void slow_reads_increase_the_depth(void)
 {
 	struct sluice_called c;
 
 	CHECK_INT(start(NULL), 0);
-	strides(7, 6);
+	read_strides(7, 6);
 	CHECK_INT(advices, 1);
 	for (int i = 6; i < 20; i++) {
 		c = called(CLASS_READ, 7, (int64_t)i * S, LENGTH);
 		c.duration_ns = 200000;
-		tell(c);
+		call_hook(c);
 	}
-	/* 1, then 2, 4, 8 ahead and no further; each access once, in order. */
+	/* 1, 2, 4 and then 8 reads ahead; each read is advised once, in order. */
 	CHECK_INT(advices, 14 + 8);
 	for (int i = 0; i < advices; i++)
 		CHECK_INT(advised[i].offset, (int64_t)(6 + i) * S);
@@ -287,45 +287,45 @@ static void depth_can_be_fixed(void)
 	struct sluice_called c;
 
 	CHECK_INT(start(with), 0);
-	strides(7, 6);
+	read_strides(7, 6);
 	CHECK_INT(advices, 3);
 	for (int i = 6; i < 10; i++) {
 		c = called(CLASS_READ, 7, (int64_t)i * S, LENGTH);
 		c.duration_ns = 200000;
-		tell(c);
+		call_hook(c);
 	}
 	CHECK_INT(advices, 7);
 	CHECK_INT(advised[6].offset, 12 * S);
 }
 
-static void cached_files_are_soon_left_alone(void)
+static void cached_files_become_dormant(void)
 {
 	static const char *const with[] = { "idle_ns", "1000000000", NULL };
 	static const char *const awake[] = { "idle_ns", "1000000000", "dormant", "no", NULL };
 	struct sluice_called c;
 
 	CHECK_INT(start(with), 0);
-	strides(7, 5 + 64);
+	read_strides(7, 5 + 64);
 	CHECK_INT(advices, 64);
-	/* Of 160 predictions the 16th, 32 later the next, and 64 later one more. */
+	/* Of 160 predictions the 16th is advised, one 32 later, and one 64 later. */
 	for (int i = 69; i < 69 + 160; i++)
 		reads(7, (int64_t)i * S);
 	CHECK_INT(advices, 64 + 3);
 	CHECK_INT(advised[64].offset, (int64_t)(69 + 16) * S);
 	CHECK_INT(advised[65].offset, (int64_t)(69 + 16 + 32) * S);
-	/* A slow read is answered with one advice, which tells that the file is still cached. */
+	/* A slow read causes one advice, which shows that the file is still cached. */
 	c = called(CLASS_READ, 7, 229 * (int64_t)S, LENGTH);
 	c.duration_ns = 200000;
-	CHECK_INT(tell(c), 1);
+	CHECK_INT(call_hook(c), 1);
 	CHECK_INT(reads(7, 230 * (int64_t)S), 0);
-	/* A second one wakes it. */
+	/* A second slow read wakes it up. */
 	c = called(CLASS_READ, 7, 231 * (int64_t)S, LENGTH);
 	c.duration_ns = 200000;
-	CHECK_INT(tell(c), 1);
+	CHECK_INT(call_hook(c), 1);
 	CHECK_INT(reads(7, 232 * (int64_t)S), 1);
 	CHECK_INT(reads(7, 233 * (int64_t)S), 1);
 	CHECK_INT(start(awake), 0);
-	strides(7, 5 + 200);
+	read_strides(7, 5 + 200);
 	CHECK_INT(advices, 200);
 }
 
@@ -335,19 +335,19 @@ static void a_slow_advice_keeps_a_file_awake(void)
 
 	CHECK_INT(start(with), 0);
 	advice_takes_us = 5;
-	strides(7, 5 + 300);
+	read_strides(7, 5 + 300);
 	CHECK_INT(advices, 300);
 }
 
-static void what_takes_no_advice_is_not_asked_again(void)
+static void files_that_reject_advice_get_no_more(void)
 {
 	CHECK_INT(start(NULL), 0);
 	advice_error = 29; /* ESPIPE */
-	strides(7, 50);
+	read_strides(7, 50);
 	CHECK_INT(advices, 1);
 }
 
-static void interleaved_files_are_told_apart(void)
+static void interleaved_files_are_distinguished(void)
 {
 	CHECK_INT(start(NULL), 0);
 	for (int i = 0; i < 6; i++) {
@@ -361,7 +361,7 @@ static void interleaved_files_are_told_apart(void)
 	CHECK_INT(advised[1].fd, 8);
 }
 
-/* Far more openings than slots: nothing is advised for what was forgotten, and the rest works. */
+/* More openings than slots: evicted ones get no advice, the others work. */
 static void the_table_is_bounded(void)
 {
 	CHECK_INT(start(NULL), 0);
@@ -369,7 +369,7 @@ static void the_table_is_bounded(void)
 		for (uint64_t opening = 1; opening <= 100000; opening++)
 			reads(opening, (int64_t)i * S);
 	CHECK_INT(advices, 0);
-	strides(200001, 6);
+	read_strides(200001, 6);
 	CHECK_INT(advices, 1);
 	CHECK_INT(advised[0].fd, 200001);
 }
@@ -381,11 +381,11 @@ static void *thread_strides(void *arg)
 {
 	uint64_t opening = 100 + (uint64_t)(uintptr_t)arg;
 
-	strides(opening, ROUNDS);
+	read_strides(opening, ROUNDS);
 	return NULL;
 }
 
-static void threads_with_files_of_their_own_do_not_meet(void)
+static void threads_with_separate_files_do_not_interfere(void)
 {
 	static const char *const with[] = { "dormant", "no", NULL };
 	pthread_t threads[THREADS];
@@ -401,11 +401,11 @@ static void threads_with_files_of_their_own_do_not_meet(void)
 static void *thread_shares(void *unused)
 {
 	(void)unused;
-	strides(7, 20000);
+	read_strides(7, 20000);
 	return NULL;
 }
 
-/* Whoever finds the slot taken passes by: nobody waits, and the sanitizers see no race. */
+/* A thread that finds the slot locked skips the call; the sanitizers must find no race. */
 static void threads_may_share_a_file(void)
 {
 	pthread_t threads[THREADS];
@@ -415,22 +415,22 @@ static void threads_may_share_a_file(void)
 		REQUIRE(pthread_create(&threads[i], NULL, thread_shares, NULL) == 0);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	tell(called(CLASS_CLOSE, 7, -1, 0));
+	call_hook(called(CLASS_CLOSE, 7, -1, 0));
 	atomic_store(&advices, 0);
-	strides(7, 6);
+	read_strides(7, 6);
 	CHECK_INT(advices, 1);
 }
 
-static void starting_again_forgets(void)
+static void a_restart_drops_the_state(void)
 {
 	CHECK_INT(start(NULL), 0);
-	strides(7, 5);
+	read_strides(7, 5);
 	CHECK_INT(start(NULL), 0);
 	reads(7, 5 * S);
 	CHECK_INT(advices, 0);
 }
 
-static void wrong_options_are_refused(void)
+static void invalid_options_are_rejected(void)
 {
 	static const char *const wrong[][3] = {
 		{ "threshold", "0", NULL },  { "threshold", "four", NULL },
@@ -445,12 +445,13 @@ static void wrong_options_are_refused(void)
 
 TESTS(TEST(first_advice_follows_the_sixth_read), TEST(threshold_can_be_set),
       TEST(backward_strides_are_advised_until_the_beginning), TEST(random_offsets_get_no_advice),
-      TEST(a_wrong_prediction_starts_all_over), TEST(sockets_and_streams_get_no_advice),
-      TEST(failed_and_empty_reads_change_nothing), TEST(sequential_reading_is_left_to_the_kernel),
-      TEST(reading_one_place_again_is_no_stride), TEST(a_close_drops_what_was_learnt),
-      TEST(own_position_follows_reads_and_seeks), TEST(an_assumed_position_is_confirmed_first),
-      TEST(slow_reads_make_it_look_further_ahead), TEST(depth_can_be_fixed),
-      TEST(cached_files_are_soon_left_alone), TEST(a_slow_advice_keeps_a_file_awake),
-      TEST(what_takes_no_advice_is_not_asked_again), TEST(interleaved_files_are_told_apart),
-      TEST(the_table_is_bounded), TEST(threads_with_files_of_their_own_do_not_meet),
-      TEST(threads_may_share_a_file), TEST(starting_again_forgets), TEST(wrong_options_are_refused))
+      TEST(a_wrong_prediction_starts_again), TEST(sockets_and_streams_get_no_advice),
+      TEST(failed_and_empty_reads_change_nothing), TEST(sequential_reads_are_left_to_the_kernel),
+      TEST(repeated_reads_are_not_a_stride), TEST(a_close_drops_the_state),
+      TEST(the_position_follows_reads_and_seeks), TEST(an_assumed_position_is_confirmed_first),
+      TEST(slow_reads_increase_the_depth), TEST(depth_can_be_fixed),
+      TEST(cached_files_become_dormant), TEST(a_slow_advice_keeps_a_file_awake),
+      TEST(files_that_reject_advice_get_no_more), TEST(interleaved_files_are_distinguished),
+      TEST(the_table_is_bounded), TEST(threads_with_separate_files_do_not_interfere),
+      TEST(threads_may_share_a_file), TEST(a_restart_drops_the_state),
+      TEST(invalid_options_are_rejected))

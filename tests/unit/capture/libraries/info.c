@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Hints as text: in order, bounded, and without what could be misread. The library's half is tested
- * with real ones (tests/run/mpi_history.sh).
+ * Hints as text: sorted, bounded and unambiguous. The calls of the library are tested with real
+ * MPIs (tests/run/mpi_history.sh).
  */
 #include "check.h"
 
@@ -27,14 +27,14 @@ static void hints_are_sorted_by_key(void)
 	CHECK_TEXT(info_text_end(&text), "cb=;cb_nodes=2;romio_ds_read=a=b;striping_unit=1048576");
 }
 
-static void no_hints_are_an_empty_text(void)
+static void without_hints_the_text_is_empty(void)
 {
 	struct info_text text = { 0 };
 
 	CHECK_TEXT(info_text_end(&text), "");
 }
 
-static void what_could_be_misread_is_left_out(void)
+static void ambiguous_hints_are_left_out(void)
 {
 	struct info_text text = { 0 };
 
@@ -47,7 +47,7 @@ static void what_could_be_misread_is_left_out(void)
 	CHECK_TEXT(info_text_end(&text), "a=1");
 }
 
-static void what_does_not_fit_is_left_out_whole(void)
+static void hints_that_do_not_fit_are_left_out(void)
 {
 	struct info_text text = { 0 };
 	char value[1025];
@@ -64,8 +64,8 @@ static void what_does_not_fit_is_left_out_whole(void)
 	CHECK_TEXT(strrchr(text.text, ';'), ";z=short");
 }
 
-/* Handles of MPICH say what they are; the other half of the word may hold anything. */
-static void only_what_can_be_an_info_is_asked_about(void)
+/* The handles of MPICH contain their kind; the upper half of the word may hold anything. */
+static void invalid_handles_are_detected(void)
 {
 	CHECK(!info_is_one(NULL, 0x1c000000)); /* MPI_INFO_NULL */
 	CHECK(!info_is_one(NULL, 0));
@@ -75,6 +75,6 @@ static void only_what_can_be_an_info_is_asked_about(void)
 	CHECK(info_is_one(NULL, (intptr_t)(int32_t)0x9c000000));
 }
 
-TESTS(TEST(hints_are_sorted_by_key), TEST(no_hints_are_an_empty_text),
-      TEST(what_could_be_misread_is_left_out), TEST(what_does_not_fit_is_left_out_whole),
-      TEST(only_what_can_be_an_info_is_asked_about))
+TESTS(TEST(hints_are_sorted_by_key), TEST(without_hints_the_text_is_empty),
+      TEST(ambiguous_hints_are_left_out), TEST(hints_that_do_not_fit_are_left_out),
+      TEST(invalid_handles_are_detected))

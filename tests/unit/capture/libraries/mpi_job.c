@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ranks are counted in the control page. What the MPI itself says about a job is tested with real
- * ones (tests/run/mpi_history.sh).
+ * The count of ranks in the control page. The calls of the MPI are tested with real MPIs
+ * (tests/run/mpi_history.sh).
  */
 #include "check.h"
 

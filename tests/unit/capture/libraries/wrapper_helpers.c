@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The helpers that rows of interfaces/ splice into wrappers: what they measure, and what they never
- * touch.
+ * The helpers that rows of interfaces/ use in wrappers: their results, and memory that they must
+ * not read.
  */
 #include "check.h"
 
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Guest code in a host test: its file is taken in whole, and the tables it works on are our own. */
+/* Guest code in a host test: the files are included, and the tables are defined here. */
 #include "capture/libraries/wrapper_helpers.c"
 #include "capture/record/handle_table.c"
 
@@ -17,7 +17,7 @@ static _Atomic uint64_t handles[256];
 _Atomic uint64_t *capture_handles = handles;
 _Atomic int capture_handles_high;
 
-static void modes_of_streams_are_flags(void)
+static void modes_of_streams_are_converted_to_flags(void)
 {
 	CHECK_INT(stream_flags("r"), O_RDONLY);
 	CHECK_INT(stream_flags("rb+"), O_RDWR);
@@ -28,14 +28,16 @@ static void modes_of_streams_are_flags(void)
 	CHECK_INT(stream_flags(NULL), 0);
 }
 
-/* Two pages of which the second cannot be read. */
+#define REGION 65536
+
+/* Two regions of memory, of which the second is not readable. */
 static char *half_readable(void)
 {
 	char *pages =
-		mmap(NULL, 2 * 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		mmap(NULL, 2 * REGION, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	REQUIRE(pages != MAP_FAILED);
-	REQUIRE(mprotect(pages + 65536, 65536, PROT_NONE) == 0);
+	REQUIRE(mprotect(pages + REGION, REGION, PROT_NONE) == 0);
 	return pages;
 }
 
@@ -48,17 +50,17 @@ static void unreadable_paths_are_not_read(void)
 	CHECK_INT(path_bytes((const char *)8, EFAULT), 0);
 	CHECK_INT(path_bytes(NULL, 0), 0);
 	CHECK_INT(path_bytes(NULL, EINVAL), 0);
-	memset(pages + 65536 - 5, 'x', 5);
-	CHECK_INT(path_bytes(pages + 65536 - 5, EINVAL), 5);
-	pages[65535] = 0;
-	CHECK_INT(path_bytes(pages + 65536 - 5, EINVAL), 4);
-	CHECK_INT(path_bytes(pages + 65536 - 5, ENOENT), 4);
-	CHECK_INT(path_bytes(pages + 65536 - 5, 0), 4);
+	memset(pages + REGION - 5, 'x', 5);
+	CHECK_INT(path_bytes(pages + REGION - 5, EINVAL), 5);
+	pages[REGION - 1] = 0;
+	CHECK_INT(path_bytes(pages + REGION - 5, EINVAL), 4);
+	CHECK_INT(path_bytes(pages + REGION - 5, ENOENT), 4);
+	CHECK_INT(path_bytes(pages + REGION - 5, 0), 4);
 	CHECK_INT(errno, 7);
-	munmap(pages, 2 * 65536);
+	munmap(pages, 2 * REGION);
 }
 
-static void long_paths_are_cut(void)
+static void long_paths_are_truncated(void)
 {
 	static char path[3 * RECORD_STRING_MAX];
 
@@ -67,7 +69,7 @@ static void long_paths_are_cut(void)
 	CHECK_INT(path_bytes(path + 1, EINVAL), RECORD_STRING_MAX);
 }
 
-static void vectors_count_only_where_they_were_read(void)
+static void vectors_are_read_only_if_the_call_has_read_them(void)
 {
 	const struct iovec iov[] = { { NULL, 3 }, { NULL, 4 } };
 	const struct msghdr message = { .msg_iov = (struct iovec *)iov, .msg_iovlen = 2 };
@@ -87,7 +89,7 @@ static void vectors_count_only_where_they_were_read(void)
 	CHECK_INT(offset_before(NULL, 10, 0), -1);
 }
 
-static void scans_tell_the_bytes_they_took(void)
+static void the_bytes_of_a_scan_are_known(void)
 {
 	char text[] = "12 abc 7";
 	FILE *stream = fmemopen(text, strlen(text), "r");
@@ -104,7 +106,7 @@ static void scans_tell_the_bytes_they_took(void)
 	fclose(stream);
 }
 
-static void range_of_handles_is_cleared(void)
+static void a_range_of_handles_is_cleared(void)
 {
 	for (int fd = 0; fd < 100; fd++)
 		handle_put(fd, 1);
@@ -120,6 +122,6 @@ static void range_of_handles_is_cleared(void)
 	CHECK_INT(handle_peek(20), 1);
 }
 
-TESTS(TEST(modes_of_streams_are_flags), TEST(unreadable_paths_are_not_read),
-      TEST(long_paths_are_cut), TEST(vectors_count_only_where_they_were_read),
-      TEST(scans_tell_the_bytes_they_took), TEST(range_of_handles_is_cleared))
+TESTS(TEST(modes_of_streams_are_converted_to_flags), TEST(unreadable_paths_are_not_read),
+      TEST(long_paths_are_truncated), TEST(vectors_are_read_only_if_the_call_has_read_them),
+      TEST(the_bytes_of_a_scan_are_known), TEST(a_range_of_handles_is_cleared))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The guest's table of things known by value: found until taken, by whichever thread, and never a
- * wrong link.
+ * The table of handles: an entry is found until it is taken, by any thread, and never has a wrong
+ * link.
  */
 #include "check.h"
 
 #include <pthread.h>
 
-/* Guest code in a host test: its file is taken in whole. */
+/* Guest code in a host test: the file is included. */
 #include "capture/record/handle_table.c"
 
 static uint64_t key(uint64_t value)
@@ -15,7 +15,7 @@ static uint64_t key(uint64_t value)
 	return handle_key(SPACE_HDF5, value);
 }
 
-static void things_are_found_until_taken(void)
+static void entries_are_found_until_taken(void)
 {
 	uint64_t file = UINT64_C(1) << 56, dataset = UINT64_C(5) << 56;
 
@@ -34,7 +34,7 @@ static void things_are_found_until_taken(void)
 	CHECK_INT(handle_table_take(handle_key(SPACE_MPI, file)), 13);
 }
 
-static void second_of_a_name_starts_afresh(void)
+static void a_replaced_entry_is_initialized_again(void)
 {
 	struct handle_entry *n = handle_table_put(key(7), 1);
 
@@ -49,7 +49,7 @@ static void second_of_a_name_starts_afresh(void)
 	CHECK_INT(handle_table_take(key(7)), 2);
 }
 
-static void each_of_several_is_taken_once(void)
+static void each_of_several_equal_keys_is_taken_once(void)
 {
 	uint64_t sum = 0;
 
@@ -64,7 +64,7 @@ static void each_of_several_is_taken_once(void)
 	CHECK_INT(handle_table_count(SPACE_HDF5), 0);
 }
 
-static void full_table_forgets_but_never_lies(void)
+static void a_full_table_rejects_entries_but_has_no_wrong_links(void)
 {
 	unsigned kept = 0;
 
@@ -80,7 +80,7 @@ static void full_table_forgets_but_never_lies(void)
 	CHECK_INT(handle_table_count(SPACE_HDF5), 0);
 }
 
-static void all_of_a_file_are_taken_together(void)
+static void all_entries_of_a_file_are_taken_together(void)
 {
 	uint64_t links[8], sum = 0;
 	uint64_t mask = ~UINT64_C(0xffffffff);
@@ -100,7 +100,7 @@ static void all_of_a_file_are_taken_together(void)
 #define THREADS 4
 #define ROUNDS 20000
 
-/* Every thread hands things of its own to the next one by name. */
+/* Every thread passes its own entries to the next one by key. */
 static void *churn(void *arg)
 {
 	uint64_t own = (uint64_t)(uintptr_t)arg;
@@ -115,7 +115,7 @@ static void *churn(void *arg)
 	return (void *)wrong;
 }
 
-static void threads_do_not_meet_each_others_links(void)
+static void threads_do_not_see_links_of_other_threads(void)
 {
 	pthread_t threads[THREADS];
 
@@ -129,6 +129,8 @@ static void threads_do_not_meet_each_others_links(void)
 	}
 }
 
-TESTS(TEST(things_are_found_until_taken), TEST(second_of_a_name_starts_afresh),
-      TEST(each_of_several_is_taken_once), TEST(full_table_forgets_but_never_lies),
-      TEST(all_of_a_file_are_taken_together), TEST(threads_do_not_meet_each_others_links))
+TESTS(TEST(entries_are_found_until_taken), TEST(a_replaced_entry_is_initialized_again),
+      TEST(each_of_several_equal_keys_is_taken_once),
+      TEST(a_full_table_rejects_entries_but_has_no_wrong_links),
+      TEST(all_entries_of_a_file_are_taken_together),
+      TEST(threads_do_not_see_links_of_other_threads))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The guest's lock-free half against the host's: threads record through the real hot path while the
- * main thread drains. The guest's sources are linked in.
+ * The guest's and the host's side of the spool: threads record on the real hot path while the main
+ * thread drains the chunks. The sources of the guest are linked in.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -41,11 +41,11 @@ static void record(uint64_t size)
 	frame_commit(&f, w, 7);
 }
 
-/* Per thread number: the last sequence number seen; records of a thread come in order. */
+/* The last sequence number by thread number; the records of a thread come in order. */
 static uint64_t seen[64];
 static uint64_t taken;
 
-static void record_check(uint32_t thread, const uint64_t *r)
+static void check_record(uint32_t thread, const uint64_t *r)
 {
 	REQUIRE(thread < 64);
 	CHECK_INT(record_seq(r), seen[thread] + 1);
@@ -63,7 +63,7 @@ static int by_seq(const void *a, const void *b)
 	return record_seq(x->records) < record_seq(y->records) ? -1 : 1;
 }
 
-/* One pass; returns whether anything came. Chunks of one thread are put in order first. */
+/* Makes one pass; returns whether there were records. Sorts the chunks of a thread first. */
 static bool drain(void)
 {
 	struct pending *list = NULL;
@@ -75,12 +75,12 @@ static bool drain(void)
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t *at = list[i].records, *r;
 
-		/* A later chunk may be complete while the one before was cut short by our look:
-		 * leave it. */
+		/* A later chunk may be complete although the earlier one was read only in part: it
+		 * is left for the next pass. */
 		if (record_seq(at) != seen[list[i].thread] + 1)
 			continue;
 		while (at < list[i].end && (r = pending_next(&list[i], &at)))
-			record_check(list[i].thread, r);
+			check_record(list[i].thread, r);
 		spool_consume(&list[i], at);
 	}
 	free(list);
@@ -94,7 +94,7 @@ static void *writer(void *unused)
 	(void)unused;
 	for (uint64_t i = 1; i <= CALLS; i++) {
 		record(i);
-		/* The spool has room for all that can be under way, if the reader gets a turn. */
+		/* The spool is large enough if the reader gets some CPU time. */
 		if (i % 512 == 0)
 			usleep(200);
 	}
@@ -126,7 +126,7 @@ static void nothing_is_lost_or_torn_while_threads_write(void)
 	guest_stop();
 }
 
-static void a_full_spool_loses_and_counts(void)
+static void a_full_spool_counts_lost_records(void)
 {
 	uint64_t room = SPOOL_FIRST_CHUNKS * (CHUNK_WORDS / 7), calls = room + 1000;
 
@@ -141,7 +141,7 @@ static void a_full_spool_loses_and_counts(void)
 	guest_stop();
 }
 
-static void emptied_chunks_are_used_again(void)
+static void drained_chunks_are_reused(void)
 {
 	uint64_t room = SPOOL_FIRST_CHUNKS * (CHUNK_WORDS / 7);
 
@@ -159,7 +159,7 @@ static void emptied_chunks_are_used_again(void)
 	guest_stop();
 }
 
-/* Calls of the group WRITE that belong to no handle, as the counters file has them. */
+/* Calls of the group WRITE without a handle, from the counters file. */
 static uint64_t counted_writes(void)
 {
 	const char *path = capture_membership.path;
@@ -175,7 +175,7 @@ static uint64_t counted_writes(void)
 	return calls;
 }
 
-static void counters_mode_records_nothing_but_counts(void)
+static void counters_mode_counts_and_records_nothing(void)
 {
 	memset(seen, 0, sizeof(seen));
 	taken = 0;
@@ -189,7 +189,7 @@ static void counters_mode_records_nothing_but_counts(void)
 	guest_stop();
 }
 
-static void the_cost_of_records_is_known_when_a_chunk_is_full(void)
+static void the_overhead_is_known_when_a_chunk_is_full(void)
 {
 	struct spool_header *h;
 	uint64_t begin, all, records, ticks;
@@ -202,16 +202,17 @@ static void the_cost_of_records_is_known_when_a_chunk_is_full(void)
 	all = clock_ticks(CLOCK_SOURCE_COUNTER) - begin;
 	records = atomic_load(&h->cost_records);
 	ticks = atomic_load(&h->cost_ticks);
-	/* The call that found the chunk full, and maybe the very first one, came with the change.
-	 */
+	/* The call that found the chunk full, and perhaps the first one, are counted with the
+	 * change. */
 	CHECK(records >= CHUNK_WORDS / 7 && records <= CHUNK_WORDS / 7 + 1);
 	CHECK(ticks > 0 && capture_self.record_ticks > 0);
-	/* No more than it took: half as much again for what the clock cannot tell apart. */
+	/* Not more than the measured time, with a margin of 50 % for the resolution of the clock.
+	 */
 	CHECK(ticks <= all + all / 2);
 	guest_stop();
 }
 
-static void counted_calls_have_a_cost_of_their_own(void)
+static void counted_calls_have_an_overhead_too(void)
 {
 	struct spool_header *h;
 
@@ -233,7 +234,7 @@ static void *write_a_little(void *unused)
 	return NULL;
 }
 
-static void the_cost_of_a_thread_is_complete_when_it_ends(void)
+static void the_overhead_of_a_thread_is_complete_when_it_ends(void)
 {
 	pthread_t thread;
 
@@ -244,13 +245,13 @@ static void the_cost_of_a_thread_is_complete_when_it_ends(void)
 	guest_stop();
 }
 
-static void a_call_left_by_longjmp_is_nobodys_parent(void)
+static void a_call_left_by_longjmp_is_not_a_parent(void)
 {
 	struct frame above[2], *deep = &above[0];
 	struct lane *l = &capture_self.lanes[0];
 
 	guest_start(1, CAPTURE_TRACE);
-	/* An abandoned frame lies below the next live one. */
+	/* An abandoned frame is below the next live one. */
 	REQUIRE(frame_enter(deep));
 	REQUIRE(l->current == 1);
 	REQUIRE(frame_enter(&above[1]));
@@ -258,9 +259,8 @@ static void a_call_left_by_longjmp_is_nobodys_parent(void)
 	guest_stop();
 }
 
-TESTS(TEST(nothing_is_lost_or_torn_while_threads_write), TEST(a_full_spool_loses_and_counts),
-      TEST(emptied_chunks_are_used_again), TEST(counters_mode_records_nothing_but_counts),
-      TEST(the_cost_of_records_is_known_when_a_chunk_is_full),
-      TEST(counted_calls_have_a_cost_of_their_own),
-      TEST(the_cost_of_a_thread_is_complete_when_it_ends),
-      TEST(a_call_left_by_longjmp_is_nobodys_parent))
+TESTS(TEST(nothing_is_lost_or_torn_while_threads_write), TEST(a_full_spool_counts_lost_records),
+      TEST(drained_chunks_are_reused), TEST(counters_mode_counts_and_records_nothing),
+      TEST(the_overhead_is_known_when_a_chunk_is_full), TEST(counted_calls_have_an_overhead_too),
+      TEST(the_overhead_of_a_thread_is_complete_when_it_ends),
+      TEST(a_call_left_by_longjmp_is_not_a_parent))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What wrapgen understands of annotated prototypes, and what it says of those it does not.
+ * How wrapgen reads annotated prototypes, and its messages about mistakes.
  */
 #include "check.h"
 
@@ -12,7 +12,7 @@
 static struct interface rows;
 static struct err err;
 
-/* Reads one header from scratch; the result stays in rows and err until the next. */
+/* Reads one header; the result is in `rows` and `err` until the next call. */
 static int try_header(const char *text)
 {
 	int error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the templates print: whole lines of C for rows with every kind of mark.
+ * The output of the templates for rows with all kinds of marks.
  */
 #include "check.h"
 
@@ -41,7 +41,7 @@ static void table_lists_fields_in_order(void)
 			"\t  { FIELD_RESULT, FIELD_LINK, FIELD_SIZE, FIELD_OFFSET } },\n");
 }
 
-static void numbers_start_after_those_of_our_own(void)
+static void numbers_of_rows_follow_the_calls_without_a_wrapper(void)
 {
 	const char *text = print("numbers", pread_row), *first = strstr(text, "CALL_none");
 	const char *last = strstr(text, "CALL_pread");
@@ -97,12 +97,12 @@ static void ended_handle_is_taken_before_the_call(void)
 	const char *call = strstr(text, "int ret = KNOWN(fclose)(stream);");
 
 	CHECK(take && call && take < call);
-	/* The stream is freed memory by then. */
+	/* The stream is freed memory then. */
 	CHECK_HAS(text, "int err = unlikely(ret == -1) ? errno : 0;");
 	CHECK_HAS(text, "inline_after(&f, CALL_fclose, -1, link, 0, UINT64_MAX, ");
 }
 
-static void switched_off_is_a_jump_to_the_real_function(void)
+static void a_wrapper_that_is_off_jumps_to_the_real_function(void)
 {
 	const char *text = print("preload", pread_row);
 	const char *off = strstr(text, "\tif (unlikely(frame_is_off()))\n"
@@ -112,7 +112,7 @@ static void switched_off_is_a_jump_to_the_real_function(void)
 	CHECK(off && enter && off < enter);
 }
 
-static void end_of_a_stream_is_no_error(void)
+static void end_of_file_is_not_an_error(void)
 {
 	const char *text =
 		print("preload", "LAYER(STDIO) CALL(READ) FAILS(EOF_ERRNO)\n"
@@ -151,7 +151,7 @@ static void new_descriptor_is_entered_after_its_record(void)
 	CHECK_HAS(text, "int made = ret;");
 }
 
-static void plugins_are_told_of_what_a_call_has_made(void)
+static void plugins_get_the_new_handle(void)
 {
 	const char *text = print(
 		"preload", "LAYER(POSIX) CALL(OPEN) MAKES(FILE) int creat(PATH const char *p);");
@@ -174,7 +174,7 @@ static void code_of_a_field_runs_once_for_record_and_plugins(void)
 	CHECK_HAS(text, "UINT64_MAX, kept_result, err);\n");
 }
 
-static void optional_argument_is_read_only_when_it_is_there(void)
+static void an_optional_argument_is_read_only_if_it_is_passed(void)
 {
 	const char *text =
 		print("preload",
@@ -188,7 +188,7 @@ static void optional_argument_is_read_only_when_it_is_there(void)
 	CHECK_HAS(text, "\tint (*open)(const char *path, int flags, ...);\n");
 }
 
-static void variadic_calls_go_to_the_function_with_a_list(void)
+static void variadic_calls_are_forwarded(void)
 {
 	const char *text = print(
 		"preload", "LAYER(STDIO) CALL(WRITE) FORWARD(vfprintf)\n"
@@ -201,7 +201,7 @@ static void variadic_calls_go_to_the_function_with_a_list(void)
 	CHECK_HAS_NOT(text, "KNOWN(fprintf)(");
 }
 
-static void unwanted_calls_stay_bare(void)
+static void unwanted_calls_are_not_recorded(void)
 {
 	const char *text = print(
 		"preload", "LAYER(POSIX) CALL(MAP) FAILS(MINUS_ERRNO) ONLY_IF(!(flags & 32))\n"
@@ -212,7 +212,7 @@ static void unwanted_calls_stay_bare(void)
 	CHECK_HAS(text, "w[4] = (uint64_t)(uintptr_t)ret;");
 }
 
-static void what_libc_lacks_fails_in_its_own_way(void)
+static void missing_functions_fail_in_their_own_way(void)
 {
 	const char *text = print("preload", "LAYER(POSIX) CALL(SYNC) int a(FD int fd);\n"
 					    "CALL(SYNC) FAILS(IS_ERRNO) int b(FD int fd);\n"
@@ -232,7 +232,7 @@ static const char library_rows[] =
 	"CALL(PROCESS) LEAVES int MPI_Abort(FLAGS int code);\n"
 	"QUIET AFTER(drop(id);) int MPI_Select(int id);\n";
 
-static void function_of_a_library_is_found_when_called(void)
+static void library_functions_are_looked_up_when_called(void)
 {
 	const char *text = print("preload", library_rows);
 
@@ -258,7 +258,7 @@ static void both_names_are_recorded_as_one_call(void)
 	CHECK_HAS(print("flags", library_rows), "-Wl,--wrap=PMPI_Open\n");
 }
 
-static void name_with_a_prefix_alone_is_recorded_without_it(void)
+static void a_prefix_is_not_part_of_the_recorded_name(void)
 {
 	static const char rows[] = "LAYER(MPI) LIBRARY(MPI)\nONLY(P)\n"
 				   "CALL(MESSAGE) ERROR(ret != 0, ret) ONLY_IF(wanted())\n"
@@ -282,7 +282,7 @@ static void name_with_a_prefix_alone_is_recorded_without_it(void)
 	CHECK_HAS(print("flags", rows), "--wrap=PMPI_Send\n");
 }
 
-static void what_is_mostly_none_of_ours_is_a_test_and_a_jump(void)
+static void rarely_recorded_calls_are_a_test_and_a_jump(void)
 {
 	const char *text = print("preload", "LAYER(MPI) LIBRARY(MPI) ALSO(P)\n"
 					    "CALL(MESSAGE) ERROR(ret != 0, ret) ONLY_IF(wanted())\n"
@@ -297,7 +297,7 @@ static void what_is_mostly_none_of_ours_is_a_test_and_a_jump(void)
 			"\treturn recorded_PMPI_Send(buf, dest, called);\n}\n");
 }
 
-static void first_and_last_count_also_where_nothing_is_recorded(void)
+static void first_and_last_run_even_if_nothing_is_recorded(void)
 {
 	const char *text =
 		print("preload",
@@ -312,7 +312,7 @@ static void first_and_last_count_also_where_nothing_is_recorded(void)
 	CHECK_HAS(text, "frame_text(&f, text, hints, hints_len);");
 }
 
-static void what_is_passed_instead_is_not_what_is_recorded(void)
+static void a_replaced_argument_is_not_recorded(void)
 {
 	const char *text =
 		print("preload", "LAYER(POSIX) FIRST(begin();) PASS(path, other(path, 1))\n"
@@ -321,16 +321,16 @@ static void what_is_passed_instead_is_not_what_is_recorded(void)
 	CHECK_HAS(text, "int ret = KNOWN(open)(other(path, 1), b);\n");
 	CHECK_HAS(text, "return REAL(open)(other(path, 1), b);\n");
 	CHECK_HAS(text, "path_bytes(path, err)");
-	/* FIRST has to run where recording is off. */
+	/* FIRST has to run even if capturing is off. */
 	CHECK_HAS_NOT(text, "frame_is_off()");
 }
 
-static void poll_that_found_nothing_is_dropped(void)
+static void calls_that_find_nothing_are_dropped(void)
 {
 	CHECK_HAS(print("preload", library_rows), "\tif (!(*flag)");
 }
 
-static void handle_of_a_library_ends_before_the_call_and_after_what_needs_it(void)
+static void a_library_handle_is_dropped_before_the_call_and_after_its_use(void)
 {
 	const char *text = print("preload", library_rows);
 	const char *two = strstr(text, "one();\n\ttwo();\n"), *take, *call;
@@ -341,7 +341,7 @@ static void handle_of_a_library_ends_before_the_call_and_after_what_needs_it(voi
 	CHECK(take && call && take < call);
 }
 
-static void call_that_leaves_is_recorded_before_it(void)
+static void a_call_that_does_not_return_is_recorded_before_it(void)
 {
 	const char *text = strstr(print("preload", library_rows), "wrap_MPI_Abort(int code)\n");
 	const char *commit = text ? strstr(text, "frame_commit(") : NULL;
@@ -350,7 +350,7 @@ static void call_that_leaves_is_recorded_before_it(void)
 	CHECK(commit && call && commit < call);
 }
 
-static void quiet_function_has_no_number_and_no_record(void)
+static void a_quiet_function_has_neither_number_nor_record(void)
 {
 	const char *text;
 
@@ -361,7 +361,7 @@ static void quiet_function_has_no_number_and_no_record(void)
 	CHECK_HAS_NOT(text, "struct frame f;");
 }
 
-static void linked_wrapper_names_its_real_function_itself(void)
+static void a_linked_wrapper_names_its_real_function(void)
 {
 	const char *text = print("link", pread_row);
 
@@ -377,23 +377,20 @@ static void last(void)
 	buf_release(&out);
 }
 
-TESTS(TEST(table_lists_fields_in_order), TEST(numbers_start_after_those_of_our_own),
+TESTS(TEST(table_lists_fields_in_order), TEST(numbers_of_rows_follow_the_calls_without_a_wrapper),
       TEST(wrapper_records_around_the_real_call), TEST(ended_handle_is_taken_before_the_call),
-      TEST(switched_off_is_a_jump_to_the_real_function), TEST(end_of_a_stream_is_no_error),
+      TEST(a_wrapper_that_is_off_jumps_to_the_real_function), TEST(end_of_file_is_not_an_error),
       TEST(paths_are_read_after_the_call_and_come_last),
-      TEST(new_descriptor_is_entered_after_its_record),
-      TEST(plugins_are_told_of_what_a_call_has_made),
+      TEST(new_descriptor_is_entered_after_its_record), TEST(plugins_get_the_new_handle),
       TEST(code_of_a_field_runs_once_for_record_and_plugins),
-      TEST(optional_argument_is_read_only_when_it_is_there),
-      TEST(variadic_calls_go_to_the_function_with_a_list), TEST(unwanted_calls_stay_bare),
-      TEST(what_libc_lacks_fails_in_its_own_way), TEST(function_of_a_library_is_found_when_called),
-      TEST(both_names_are_recorded_as_one_call),
-      TEST(name_with_a_prefix_alone_is_recorded_without_it),
-      TEST(what_is_mostly_none_of_ours_is_a_test_and_a_jump),
-      TEST(first_and_last_count_also_where_nothing_is_recorded),
-      TEST(what_is_passed_instead_is_not_what_is_recorded),
-      TEST(poll_that_found_nothing_is_dropped),
-      TEST(handle_of_a_library_ends_before_the_call_and_after_what_needs_it),
-      TEST(call_that_leaves_is_recorded_before_it),
-      TEST(quiet_function_has_no_number_and_no_record),
-      TEST(linked_wrapper_names_its_real_function_itself), TEST(last))
+      TEST(an_optional_argument_is_read_only_if_it_is_passed), TEST(variadic_calls_are_forwarded),
+      TEST(unwanted_calls_are_not_recorded), TEST(missing_functions_fail_in_their_own_way),
+      TEST(library_functions_are_looked_up_when_called), TEST(both_names_are_recorded_as_one_call),
+      TEST(a_prefix_is_not_part_of_the_recorded_name),
+      TEST(rarely_recorded_calls_are_a_test_and_a_jump),
+      TEST(first_and_last_run_even_if_nothing_is_recorded),
+      TEST(a_replaced_argument_is_not_recorded), TEST(calls_that_find_nothing_are_dropped),
+      TEST(a_library_handle_is_dropped_before_the_call_and_after_its_use),
+      TEST(a_call_that_does_not_return_is_recorded_before_it),
+      TEST(a_quiet_function_has_neither_number_nor_record),
+      TEST(a_linked_wrapper_names_its_real_function), TEST(last))
