@@ -100,7 +100,7 @@ static const char *hint_refusal(const struct inject_opening *opening,
 		return "unsafe";
 	if (!hints_is_safe(rule->name, rule->value, mpi_is_ompio()))
 		return "ompio";
-	if (rules_own.application_wins && info_is_one(opening->near, info) &&
+	if (rules_own.application_wins && info_is_valid(opening->near, info) &&
 	    info_has(opening->near, info, rule->name))
 		return "application";
 	return NULL;
@@ -129,7 +129,7 @@ static bool ranks_agree(const struct inject_opening *opening, MPI_Comm comm, int
 
 	if (ranks == 1)
 		return true;
-	mpi_members(opening->near, comm, ranks, &known);
+	mpi_members_hash(opening->near, comm, ranks, &known);
 	return known && mpi_job_shares_parameters();
 }
 

@@ -84,20 +84,6 @@ bool inject_ranks_are_unknown(void)
 
 #define VALUE_BYTES 64
 
-static char *number_put(char *to, uint64_t number)
-{
-	char digits[24];
-	size_t n = 0;
-
-	do
-		digits[n++] = (char)('0' + number % 10);
-	while ((number /= 10) > 0);
-	while (n)
-		*to++ = digits[--n];
-	*to = 0;
-	return to;
-}
-
 static bool parse_number(const char *value, uint64_t *number)
 {
 	return rules_number(&value, number) && !*value;
@@ -130,9 +116,9 @@ static bool alignment_get(void *const *functions, hid_t list, char value[VALUE_B
 	if (!OF(functions, H5Pget_alignment) ||
 	    OF(functions, H5Pget_alignment)(list, &threshold, &boundary) < 0)
 		return false;
-	value = number_put(value, threshold);
+	value = rules_put_number(value, threshold);
 	*value++ = ',';
-	number_put(value, boundary);
+	rules_put_number(value, boundary);
 	return true;
 }
 
@@ -152,7 +138,7 @@ static bool alignment_get(void *const *functions, hid_t list, char value[VALUE_B
 		if (!OF(functions, H5Pget_##name) ||                                        \
 		    OF(functions, H5Pget_##name)(list, &bytes) < 0)                         \
 			return false;                                                       \
-		number_put(value, bytes);                                                   \
+		rules_put_number(value, bytes);                                             \
 		return true;                                                                \
 	}
 BYTES(sieve_buf_size, size_t)
@@ -212,7 +198,7 @@ static bool mdc_get(void *const *functions, hid_t list, char value[VALUE_BYTES])
 
 	if (!mdc_read(functions, list, &config))
 		return false;
-	number_put(value, config.initial_size);
+	rules_put_number(value, config.initial_size);
 	return true;
 }
 

@@ -19,20 +19,6 @@
 /* Lustre's O_LOV_DELAY_CREATE: the program sets the stripes itself after such an open. */
 #define DELAYS_STRIPES (O_NOCTTY | O_ASYNC)
 
-char *number_put(char *to, unsigned number)
-{
-	char digits[16];
-	size_t n = 0;
-
-	do
-		digits[n++] = (char)('0' + number % 10);
-	while ((number /= 10) > 0);
-	while (n)
-		*to++ = digits[--n];
-	*to = 0;
-	return to;
-}
-
 /* Puts the directory before a relative path; false if the result does not fit. */
 static bool path_join(char to[RULES_PATH_BYTES], const struct layout *layout)
 {
@@ -41,7 +27,7 @@ static bool path_join(char to[RULES_PATH_BYTES], const struct layout *layout)
 	long got;
 
 	if (layout->path[0] != '/' && layout->directory != AT_FDCWD) {
-		number_put(link + strlen(link), (unsigned)layout->directory);
+		rules_put_number(link + strlen(link), (unsigned)layout->directory);
 		got = syscall(SYS_readlinkat, AT_FDCWD, link, to, RULES_PATH_BYTES - 1);
 		if (got <= 0 || to[0] != '/')
 			return false;

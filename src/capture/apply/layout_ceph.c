@@ -53,7 +53,7 @@ static void ceph_put_number(int fd, const char *field, uint64_t number)
 
 	if (number > UINT32_MAX)
 		return;
-	number_put(value, (unsigned)number);
+	rules_put_number(value, number);
 	ceph_put(fd, field, value);
 }
 

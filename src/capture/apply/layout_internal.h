@@ -35,9 +35,6 @@ void ceph_end(const struct layout *layout, int fd, const char *full);
 void ceph_report(const struct layout *layout, int fd, const char *full, struct info_text *requested,
 		 struct info_text *effective);
 
-/* Writes the digits of a number and returns their end. */
-char *number_put(char *to, unsigned number);
-
 /* The rule of this name for a file, or NULL; its value, if that is a number. */
 const struct parameters_line *layout_rule(const char *full, const char *name);
 bool layout_number(const char *full, const char *name, uint64_t *number);

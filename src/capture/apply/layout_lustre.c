@@ -246,7 +246,7 @@ static void put_number(struct info_text *text, const char *key, uint64_t number)
 	char value[24];
 
 	if (number <= UINT32_MAX) {
-		number_put(value, (unsigned)number);
+		rules_put_number(value, number);
 		info_text_put(text, key, value);
 	}
 }
@@ -261,7 +261,7 @@ static void put_targets(struct info_text *text, const uint32_t *targets, unsigne
 	for (unsigned i = 0; i < count && at - list < TARGETS_BYTES - 16; i++) {
 		if (i)
 			*at++ = ',';
-		at = number_put(at, targets[i]);
+		at = rules_put_number(at, targets[i]);
 	}
 	if (count && at - list < TARGETS_BYTES - 16)
 		info_text_put(text, PARAMETERS_SPREAD_OSTS, list);

@@ -166,6 +166,20 @@ bool rules_number(const char **at, uint64_t *number)
 	return true;
 }
 
+char *rules_put_number(char *to, uint64_t number)
+{
+	char digits[24];
+	size_t n = 0;
+
+	do
+		digits[n++] = (char)('0' + number % 10);
+	while ((number /= 10) > 0);
+	while (n)
+		*to++ = digits[--n];
+	*to = 0;
+	return to;
+}
+
 const char *rules_prefix(char to[RULES_PATH_BYTES], const char *key, const char *value,
 			 const char *path)
 {

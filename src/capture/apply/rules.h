@@ -80,6 +80,9 @@ const char *rules_value(const struct rules *rules, enum parameters_place place, 
 /* Reads a decimal number and moves *at behind it; false if there is none, or on overflow. */
 bool rules_number(const char **at, uint64_t *number);
 
+/* Writes a decimal number, terminated, and returns its end. It has at most 20 digits. */
+char *rules_put_number(char *to, uint64_t number);
+
 /*
  * Puts a prefix of ROMIO before the path; NULL if it has one already, or if the result does not
  * fit. The prefix is the value, or the key and a colon if the value is "true"; "false" is no

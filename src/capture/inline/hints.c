@@ -30,7 +30,7 @@ static bool is_set(const struct sluice_query *query, const char *key)
 {
 	const struct decision *m = (const struct decision *)query;
 
-	return info_is_one(m->near, m->info) && info_has(m->near, m->info, key);
+	return info_is_valid(m->near, m->info) && info_has(m->near, m->info, key);
 }
 
 /* The answer as text, without unsafe hints. */
@@ -92,7 +92,7 @@ static uint32_t decide_alone(struct decision *m)
 static uint64_t opening_number(struct decision *m, bool *known)
 {
 	const char *slash = strrchr(m->query.path, '/'), *name = slash ? slash + 1 : m->query.path;
-	uint64_t key = mpi_members(m->near, m->comm, (int)m->query.ranks, known);
+	uint64_t key = mpi_members_hash(m->near, m->comm, (int)m->query.ranks, known);
 	int place;
 
 	key = mpi_mix(mpi_mix(key, mpi_job_key()), mpi_text_hash(name));

@@ -272,12 +272,6 @@ void inline_load(void)
 	errno = saved;
 }
 
-static void add_atomic(_Atomic uint64_t *to, uint64_t n)
-{
-	if (n)
-		atomic_fetch_add_explicit(to, n, memory_order_relaxed);
-}
-
 static void raise_atomic(_Atomic uint64_t *to, uint64_t n)
 {
 	uint64_t seen = atomic_load_explicit(to, memory_order_relaxed);
@@ -302,11 +296,11 @@ void inline_flush(struct self *s)
 		if (!from.calls && !from.acts)
 			continue;
 		h->accounts[i] = (struct hook_account){ 0 };
-		add_atomic(&to->calls, from.calls);
-		add_atomic(&to->acts, from.acts);
-		add_atomic(&to->ticks, from.ticks);
+		counter_add(&to->calls, from.calls);
+		counter_add(&to->acts, from.acts);
+		counter_add(&to->ticks, from.ticks);
 		raise_atomic(&to->worst_ticks, from.worst);
-		add_atomic(&capture_membership.header->cost_ticks, from.ticks);
+		counter_add(&capture_membership.header->cost_ticks, from.ticks);
 	}
 }
 

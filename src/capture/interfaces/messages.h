@@ -23,7 +23,7 @@ LIBRARY(MPI)
 
 #define MESSAGE                                        \
 	ONLY_IF(message_is_wanted())                   \
-	ERROR(ret != MPI_SUCCESS, mpi_class(called, ret)) \
+	ERROR(ret != MPI_SUCCESS, mpi_error_class(called, ret)) \
 	CALL(MESSAGE)
 
 #define BYTES(datatype, count) FIELD(SIZE, err ? 0 : mpi_bytes(called, datatype, count))

@@ -25,10 +25,10 @@ LIBRARY(MPI)
 ALSO(P)
 
 /* Error codes differ between implementations; error classes do not. */
-#define FAILING ERROR(ret != MPI_SUCCESS, mpi_class(called, ret))
+#define FAILING ERROR(ret != MPI_SUCCESS, mpi_error_class(called, ret))
 
 /* All ranks that have opened the file take part, each with its n-th collective call. */
-#define TOGETHER BEFORE(uint64_t together = mpi_together(entry);) FIELD(COLLECTIVE, together)
+#define TOGETHER BEFORE(uint64_t together = mpi_next_collective(entry);) FIELD(COLLECTIVE, together)
 
 /* Bytes requested, if the call has accepted the type; and bytes moved. */
 #define AMOUNT FIELD(SIZE, err ? 0 : mpi_bytes(called, datatype, count))
@@ -41,8 +41,8 @@ ALSO(P)
 	FIELD(SPAN, mpi_span(called, entry, fh, offset, size, err))
 #define HERE BEFORE(int64_t offset = mpi_position(called, entry, fh);) AT
 
-#define BEGINS AFTER(mpi_began(&f, request, err);)
-#define SPLITS AFTER(mpi_split_began(&f, fh, err);)
+#define BEGINS AFTER(mpi_request_started(&f, request, err);)
+#define SPLITS AFTER(mpi_split_started(&f, fh, err);)
 #define ENDS_SPLIT                                                                        \
 	BEFORE(uint64_t began = mpi_split_take(fh); MPI_Status own;                       \
 	       status = mpi_status(status, &own);)                                        \
@@ -52,9 +52,9 @@ ALSO(P)
 #define HINTED BEFORE(struct info_text given;) FIELD(HINTS, info_read(&given, called, info, err))
 
 /* The process. */
-CALL(PROCESS) FAILING FIRST(mpi_job_join(called);) AFTER(if (!err) mpi_joined(called);)
+CALL(PROCESS) FAILING FIRST(mpi_job_join(called);) AFTER(if (!err) mpi_store_rank(called);)
 int MPI_Init(int *argc, char ***argv);
-CALL(PROCESS) FAILING FIRST(mpi_job_join(called);) AFTER(if (!err) mpi_joined(called);)
+CALL(PROCESS) FAILING FIRST(mpi_job_join(called);) AFTER(if (!err) mpi_store_rank(called);)
 int MPI_Init_thread(int *argc, char ***argv, FLAGS int required, int *provided);
 CALL(PROCESS) FAILING int MPI_Finalize(void);
 CALL(PROCESS) LEAVES int MPI_Abort(MPI_Comm comm, FLAGS int errorcode);
@@ -86,7 +86,7 @@ CALL(CONTROL) FAILING int MPI_File_get_amode(HANDLE MPI_File fh, int *amode);
 CALL(ADVISE) FAILING TOGETHER HINTED int MPI_File_set_info(HANDLE MPI_File fh, MPI_Info info);
 CALL(CONTROL) FAILING int MPI_File_get_info(HANDLE MPI_File fh, MPI_Info *info);
 CALL(CONTROL) FAILING TOGETHER HINTED FIELD(SIZE, err ? 0 : mpi_bytes(called, filetype, 1))
-AFTER(if (!err) mpi_viewed(called, entry, etype);)
+AFTER(if (!err) mpi_view_set(called, entry, etype);)
 int MPI_File_set_view(HANDLE MPI_File fh, OFFSET MPI_Offset disp, MPI_Datatype etype,
 		      MPI_Datatype filetype, NAME const char *datarep, MPI_Info info);
 CALL(CONTROL) FAILING
@@ -229,7 +229,7 @@ int MPI_File_write_ordered_end(HANDLE MPI_File fh, const void *buf, MPI_Status *
  * complete is not.
  */
 #define PENDING(n, requests, statuses)                                                            \
-	ONLY_IF(mpi_any(requests, n))                                                             \
+	ONLY_IF(mpi_any_is_io(requests, n))                                                             \
 	BEFORE(struct mpi_pending pending; statuses = mpi_pending_take(&pending, requests, n, statuses);)
 #define ONE_DONE(i)                                                              \
 	FIELD(LINK, mpi_pending_done(&pending, i))                               \
@@ -256,7 +256,7 @@ CALL(WAIT) FAILING PENDING(count, requests, statuses) SOME_DONE(indices, *done)
 int MPI_Waitsome(int count, MPI_Request *requests, int *done, int *indices, MPI_Status *statuses);
 CALL(WAIT) FAILING PENDING(count, requests, statuses) IF_DONE(*done > 0) SOME_DONE(indices, *done)
 int MPI_Testsome(int count, MPI_Request *requests, int *done, int *indices, MPI_Status *statuses);
-CALL(CONTROL) FAILING ONLY_IF(mpi_any(request, 1))
+CALL(CONTROL) FAILING ONLY_IF(mpi_any_is_io(request, 1))
 BEFORE(struct mpi_pending pending; mpi_pending_take(&pending, request, 1, NULL);)
 FIELD(LINK, mpi_pending_done(&pending, 0)) int MPI_Request_free(MPI_Request *request);
 

@@ -167,9 +167,9 @@ int nc_def_var_blosc(HANDLE int ncid, VARIABLE int varid, FLAGS unsigned subcomp
 #define MEASURED(bytes)                                                                  \
 	BEFORE(uint64_t before = capture_self.moved;)                                    \
 	FIELD(SIZE, netcdf_is_hdf5(called, ncid, err) ? capture_self.moved - before : (bytes))
-#define ONE(element) MEASURED(netcdf_one(&netcdf_library, called, ncid, varid, element, err))
-#define SOME(element) MEASURED(netcdf_some(&netcdf_library, called, ncid, varid, countp, element, err))
-#define WHOLE(element) MEASURED(netcdf_whole(&netcdf_library, called, ncid, varid, element, entry, err))
+#define ONE(element) MEASURED(netcdf_element_bytes(&netcdf_library, called, ncid, varid, element, err))
+#define SOME(element) MEASURED(netcdf_slab_bytes(&netcdf_library, called, ncid, varid, countp, element, err))
+#define WHOLE(element) MEASURED(netcdf_variable_bytes(&netcdf_library, called, ncid, varid, element, entry, err))
 
 #define DATA(type, put, get, element)                                                                        \
 	MOVES(WRITE) ONE(element)                                                                            \
@@ -201,7 +201,7 @@ TYPES(TYPED_DATA)
 
 /* Attributes. Text and strings are written without conversion. */
 #define GET_ATTRIBUTE(type, get, element)                                                                  \
-	MOVES(READ) FIELD(SIZE, netcdf_attribute(&netcdf_library, called, ncid, varid, name, element, err)) \
+	MOVES(READ) FIELD(SIZE, netcdf_attribute_bytes(&netcdf_library, called, ncid, varid, name, element, err)) \
 	int nc_get_att##type(HANDLE int ncid, VARIABLE int varid, NAME const char *name, get *ip);
 #define PUT_ATTRIBUTE(type, put, element)                                                                  \
 	MOVES(WRITE) FIELD(SIZE, len * (element))                                                          \
@@ -215,7 +215,7 @@ TYPES(TYPED_DATA)
 
 GET_ATTRIBUTE(, void, 0)
 TYPES(GET_TYPED)
-MOVES(WRITE) FIELD(SIZE, netcdf_typed(&netcdf_library, called, ncid, xtype, len, err))
+MOVES(WRITE) FIELD(SIZE, netcdf_typed_bytes(&netcdf_library, called, ncid, xtype, len, err))
 int nc_put_att(HANDLE int ncid, VARIABLE int varid, NAME const char *name, nc_type xtype, size_t len,
 	       const void *op);
 PUT_ATTRIBUTE_AS_IS(_text, const char, 1)

@@ -96,10 +96,10 @@ int ncmpi_fill_var_rec(HANDLE int ncid, VARIABLE int varid, OFFSET MPI_Offset re
  */
 #define ARGUMENTS(...) __VA_ARGS__
 
-#define BYTES_VAR(e) netcdf_whole(&pnetcdf_library, called, ncid, varid, e, entry, err)
-#define BYTES_VAR1(e) netcdf_one(&pnetcdf_library, called, ncid, varid, e, err)
-#define BYTES_VARA(e) netcdf_some(&pnetcdf_library, called, ncid, varid, count, e, err)
-#define BYTES_VARN(e) pnetcdf_pieces(called, ncid, varid, num, counts, e, err)
+#define BYTES_VAR(e) netcdf_variable_bytes(&pnetcdf_library, called, ncid, varid, e, entry, err)
+#define BYTES_VAR1(e) netcdf_element_bytes(&pnetcdf_library, called, ncid, varid, e, err)
+#define BYTES_VARA(e) netcdf_slab_bytes(&pnetcdf_library, called, ncid, varid, count, e, err)
+#define BYTES_VARN(e) pnetcdf_pieces_bytes(called, ncid, varid, num, counts, e, err)
 
 /* One function: class, bytes, name, and the arguments after the variable. */
 #define ACCESS(class, bytes, name, ...) \
@@ -121,7 +121,7 @@ int ncmpi_fill_var_rec(HANDLE int ncid, VARIABLE int varid, OFFSET MPI_Offset re
 
 /* All shapes, with a buffer described by an MPI type, and for each type. */
 #define BUFFER , MPI_Offset bufcount, MPI_Datatype buftype
-#define BUFFER_BYTES(bytes) err ? 0 : pnetcdf_buffer(called, buftype, bufcount, bytes(0), bytes(1))
+#define BUFFER_BYTES(bytes) err ? 0 : pnetcdf_buffer_bytes(called, buftype, bufcount, bytes(0), bytes(1))
 
 #define VAR ()
 #define VAR1 (const MPI_Offset *start,)
@@ -149,7 +149,7 @@ FAMILY(varn, VARN, BUFFER_BYTES(BYTES_VARN), , void, BUFFER)
 TYPES(OF_TYPE)
 
 /* A part of the variable that an MPI type describes. */
-#define BYTES_VARD err ? 0 : pnetcdf_described(called, filetype, buftype, bufcount)
+#define BYTES_VARD err ? 0 : pnetcdf_described_bytes(called, filetype, buftype, bufcount)
 ACCESS(WRITE, BYTES_VARD, put_vard, MPI_Datatype filetype, const void *ip BUFFER)
 ACCESS(WRITE, BYTES_VARD, put_vard_all, MPI_Datatype filetype, const void *ip BUFFER)
 ACCESS(READ, BYTES_VARD, get_vard, MPI_Datatype filetype, void *ip BUFFER)
@@ -160,9 +160,9 @@ ACCESS(READ, BYTES_VARD, get_vard_all, MPI_Datatype filetype, void *ip BUFFER)
 	MOVES(class) FIELD(SIZE, bytes)     \
 	int ncmpi_##name(HANDLE int ncid, int num, int *varids, __VA_ARGS__);
 
-#define EACH_VAR(e) pnetcdf_each_whole(called, ncid, num, varids, e, err)
-#define EACH_VAR1(e) pnetcdf_each(called, ncid, num, varids, NULL, e, err)
-#define EACH_VARA(e) pnetcdf_each(called, ncid, num, varids, counts, e, err)
+#define EACH_VAR(e) pnetcdf_variables_bytes(called, ncid, num, varids, e, err)
+#define EACH_VAR1(e) pnetcdf_slabs_bytes(called, ncid, num, varids, NULL, e, err)
+#define EACH_VARA(e) pnetcdf_slabs_bytes(called, ncid, num, varids, counts, e, err)
 
 #define FAMILY_EACH(shape, arguments, bytes, type, c, ...)                                     \
 	SEVERAL(WRITE, bytes, mput_##shape##type, ARGUMENTS arguments c *const *buf __VA_ARGS__)     \
@@ -171,7 +171,7 @@ ACCESS(READ, BYTES_VARD, get_vard_all, MPI_Datatype filetype, void *ip BUFFER)
 	SEVERAL(READ, bytes, mget_##shape##type##_all, ARGUMENTS arguments c **bufs __VA_ARGS__)
 
 #define BUFFERS , const MPI_Offset *bufcounts, const MPI_Datatype *datatypes
-#define BUFFERS_BYTES pnetcdf_buffers(called, num, bufcounts, datatypes, err)
+#define BUFFERS_BYTES pnetcdf_buffers_bytes(called, num, bufcounts, datatypes, err)
 
 #define MVAR1 (MPI_Offset *const *starts,)
 #define MVARA (MPI_Offset *const *starts, MPI_Offset *const *counts,)
@@ -209,7 +209,7 @@ WAITS(num, reqs, statuses, false) int ncmpi_cancel(HANDLE int ncid, int num, int
 
 /* Attributes. Text is written without conversion. */
 #define GET_ATTRIBUTE(type, c, e)                                                                        \
-	MOVES(READ) FIELD(SIZE, netcdf_attribute(&pnetcdf_library, called, ncid, varid, name, e, err))   \
+	MOVES(READ) FIELD(SIZE, netcdf_attribute_bytes(&pnetcdf_library, called, ncid, varid, name, e, err))   \
 	int ncmpi_get_att##type(HANDLE int ncid, VARIABLE int varid, NAME const char *name, c *ip);
 #define PUT_ATTRIBUTE(type, c)                                                                           \
 	MOVES(WRITE) FIELD(SIZE, (uint64_t)len * sizeof(c))                                              \
@@ -219,7 +219,7 @@ WAITS(num, reqs, statuses, false) int ncmpi_cancel(HANDLE int ncid, int num, int
 
 GET_ATTRIBUTE(, void, 0)
 TYPES(GET_TYPED)
-MOVES(WRITE) FIELD(SIZE, netcdf_typed(&pnetcdf_library, called, ncid, xtype, (uint64_t)nelems, err))
+MOVES(WRITE) FIELD(SIZE, netcdf_typed_bytes(&pnetcdf_library, called, ncid, xtype, (uint64_t)nelems, err))
 int ncmpi_put_att(HANDLE int ncid, VARIABLE int varid, NAME const char *name, nc_type xtype,
 		  MPI_Offset nelems, const void *value);
 MOVES(WRITE)

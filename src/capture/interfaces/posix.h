@@ -422,28 +422,28 @@ CALL(LOCK) int lockf64(FD int fd, FLAGS int command, SIZE off64_t length);
 
 /* Asynchronous I/O. LINK2 of the completing call is the id of the starting call. */
 CALL(START) FIELD(LINK, handle_link(request->aio_fildes, err)) FIELD(SIZE, request->aio_nbytes)
-FIELD(OFFSET, request->aio_offset) AFTER(request_began(&f, request, err);)
+FIELD(OFFSET, request->aio_offset) AFTER(request_started(&f, request, err);)
 int aio_read(struct aiocb *request);
 CALL(START) FIELD(LINK, handle_link(request->aio_fildes, err)) FIELD(SIZE, request->aio_nbytes)
-FIELD(OFFSET, request->aio_offset) AFTER(request_began(&f, request, err);)
+FIELD(OFFSET, request->aio_offset) AFTER(request_started(&f, request, err);)
 int aio_read64(struct aiocb64 *request);
 CALL(START) FIELD(LINK, handle_link(request->aio_fildes, err)) FIELD(SIZE, request->aio_nbytes)
-FIELD(OFFSET, request->aio_offset) AFTER(request_began(&f, request, err);)
+FIELD(OFFSET, request->aio_offset) AFTER(request_started(&f, request, err);)
 int aio_write(struct aiocb *request);
 CALL(START) FIELD(LINK, handle_link(request->aio_fildes, err)) FIELD(SIZE, request->aio_nbytes)
-FIELD(OFFSET, request->aio_offset) AFTER(request_began(&f, request, err);)
+FIELD(OFFSET, request->aio_offset) AFTER(request_started(&f, request, err);)
 int aio_write64(struct aiocb64 *request);
 CALL(START) FIELD(LINK, handle_link(request->aio_fildes, err))
-AFTER(request_began(&f, request, err);)
+AFTER(request_started(&f, request, err);)
 int aio_fsync(FLAGS int operation, struct aiocb *request);
 CALL(START) FIELD(LINK, handle_link(request->aio_fildes, err))
-AFTER(request_began(&f, request, err);)
+AFTER(request_started(&f, request, err);)
 int aio_fsync64(FLAGS int operation, struct aiocb64 *request);
 CALL(START) FIELD(SIZE, requests_bytes(list, count, err))
-AFTER(requests_began(&f, list, count, err);)
+AFTER(requests_started(&f, list, count, err);)
 int lio_listio(FLAGS int mode, struct aiocb *const list[], int count, struct sigevent *event);
 CALL(START) FIELD(SIZE, requests_bytes((struct aiocb *const *)list, count, err))
-AFTER(requests_began(&f, (struct aiocb *const *)list, count, err);)
+AFTER(requests_started(&f, (struct aiocb *const *)list, count, err);)
 int lio_listio64(FLAGS int mode, struct aiocb64 *const list[], int count, struct sigevent *event);
 CALL(WAIT) FIELD(LINK, handle_link(request->aio_fildes, err)) FIELD(LINK2, request_take(request))
 ssize_t aio_return(struct aiocb *request);

@@ -21,7 +21,7 @@ LIBRARY_USES(USES)
 #define KEY_BYTES 256
 #define VALUE_BYTES 1025
 
-bool info_is_one(const void *near, MPI_Info info)
+bool info_is_valid(const void *near, MPI_Info info)
 {
 	if (!mpi_kind.is_open)
 		return mpich_handle_is_valid(info, MPICH_INFO);
@@ -92,7 +92,7 @@ const char *info_read(struct info_text *to, const void *near, MPI_Info info, int
 
 	to->used = 0;
 	to->text[0] = 0;
-	if (err || !info_is_one(near, info) || !count || !nth || count(info, &n) != MPI_SUCCESS)
+	if (err || !info_is_valid(near, info) || !count || !nth || count(info, &n) != MPI_SUCCESS)
 		return to->text;
 	for (int i = 0; i < n; i++) {
 		memset(key, 0, sizeof(key));
@@ -116,7 +116,7 @@ bool info_copy(const void *near, MPI_Info info, MPI_Info *copy)
 	type_PMPI_Info_dup dup = USE(near, PMPI_Info_dup);
 
 	*copy = 0; /* also the upper half, which an MPI with int handles does not write */
-	if (info_is_one(near, info))
+	if (info_is_valid(near, info))
 		return dup && dup(info, copy) == MPI_SUCCESS;
 	return create && create(copy) == MPI_SUCCESS;
 }

@@ -20,7 +20,7 @@ struct info_text {
 #pragma GCC visibility push(hidden)
 
 /* Does the handle look like a valid info, other than MPI_INFO_NULL? */
-bool info_is_one(const void *near, MPI_Info info);
+bool info_is_valid(const void *near, MPI_Info info);
 
 /* Reads all hints, sorted by key. "" if there are none, or if the call that got them failed (err).
  */

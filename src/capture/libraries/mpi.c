@@ -73,7 +73,7 @@ uint64_t mpi_bytes(const void *near, MPI_Datatype datatype, int64_t count)
 	return (uint64_t)(bytes * count);
 }
 
-int mpi_class(const void *near, int code)
+int mpi_error_class(const void *near, int code)
 {
 	type_PMPI_Error_class class = USE(near, PMPI_Error_class);
 	int found = code;
@@ -95,7 +95,7 @@ int mpi_size(const void *called, MPI_Comm comm)
 	return size && size(comm, &n) == MPI_SUCCESS ? n : 0;
 }
 
-void mpi_joined(const void *called)
+void mpi_store_rank(const void *called)
 {
 	struct spool_header *h = capture_membership.header;
 	type_PMPI_Comm_rank rank = USE(called, PMPI_Comm_rank);
@@ -139,7 +139,7 @@ static uint64_t group_hash(type_PMPI_Group_translate_ranks translate, MPI_Group 
 	return hash;
 }
 
-uint64_t mpi_members(const void *called, MPI_Comm comm, int size, bool *known)
+uint64_t mpi_members_hash(const void *called, MPI_Comm comm, int size, bool *known)
 {
 	type_PMPI_Comm_group group = USE(called, PMPI_Comm_group);
 	type_PMPI_Group_translate_ranks translate = USE(called, PMPI_Group_translate_ranks);
@@ -178,7 +178,7 @@ uint64_t mpi_group(const void *called, MPI_Comm comm, const char *path)
 
 	if (!size || size(comm, &n) != MPI_SUCCESS || n < 2)
 		return 0;
-	hash = mpi_mix(mpi_members(called, comm, n, &all_known), mpi_text_hash(path));
+	hash = mpi_mix(mpi_members_hash(called, comm, n, &all_known), mpi_text_hash(path));
 	key = handle_key(SPACE_MPI_GROUP, hash);
 	known = handle_table_find(key);
 	if (!known)
@@ -188,7 +188,7 @@ uint64_t mpi_group(const void *called, MPI_Comm comm, const char *path)
 	return mpi_mix(hash, times + 1) | 1;
 }
 
-void mpi_viewed(const void *called, struct handle_entry *entry, MPI_Datatype etype)
+void mpi_view_set(const void *called, struct handle_entry *entry, MPI_Datatype etype)
 {
 	uint64_t bytes = mpi_bytes(called, etype, 1);
 

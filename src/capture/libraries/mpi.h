@@ -48,10 +48,10 @@ bool mpi_is_ompio(void);
 uint64_t mpi_bytes(const void *near, MPI_Datatype datatype, int64_t count);
 
 /* The class of an error code; codes themselves have no meaning outside the process. */
-__attribute__((cold)) int mpi_class(const void *near, int code);
+__attribute__((cold)) int mpi_error_class(const void *near, int code);
 
 /* Stores rank and size in the spool's header. After MPI_Init. */
-__attribute__((cold)) void mpi_joined(const void *called);
+__attribute__((cold)) void mpi_store_rank(const void *called);
 
 /*
  * The number of ranks of a communicator; 0 if the handle does not have the form of a valid one. For
@@ -63,7 +63,7 @@ int mpi_size(const void *called, MPI_Comm comm);
  * A hash of the ranks of a valid communicator of this size, in their order. *known: all of them
  * belong to MPI_COMM_WORLD.
  */
-uint64_t mpi_members(const void *called, MPI_Comm comm, int size, bool *known);
+uint64_t mpi_members_hash(const void *called, MPI_Comm comm, int size, bool *known);
 uint64_t mpi_text_hash(const char *text);
 
 /*
@@ -74,7 +74,7 @@ uint64_t mpi_text_hash(const char *text);
 uint64_t mpi_group(const void *called, MPI_Comm comm, const char *path);
 
 /* After a view was set: from now on offsets have to be translated. */
-void mpi_viewed(const void *called, struct handle_entry *entry, MPI_Datatype etype);
+void mpi_view_set(const void *called, struct handle_entry *entry, MPI_Datatype etype);
 
 /* The position in the file, in bytes, of an offset or of the file pointer; -1 if unknown. */
 int64_t mpi_offset_slow(const void *called, const struct handle_entry *entry, MPI_File fh,
@@ -179,7 +179,7 @@ static inline uint64_t mpi_mix(uint64_t a, uint64_t b)
 }
 
 /* The number of the next collective call on the file, the same on all ranks. */
-static inline uint64_t mpi_together(struct handle_entry *entry)
+static inline uint64_t mpi_next_collective(struct handle_entry *entry)
 {
 	uint64_t group = entry ? atomic_load_explicit(&entry->note, memory_order_relaxed) : 0;
 
@@ -189,7 +189,7 @@ static inline uint64_t mpi_together(struct handle_entry *entry)
 		       atomic_fetch_add_explicit(&entry->count, 1, memory_order_relaxed) + 1);
 }
 
-static inline void mpi_began(const struct frame *f, const MPI_Request *request, int err)
+static inline void mpi_request_started(const struct frame *f, const MPI_Request *request, int err)
 {
 	uint64_t id = frame_id(f);
 
@@ -237,7 +237,7 @@ bool mpi_pending_keep(struct mpi_pending *p);
 #pragma GCC visibility pop
 
 /* Before a call on requests: is any of them an I/O operation? Cheap if none are pending. */
-static inline bool mpi_any(const MPI_Request *requests, int count)
+static inline bool mpi_any_is_io(const MPI_Request *requests, int count)
 {
 	if (likely(!handle_table_count(SPACE_MPI_REQUEST)) || !mpi_kind.request_mask)
 		return false;
@@ -248,7 +248,7 @@ static inline bool mpi_any(const MPI_Request *requests, int count)
 }
 
 /* A split collective call, in which the file serves as the request. */
-static inline void mpi_split_began(const struct frame *f, MPI_File fh, int err)
+static inline void mpi_split_started(const struct frame *f, MPI_File fh, int err)
 {
 	uint64_t id = frame_id(f);
 

@@ -145,8 +145,8 @@ static uint64_t product(const length *counts, unsigned rank)
 	return elements;
 }
 
-uint64_t netcdf_one(struct netcdf *library, const void *called, int ncid, int varid,
-		    uint64_t element, int err)
+uint64_t netcdf_element_bytes(struct netcdf *library, const void *called, int ncid, int varid,
+			      uint64_t element, int err)
 {
 	struct variable variable;
 
@@ -157,8 +157,8 @@ uint64_t netcdf_one(struct netcdf *library, const void *called, int ncid, int va
 	return variable.element;
 }
 
-uint64_t netcdf_some(struct netcdf *library, const void *called, int ncid, int varid,
-		     const void *counts, uint64_t element, int err)
+uint64_t netcdf_slab_bytes(struct netcdf *library, const void *called, int ncid, int varid,
+			   const void *counts, uint64_t element, int err)
 {
 	struct variable variable;
 
@@ -196,8 +196,8 @@ static bool may_ask_lengths(void *const *functions, int ncid, const int *dimids,
 	return true;
 }
 
-uint64_t netcdf_whole(struct netcdf *library, const void *called, int ncid, int varid,
-		      uint64_t element, const struct handle_entry *entry, int err)
+uint64_t netcdf_variable_bytes(struct netcdf *library, const void *called, int ncid, int varid,
+			       uint64_t element, const struct handle_entry *entry, int err)
 {
 	void *const *functions = err ? NULL : library_use(&library->uses, called);
 	length lengths[DIMENSIONS_MAX];
@@ -235,8 +235,8 @@ bool netcdf_is_hdf5(const void *called, int ncid, int err)
 	       (format == FORMAT_HDF5 || format == FORMAT_HDF5_CLASSIC);
 }
 
-uint64_t netcdf_attribute(struct netcdf *library, const void *called, int ncid, int varid,
-			  const char *name, uint64_t element, int err)
+uint64_t netcdf_attribute_bytes(struct netcdf *library, const void *called, int ncid, int varid,
+				const char *name, uint64_t element, int err)
 {
 	void *const *functions = err ? NULL : library_use(&library->uses, called);
 	inq_att *ask = functions ? ASK(functions, ATT, inq_att) : NULL;
@@ -248,16 +248,16 @@ uint64_t netcdf_attribute(struct netcdf *library, const void *called, int ncid, 
 	return elements * (element ? element : type_bytes(functions, ncid, type));
 }
 
-uint64_t netcdf_typed(struct netcdf *library, const void *called, int ncid, nc_type type,
-		      uint64_t elements, int err)
+uint64_t netcdf_typed_bytes(struct netcdf *library, const void *called, int ncid, nc_type type,
+			    uint64_t elements, int err)
 {
 	void *const *functions = err ? NULL : library_use(&library->uses, called);
 
 	return functions ? elements * type_bytes(functions, ncid, type) : 0;
 }
 
-uint64_t pnetcdf_pieces(const void *called, int ncid, int varid, int num, MPI_Offset *const *counts,
-			uint64_t element, int err)
+uint64_t pnetcdf_pieces_bytes(const void *called, int ncid, int varid, int num,
+			      MPI_Offset *const *counts, uint64_t element, int err)
 {
 	struct variable variable;
 	uint64_t elements = 0;
@@ -271,25 +271,27 @@ uint64_t pnetcdf_pieces(const void *called, int ncid, int varid, int num, MPI_Of
 	return elements * (element ? element : variable.element);
 }
 
-uint64_t pnetcdf_each_whole(const void *called, int ncid, int num, const int *varids,
-			    uint64_t element, int err)
+uint64_t pnetcdf_variables_bytes(const void *called, int ncid, int num, const int *varids,
+				 uint64_t element, int err)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; !err && i < num; i++)
-		sum += netcdf_whole(&pnetcdf_library, called, ncid, varids[i], element, NULL, 0);
+		sum += netcdf_variable_bytes(&pnetcdf_library, called, ncid, varids[i], element,
+					     NULL, 0);
 	return sum;
 }
 
-uint64_t pnetcdf_each(const void *called, int ncid, int num, const int *varids,
-		      MPI_Offset *const *counts, uint64_t element, int err)
+uint64_t pnetcdf_slabs_bytes(const void *called, int ncid, int num, const int *varids,
+			     MPI_Offset *const *counts, uint64_t element, int err)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; !err && i < num; i++)
-		sum += counts ? netcdf_some(&pnetcdf_library, called, ncid, varids[i], counts[i],
-					    element, 0)
-			      : netcdf_one(&pnetcdf_library, called, ncid, varids[i], element, 0);
+		sum += counts ? netcdf_slab_bytes(&pnetcdf_library, called, ncid, varids[i],
+						  counts[i], element, 0)
+			      : netcdf_element_bytes(&pnetcdf_library, called, ncid, varids[i],
+						     element, 0);
 	return sum;
 }
 
@@ -304,8 +306,8 @@ static bool type_is_null(void *const *functions, MPI_Datatype type)
 	return (uint32_t)type == MPICH_DATATYPE_NULL;
 }
 
-uint64_t pnetcdf_buffer(const void *called, MPI_Datatype type, int64_t count, uint64_t own_bytes,
-			uint64_t elements)
+uint64_t pnetcdf_buffer_bytes(const void *called, MPI_Datatype type, int64_t count,
+			      uint64_t own_bytes, uint64_t elements)
 {
 	void *const *functions = library_use(&pnetcdf_library.uses, called);
 
@@ -314,7 +316,8 @@ uint64_t pnetcdf_buffer(const void *called, MPI_Datatype type, int64_t count, ui
 	return count ? mpi_bytes(called, type, count < 0 ? (int64_t)elements : count) : 0;
 }
 
-uint64_t pnetcdf_described(const void *called, MPI_Datatype part, MPI_Datatype type, int64_t count)
+uint64_t pnetcdf_described_bytes(const void *called, MPI_Datatype part, MPI_Datatype type,
+				 int64_t count)
 {
 	void *const *functions = library_use(&pnetcdf_library.uses, called);
 
@@ -322,16 +325,16 @@ uint64_t pnetcdf_described(const void *called, MPI_Datatype part, MPI_Datatype t
 		return 0;
 	if (count < 0 || type_is_null(functions, type))
 		return mpi_bytes(called, part, 1);
-	return pnetcdf_buffer(called, type, count, 0, 0);
+	return pnetcdf_buffer_bytes(called, type, count, 0, 0);
 }
 
-uint64_t pnetcdf_buffers(const void *called, int num, const int64_t *counts,
-			 const MPI_Datatype *types, int err)
+uint64_t pnetcdf_buffers_bytes(const void *called, int num, const int64_t *counts,
+			       const MPI_Datatype *types, int err)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; !err && i < num; i++)
-		sum += pnetcdf_buffer(called, mpi_datatype_at(types, i), counts[i], 0, 0);
+		sum += pnetcdf_buffer_bytes(called, mpi_datatype_at(types, i), counts[i], 0, 0);
 	return sum;
 }
 

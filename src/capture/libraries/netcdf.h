@@ -40,40 +40,41 @@ void netcdf_renumbered(struct netcdf *library);
  * element in memory, 0 for the size of the variable's own type. counts has one 64-bit word per
  * dimension of the variable.
  */
-uint64_t netcdf_one(struct netcdf *library, const void *called, int ncid, int varid,
-		    uint64_t element, int err);
-uint64_t netcdf_some(struct netcdf *library, const void *called, int ncid, int varid,
-		     const void *counts, uint64_t element, int err);
-uint64_t netcdf_whole(struct netcdf *library, const void *called, int ncid, int varid,
-		      uint64_t element, const struct handle_entry *entry, int err);
-uint64_t netcdf_attribute(struct netcdf *library, const void *called, int ncid, int varid,
-			  const char *name, uint64_t element, int err);
+uint64_t netcdf_element_bytes(struct netcdf *library, const void *called, int ncid, int varid,
+			      uint64_t element, int err);
+uint64_t netcdf_slab_bytes(struct netcdf *library, const void *called, int ncid, int varid,
+			   const void *counts, uint64_t element, int err);
+uint64_t netcdf_variable_bytes(struct netcdf *library, const void *called, int ncid, int varid,
+			       uint64_t element, const struct handle_entry *entry, int err);
+uint64_t netcdf_attribute_bytes(struct netcdf *library, const void *called, int ncid, int varid,
+				const char *name, uint64_t element, int err);
 
 /* After a call that succeeded: is it an HDF5 file? NetCDF asks HDF5 about many of its properties.
  */
 bool netcdf_is_hdf5(const void *called, int ncid, int err);
 
 /* Bytes of `elements` elements of a type in memory. */
-uint64_t netcdf_typed(struct netcdf *library, const void *called, int ncid, nc_type type,
-		      uint64_t elements, int err);
+uint64_t netcdf_typed_bytes(struct netcdf *library, const void *called, int ncid, nc_type type,
+			    uint64_t elements, int err);
 
 /* Bytes of ncmpi_put_varn and ncmpi_mput_var: the sums over num pieces. */
-uint64_t pnetcdf_pieces(const void *called, int ncid, int varid, int num, MPI_Offset *const *counts,
-			uint64_t element, int err);
-uint64_t pnetcdf_each_whole(const void *called, int ncid, int num, const int *varids,
-			    uint64_t element, int err);
-uint64_t pnetcdf_each(const void *called, int ncid, int num, const int *varids,
-		      MPI_Offset *const *counts, uint64_t element, int err);
+uint64_t pnetcdf_pieces_bytes(const void *called, int ncid, int varid, int num,
+			      MPI_Offset *const *counts, uint64_t element, int err);
+uint64_t pnetcdf_variables_bytes(const void *called, int ncid, int num, const int *varids,
+				 uint64_t element, int err);
+uint64_t pnetcdf_slabs_bytes(const void *called, int ncid, int num, const int *varids,
+			     MPI_Offset *const *counts, uint64_t element, int err);
 
 /*
  * Bytes of a buffer with an MPI type. Without a type (null) it is own_bytes, the bytes in the
  * variable's own type; without a count (negative) the buffer holds `elements` items.
  */
-uint64_t pnetcdf_buffer(const void *called, MPI_Datatype type, int64_t count, uint64_t own_bytes,
-			uint64_t elements);
-uint64_t pnetcdf_described(const void *called, MPI_Datatype part, MPI_Datatype type, int64_t count);
-uint64_t pnetcdf_buffers(const void *called, int num, const int64_t *counts,
-			 const MPI_Datatype *types, int err);
+uint64_t pnetcdf_buffer_bytes(const void *called, MPI_Datatype type, int64_t count,
+			      uint64_t own_bytes, uint64_t elements);
+uint64_t pnetcdf_described_bytes(const void *called, MPI_Datatype part, MPI_Datatype type,
+				 int64_t count);
+uint64_t pnetcdf_buffers_bytes(const void *called, int num, const int64_t *counts,
+			       const MPI_Datatype *types, int err);
 
 #pragma GCC visibility pop
 

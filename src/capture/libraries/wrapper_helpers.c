@@ -113,10 +113,10 @@ uint64_t requests_bytes(struct aiocb *const *list, int count, int err)
 	return sum;
 }
 
-void requests_began(struct frame *f, struct aiocb *const *list, int count, int err)
+void requests_started(struct frame *f, struct aiocb *const *list, int count, int err)
 {
 	for (int i = 0; !err && i < count; i++) {
 		if (list[i] && list[i]->aio_lio_opcode != LIO_NOP)
-			request_began(f, list[i], 0);
+			request_started(f, list[i], 0);
 	}
 }

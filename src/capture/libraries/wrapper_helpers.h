@@ -153,7 +153,7 @@ static inline void mapping_moved(void *from, void *to, uint64_t link, int err)
 	handle_table_put(mapping_key(err ? from : to), link);
 }
 
-static inline void request_began(struct frame *f, const void *request, int err)
+static inline void request_started(struct frame *f, const void *request, int err)
 {
 	uint64_t id = frame_id(f);
 
@@ -169,6 +169,6 @@ static inline uint64_t request_take(const void *request)
 
 /* For lio_listio: the bytes of a list of requests, and the start of each. Entries may be NULL. */
 HIDDEN uint64_t requests_bytes(struct aiocb *const *list, int count, int err);
-HIDDEN void requests_began(struct frame *f, struct aiocb *const *list, int count, int err);
+HIDDEN void requests_started(struct frame *f, struct aiocb *const *list, int count, int err);
 
 #endif

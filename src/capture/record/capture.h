@@ -35,6 +35,13 @@ struct membership {
 
 extern struct membership capture_membership;
 
+/* Adds without ordering. Skips 0, so that the cache line is not modified. */
+static inline void counter_add(_Atomic uint64_t *counter, uint64_t n)
+{
+	if (n)
+		atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
 /* Joins the run that the environment names, once per process. True if the gate is set. */
 bool attach(void);
 

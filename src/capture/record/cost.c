@@ -56,12 +56,6 @@ void cost_measure(struct self *s, struct chunk *fresh)
 	s->record_ticks = s->record_ticks ? (3 * s->record_ticks + ticks + 2) / 4 : ticks;
 }
 
-static void add_atomic(_Atomic uint64_t *to, uint64_t n)
-{
-	if (n)
-		atomic_fetch_add_explicit(to, n, memory_order_relaxed);
-}
-
 void cost_flush(struct self *s, struct lane *l, uint64_t ticks)
 {
 	struct spool_header *h = capture_membership.header;
@@ -70,8 +64,8 @@ void cost_flush(struct self *s, struct lane *l, uint64_t ticks)
 	l->costed = l->seq;
 	if (!h || frame_mode() == CAPTURE_DETACHED)
 		return;
-	add_atomic(&h->cost_ticks, ticks + calls * s->record_ticks / SELF_RECORDS);
-	add_atomic(&h->cost_records, calls);
+	counter_add(&h->cost_ticks, ticks + calls * s->record_ticks / SELF_RECORDS);
+	counter_add(&h->cost_records, calls);
 }
 
 void cost_count(struct self *s, struct frame *f)
@@ -85,8 +79,8 @@ void cost_count(struct self *s, struct frame *f)
 		return;
 	/* The work before the call is about half of the overhead of a record. */
 	ticks = clock_ticks(capture_gate->clock) - f->stop + s->record_ticks / SELF_RECORDS / 2;
-	add_atomic(&h->cost_ticks, COST_SAMPLE * ticks);
-	add_atomic(&h->cost_records, COST_SAMPLE);
+	counter_add(&h->cost_ticks, COST_SAMPLE * ticks);
+	counter_add(&h->cost_records, COST_SAMPLE);
 }
 
 _Static_assert(SELF_RECORDS == 2 * REPLAYS, "record_ticks is the time of SELF_RECORDS records");

@@ -119,12 +119,6 @@ static void add_own(_Atomic uint64_t *counter, uint64_t n)
 			      memory_order_relaxed);
 }
 
-static void add_atomic(_Atomic uint64_t *counter, uint64_t n)
-{
-	if (n)
-		atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
-}
-
 /* The amounts that one call adds to its counter. */
 struct addition {
 	uint64_t link, ticks, bytes;
@@ -165,10 +159,10 @@ static void add_shared(const struct addition *a)
 		return;
 	slot = slot_find(file, a->link, counters_whose(a->layer, 0));
 	counter = &(slot ? slot : &file->slots[a->layer])->groups[a->group];
-	add_atomic(&counter->calls, 1);
-	add_atomic(&counter->errors, a->error);
-	add_atomic(&counter->ticks, a->ticks);
-	add_atomic(&counter->bytes, a->bytes);
+	counter_add(&counter->calls, 1);
+	counter_add(&counter->errors, a->error);
+	counter_add(&counter->ticks, a->ticks);
+	counter_add(&counter->bytes, a->bytes);
 }
 
 void counters_add(struct self *s, const struct frame *f)

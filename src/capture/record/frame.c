@@ -16,7 +16,7 @@
 #include "contract/call.h"
 #include "contract/calls.h"
 
-/* In counters mode, every so many calls the control page is read for a change of mode. */
+/* In counters mode, the control page is read for a change of mode once in this many calls. */
 #define FOLLOW_CALLS 64
 /* Calls to wait after a failed search for a chunk before the next search. */
 #define STARVED_CALLS 32

@@ -421,7 +421,8 @@ static void ticks_calibrate(void)
 	sleep_a_while();
 	control.clock_num = clock_monotonic_ns() - ns;
 	control.clock_den = clock_ticks(CLOCK_SOURCE_COUNTER) - ticks;
-	control.plugin_budget_ticks = control.clock_den / 3; /* about a millisecond */
+	/* One millisecond, however long the sleep was. */
+	control.plugin_budget_ticks = control.clock_den * 1000000 / control.clock_num;
 }
 
 static void a_hook_over_its_budget_is_switched_off(void)

@@ -67,12 +67,12 @@ static void hints_that_do_not_fit_are_left_out(void)
 /* The handles of MPICH contain their kind; the upper half of the word may hold anything. */
 static void invalid_handles_are_detected(void)
 {
-	CHECK(!info_is_one(NULL, 0x1c000000)); /* MPI_INFO_NULL */
-	CHECK(!info_is_one(NULL, 0));
-	CHECK(!info_is_one(NULL, 0x44000000)); /* a communicator */
-	CHECK(!info_is_one(NULL, INT64_C(0x7fff1c000000)));
-	CHECK(info_is_one(NULL, 0x5c000001)); /* MPI_INFO_ENV */
-	CHECK(info_is_one(NULL, (intptr_t)(int32_t)0x9c000000));
+	CHECK(!info_is_valid(NULL, 0x1c000000)); /* MPI_INFO_NULL */
+	CHECK(!info_is_valid(NULL, 0));
+	CHECK(!info_is_valid(NULL, 0x44000000)); /* a communicator */
+	CHECK(!info_is_valid(NULL, INT64_C(0x7fff1c000000)));
+	CHECK(info_is_valid(NULL, 0x5c000001)); /* MPI_INFO_ENV */
+	CHECK(info_is_valid(NULL, (intptr_t)(int32_t)0x9c000000));
 }
 
 TESTS(TEST(hints_are_sorted_by_key), TEST(without_hints_the_text_is_empty),
