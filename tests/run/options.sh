@@ -1,16 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every command accepts its own options only. The test walks the command tree that `sluice help --json` describes. For
+# Every command accepts its own options only. The test walks the tree of `sluice help --json` and `sluice lab help --json`. For
 # each command, an unknown option and options of other commands are usage errors (exit code 2) that name the option;
 # --help succeeds and shows the usage line; and there is a man page.
 . "$(dirname "$0")/libtest.sh"
 
 "$sluice" help --json >tree.json || fail "sluice help --json fails"
+"$sluice" lab help --json >lab.json || fail "sluice lab help --json fails"
 cat >walk.py <<'PYTHON'
 import json, os, subprocess, sys
 
 sluice, pages = sys.argv[1:]
-commands = {c["name"]: {o["name"]: o["value"] for o in c["options"]} for c in json.load(open("tree.json"))["commands"]}
+def read_tree(path, prefix=""):
+    return {prefix + c["name"]: {o["name"]: o["value"] for o in c["options"]}
+            for c in json.load(open(path))["commands"]}
+
+commands = {**read_tree("tree.json"), **read_tree("lab.json", "lab ")}
 every = {}
 for options in commands.values():
     every.update(options)
