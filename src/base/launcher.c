@@ -14,7 +14,7 @@ const char *const mpi_names[MPIS] = { "auto", "mpich", "openmpi" };
 
 char *launcher_program(const char *name, enum mpi mpi)
 {
-	static const char *const folders[] = { "mpi", "../libexec/sluice/kernels" };
+	static const char *const folders[] = { "mpi", "../libexec/sluice/kernels", "kernels" };
 	AUTO_FREE char *binaries = place_binary_dir();
 
 	for (size_t i = 0; binaries && i < sizeof(folders) / sizeof(folders[0]); i++) {

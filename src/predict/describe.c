@@ -231,7 +231,7 @@ static char *keep_if_exists(char *path)
 
 static char *find_description(const struct describe_folder *folder, const char *name)
 {
-	static const char *const below[] = { "", "../", "../share/sluice/" };
+	static const char *const below[] = { "", "../", "../share/sluice/", "../../share/sluice/" };
 	const char *named = getenv(folder->variable);
 	AUTO_FREE char *bin = place_binary_dir();
 	char *path = named && *named ? keep_if_exists(xprintf("%s/%s.ini", named, name)) : NULL;
