@@ -94,7 +94,7 @@ for signal in KILL TERM; do
 		kill -s $signal $pid 2>/dev/null || true
 		wait $pid 2>/dev/null || rc=$?
 		[ $rc = 0 ] || break
-		check_rc 0 bench --forget --platform cut
+		check_rc 0 data forget cut
 	done
 	check_eq "$rc" $((128 + $(kill -l $signal))) "exit code after SIG$signal"
 	[ "$(cells)" -ge $((before + 2)) ] || fail "SIG$signal: no rows are kept"
