@@ -139,7 +139,7 @@ int main(int argc, char **argv)
 		"holds",     NULL
 	};
 	struct trial trials[TRIALS_MAX] = { 0 };
-	char all[] = "cpu memory network io lustre utilisation";
+	char all[] = "cpu memory network io lustre utilization";
 	struct bench b;
 	size_t count;
 

@@ -56,7 +56,7 @@ struct err;
 	X(STATS_PERIOD, "stats", "period", TIME, "TIME", "100ms",                                  \
 	  "sampling interval of node statistics; 0: do not sample")                                \
 	X(STATS_PROVIDERS, "stats", "providers", TEXT, "NAMES",                                    \
-	  "cpu memory network io lustre utilisation", "node statistics to sample")                 \
+	  "cpu memory network io lustre utilization", "node statistics to sample")                 \
 	X(STATS_LINK_SPEED, "stats", "link_speed", SIZE, "SIZE", "0",                              \
 	  "bytes per second assumed for interfaces that report no speed; 0: the observed peak")    \
 	X(HEALTH_INTERVAL, "health", "interval", TIME, "TIME", "1s", "time between health checks") \

@@ -87,7 +87,7 @@ struct host_info {
 struct statistic_info {
 	uint32_t number; /* in this trace, from 0 */
 	char *host;
-	char *name;	 /* topology path: "cpu/user", "io/vda/read", "utilisation/network" */
+	char *name;	 /* topology path: "cpu/user", "io/vda/read", "utilization/network" */
 	char *unit;	 /* "bytes", "operations", "ns", "%" */
 	char *reduction; /* "sum": samples are increments, "mean": they are levels */
 	uint32_t scale;	 /* a sample in this unit is value / scale */

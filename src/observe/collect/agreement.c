@@ -11,7 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "contract/clock.h"
 #include "contract/parameters.h"
@@ -108,16 +110,9 @@ static uint32_t ranks_in_name(const char *entry, const char *name)
 	return *end || end == dot + 1 || ranks > UINT32_MAX ? 0 : (uint32_t)ranks;
 }
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static char *directory_of(const char *path)
 {
-	const char *base = base_of(path);
+	const char *base = path_base_name(path);
 
 	return base == path ? xstrdup(".") : xstrndup(path, (size_t)(base - path));
 }
@@ -131,17 +126,10 @@ static uint64_t count_ranks(const char *name)
 	uint64_t ranks = 0;
 
 	while (dir && (entry = readdir(dir)))
-		ranks += ranks_in_name(entry->d_name, base_of(name));
+		ranks += ranks_in_name(entry->d_name, path_base_name(name));
 	if (dir)
 		closedir(dir);
 	return ranks;
-}
-
-static void pause_for(long nanoseconds)
-{
-	struct timespec pause = { 0, nanoseconds };
-
-	nanosleep(&pause, NULL);
 }
 
 /* Waits until all ranks are represented, or another node has decided. Returns true if all are. */
@@ -157,7 +145,7 @@ static bool await_all_ranks(const char *name, const char *verdict,
 			return true;
 		if (access(verdict, F_OK) == 0 || clock_monotonic_ns() >= until)
 			return false;
-		pause_for(pause);
+		clock_sleep_ns(pause);
 		pause = 2 * pause < PAUSE_MAX_NS ? 2 * pause : PAUSE_MAX_NS;
 	}
 }
@@ -231,7 +219,7 @@ void agreement_remove(const char *part)
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		if (strncmp(entry->d_name, base_of(name), strlen(base_of(name))) == 0)
+		if (strncmp(entry->d_name, path_base_name(name), strlen(path_base_name(name))) == 0)
 			unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		closedir(dir);

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 /* Below this, the nominal frequency is more accurate than the quotient of two short intervals. */
 #define MEASURED_MIN_NS 10000000
-#define NS_PER_S 1000000000
 #define READINGS 16
 
 #if defined(__x86_64__)

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "observe/collect/calibrate.h"
@@ -21,7 +22,6 @@
 #include "observe/watch/watcher.h"
 #include "trace/facts.h"
 
-#define NS_PER_S 1000000000
 #define CHECK_PROCESSES_NS 50000000
 #define REAP_NS 1000000000
 #define OVERHEAD_NS 100000000
@@ -111,14 +111,6 @@ static struct run_clock clock_now(const struct collector *c)
 
 	clock.source = (char *)clock_name(c->clock);
 	return clock;
-}
-
-static int64_t realtime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
 static void add_warning(struct collector_totals *totals, const char *text)
@@ -297,7 +289,7 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 	copy_run(&c->run, o->run);
 	c->clock = o->clock;
 	c->begin = calibrate_moment(o->clock);
-	c->run.started_ns = realtime_ns();
+	c->run.started_ns = clock_realtime_ns();
 	c->namespace = process_namespace();
 	r = create_directory(c, o, err);
 	intake_init(&c->intake, c->directory, c->run.host);

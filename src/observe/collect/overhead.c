@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "observe/collect/intake.h"
@@ -17,8 +18,6 @@
 
 /* Threads notice a new mode when they change their chunk; it cannot be judged earlier. */
 #define SETTLE_NS 2000000000
-#define NS_PER_S 1000000000
-#define NS_PER_US 1000
 
 int overhead_parse(const char *text, double *share, struct err *err)
 {

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/job.h"
 #include "base/mem.h"
 #include "base/process.h"
@@ -24,7 +25,6 @@
 #define CLOSED "closed"
 #define MEMBER "member-"
 
-#define NS_PER_US 1000L
 #define SECOND_NS UINT64_C(1000000000)
 /* Time limit for joining: the program must not wait longer for a collector that is not ready. */
 #define JOIN_NS (10 * SECOND_NS)
@@ -42,13 +42,6 @@ struct member_state {
 	int32_t code;
 	int32_t outlive;
 };
-
-static void sleep_us(unsigned microseconds)
-{
-	struct timespec pause = { 0, microseconds * NS_PER_US };
-
-	nanosleep(&pause, NULL);
-}
 
 static bool has_file(int dir, const char *name)
 {
@@ -283,7 +276,7 @@ int share_join(struct share *s, const struct share_options *o, struct err *err)
 			       o->spool_dir);
 	while ((r = try_join(s, o, &founded)) == 0 && clock_monotonic_ns() < until) {
 		share_release(s);
-		sleep_us(pause);
+		clock_sleep_ns(pause * NS_PER_US);
 		pause = pause < 10000 ? pause * 2 : pause;
 	}
 	if (r > 0)
@@ -364,7 +357,7 @@ bool share_leave(struct share *s, int code, struct share_outcome *outcome)
 			share_release(s);
 			return false;
 		}
-		sleep_us(1000);
+		clock_sleep_ns(1000 * NS_PER_US);
 	}
 	if (pread(s->collector_fd, outcome, sizeof(*outcome), 0) == sizeof(*outcome)) {
 		mine = !outcome->told;

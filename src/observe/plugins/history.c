@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/config.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -22,8 +23,7 @@
 
 #define OPENS_MAX 65536	  /* files open at the same time, over all ranks */
 #define STARTED_MAX 65536 /* operations in progress */
-#define NS_PER_S 1e9
-#define LINES_MAX 16 /* rates in the report */
+#define LINES_MAX 16	  /* rates in the report */
 
 /*
  * A closed file is credited after this delay, because activities of ranks may arrive out of order.

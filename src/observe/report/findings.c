@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 /* A text that was seen before, with an index or count. */
 struct seen {
@@ -26,11 +27,6 @@ struct maker {
 	struct seen *findings; /* number: index in list */
 	struct seen *given;    /* number: how often a process reported it */
 };
-
-static const char *text_or_empty(const char *text)
-{
-	return text ? text : "";
-}
 
 static struct seen *seen_find(struct seen **table, const char *key, size_t number, bool *is_new)
 {

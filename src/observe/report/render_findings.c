@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "base/unit.h"
 #include "observe/plugins/file_surveyor.h"
 #include "observe/report/findings.h"
@@ -37,11 +38,6 @@ static const struct section sections[SECTIONS] = {
 	[PLUGINS] = { NOTE_REPORT, "Plug-in reports (average,minimum,maximum)", "plugins", false },
 	[COST] = { NOTE_COST, "Overhead of recording (average,minimum,maximum)", "cost", false },
 };
-
-static const char *text_or_empty(const char *text)
-{
-	return text ? text : "";
-}
 
 static bool belongs_to(const struct note *note, const struct section *section)
 {
@@ -96,13 +92,6 @@ static void print_events(FILE *out, const struct report *report, const struct se
 			n - report->top, n);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 /* Names of our own numbers as people read them; the notes and the JSON keep the short names. */
 static const struct {
 	const char *name, *label;
@@ -128,7 +117,7 @@ static void add_label(struct buf *text, const char *name)
 		}
 	}
 	for (size_t i = 0; i < sizeof(unit_suffixes) / sizeof(*unit_suffixes); i++) {
-		if (ends_with(name, unit_suffixes[i]))
+		if (text_ends_with(name, unit_suffixes[i]))
 			n -= strlen(unit_suffixes[i]);
 	}
 	buf_add(text, name, n);
@@ -144,7 +133,8 @@ static const struct measure *find_survey_measure(const struct finding *f)
 	for (size_t i = 0; i < SURVEY_MEASURES; i++) {
 		size_t n = strlen(name), m = strlen(survey_measures[i].name);
 
-		if (n > m && name[n - m - 1] == '/' && ends_with(name, survey_measures[i].name))
+		if (n > m && name[n - m - 1] == '/' &&
+		    text_ends_with(name, survey_measures[i].name))
 			return &survey_measures[i];
 	}
 	return NULL;
@@ -160,11 +150,11 @@ static void add_number(struct buf *text, const struct finding *f, double value)
 		buf_putc(text, '-');
 	else if (measure && measure->quantity != QUANTITY_COUNT)
 		buf_puts(text, measure_text(out, measure->quantity, value));
-	else if (ends_with(name, "_ns") || ends_with(name, " ns"))
+	else if (text_ends_with(name, "_ns") || text_ends_with(name, " ns"))
 		buf_puts(text, unit_ns(out, (int64_t)value));
-	else if (ends_with(name, " bytes"))
+	else if (text_ends_with(name, " bytes"))
 		buf_puts(text, unit_bytes(out, value));
-	else if (ends_with(name, "_share"))
+	else if (text_ends_with(name, "_share"))
 		buf_printf(text, "%.2f%%", 100 * value);
 	else
 		buf_printf(text, "%g", value);

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "observe/report/render.h"
 #include "observe/tally/effect.h"
 #include "observe/tally/summary.h"
@@ -22,11 +23,6 @@ struct parameter_group {
 	uint64_t openings, agreeing;
 };
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static bool is_requested(const struct parameter *row)
 {
 	return row->requested || row->refusal;
@@ -37,11 +33,11 @@ static bool is_alike(const struct parameter_group *g, const struct parameter *ro
 {
 	const struct parameter *p = g->first;
 
-	return p->of == row->of && same_text(p->name, row->name) &&
-	       same_text(p->requested, row->requested) && same_text(p->refusal, row->refusal) &&
-	       same_text(p->effective, row->effective) && g->judgment.effect == judgment->effect &&
+	return p->of == row->of && text_equal(p->name, row->name) &&
+	       text_equal(p->requested, row->requested) && text_equal(p->refusal, row->refusal) &&
+	       text_equal(p->effective, row->effective) && g->judgment.effect == judgment->effect &&
 	       !g->judgment.datasets == !judgment->datasets &&
-	       same_text(g->judgment.by, judgment->by);
+	       text_equal(g->judgment.by, judgment->by);
 }
 
 /* Groups the requested parameters. The caller frees the groups. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "observe/stats/mounts.h"
 #include "observe/stats/procfile.h"
@@ -16,7 +17,6 @@
 
 #define NAME_MAX_BYTES 64
 #define DEVICES_MAX 64
-#define NS_PER_MS 1e6
 #define SECTOR_BYTES 512 /* unit of the kernel's counters, whatever the device uses */
 
 enum { READ, WRITTEN, READS, WRITES, BUSY, FIGURES };

@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "observe/stats/procfile.h"
 #include "observe/stats/statistics.h"
 
@@ -22,7 +24,6 @@ static const char *const names[FIGURES] = { "utilization/cpu", "utilization/netw
 					    "utilization/io", "utilization/memory" };
 
 /* Assumed minimum speed of an interface that does not report one. */
-#define NS_PER_S 1e9
 #define GIGABIT_BYTES_PER_S 125e6
 
 struct interface {
@@ -62,13 +63,6 @@ static double link_speed(const struct utilization *u, const char *interface, siz
 	return megabits > 0 ? megabits * 1e6 / 8 : 0;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && !strcmp(text + n - m, end);
-}
-
 static void interface_add(struct utilization *u, const struct statistics *statistics,
 			  unsigned number, const char *name)
 {
@@ -96,9 +90,9 @@ static void classify_new(struct utilization *u, const struct statistics *statist
 	for (; u->classified < statistics_count(statistics); u->classified++) {
 		const char *name = statistics_get(statistics, u->classified)->name;
 
-		if (!strncmp(name, "network/", 8) && ends_with(name, "/received"))
+		if (!strncmp(name, "network/", 8) && text_ends_with(name, "/received"))
 			interface_add(u, statistics, u->classified, name);
-		if (strncmp(name, "io/", 3) != 0 || !ends_with(name, "/busy"))
+		if (strncmp(name, "io/", 3) != 0 || !text_ends_with(name, "/busy"))
 			continue;
 		u->busy = xgrow(u->busy, &u->busy_cap, u->busy_count + 1, sizeof(*u->busy));
 		u->busy[u->busy_count++] = u->classified;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 
@@ -15,7 +16,6 @@ const struct provider *const providers[] = { &provider_cpu, &provider_memory, &p
 					     &provider_io,  &provider_lustre, &provider_utilization,
 					     NULL };
 
-#define NS_PER_S 1000000000
 #define PROVIDERS (sizeof(providers) / sizeof(providers[0]) - 1)
 
 struct listener {
@@ -156,17 +156,9 @@ double statistics_network(const struct statistics *statistics)
 	return statistics->network;
 }
 
-static int64_t thread_cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
-}
-
 void statistics_poll(struct statistics *statistics, int64_t now_ns)
 {
-	int64_t began_ns = thread_cpu_ns();
+	int64_t began_ns = clock_thread_cpu_ns();
 	int64_t elapsed_ns = statistics->polls ? now_ns - statistics->last_ns : 0;
 
 	for (size_t i = 0; i < statistics->count; i++)
@@ -183,7 +175,7 @@ void statistics_poll(struct statistics *statistics, int64_t now_ns)
 	statistics->last_ns = now_ns;
 	for (size_t i = 0; i < statistics->listener_count; i++)
 		statistics->listeners[i].listen(statistics->listeners[i].arg, statistics, now_ns);
-	statistics->cost_ns += thread_cpu_ns() - began_ns;
+	statistics->cost_ns += clock_thread_cpu_ns() - began_ns;
 }
 
 unsigned statistics_count(const struct statistics *statistics)

@@ -3,10 +3,9 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "observe/stats/series.h"
-
-#define NS_PER_S 1e9
 
 static bool is_sum(const struct statistic_info *statistic)
 {

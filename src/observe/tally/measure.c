@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
-
-#define NS_PER_S 1000000000
 
 const char *measure_text(char out[UNIT_TEXT], enum quantity quantity, double value)
 {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 /* Defines a function that reads one member of a record. */
@@ -12,8 +13,6 @@
 	{                                                      \
 		return (double)((const type *)record)->member; \
 	}
-
-#define NS_PER_S 1e9
 
 GET(tally_calls, struct tally, calls)
 GET(tally_errors, struct tally, errors)

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/config.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "contract/spool.h"
 #include "observe/watch/library.h"
@@ -45,13 +46,6 @@ static void list_builtin_names(struct buf *out)
 	}
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void add_library(struct plugin_choices *choices, const char *path, uint32_t layers,
 			const char *origin)
 {
@@ -65,8 +59,9 @@ static void add_library(struct plugin_choices *choices, const char *path, uint32
 		library_probe(path, &found, &err);
 	choice->kind = found.kind;
 	choice->detects = found.detects;
-	choice->short_name = found.kind ? xstrdup(found.name)
-					: xstrndup(base_name(path), strcspn(base_name(path), "."));
+	choice->short_name =
+		found.kind ? xstrdup(found.name)
+			   : xstrndup(path_base_name(path), strcspn(path_base_name(path), "."));
 	if (err.code)
 		refuse_choice(choice, err.text);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/config.h"
 #include "base/mem.h"
 #include "base/process.h"
@@ -23,9 +24,6 @@
 #include "observe/watch/queue.h"
 #include "observe/watch/watcher_process.h"
 
-#define NS_PER_S INT64_C(1000000000)
-#define NS_PER_MS 1000000
-#define NS_PER_US 1000
 #define BACK_BYTES (1024u * 1024)
 /*
  * Number of batches after which a sleeping watcher is woken. While it keeps up, the data stay in

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -28,7 +29,6 @@
 #include "observe/watch/watcher.h"
 #include "trace/ticks.h"
 
-#define NS_PER_S 1000000000
 #define TICK_NS 100000000
 /* How long messages are received before the periodic tasks run again. */
 #define RECEIVE_NS 20000000
