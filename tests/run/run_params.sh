@@ -146,7 +146,7 @@ check_rc 3 "$sluice" run -q --params good.json -- sh -c 'exit 3'
 
 # ---- the brief report says what was applied
 given --summary --params good.json
-check_has "$(cat err)" "  applied    cb_nodes=4 alignment=0,65536"
+check_has "$(cat err)" "cb_nodes=4 alignment=0,65536"
 
 # ---- a rank inside a run that is under way gets what that was given
 check_rc 0 "$sluice" run -o trace --params good.json -- env PMI_RANK=0 PMI_SIZE=1 "$sluice" run --params good.xml -- "${look[@]}"
