@@ -2,7 +2,7 @@
  *
  * The capture benchmark measures the overhead of recording, the rate of calls that the collector
  * sustains without loss, the size of a trace and the speed of reading it. It prints one table and
- * one closing line of figures, and exits with 1 if a threshold is missed. docs/benchmarks.md
+ * one closing line of figures, and exits with 1 if a threshold is missed. docs/reference/benchmarks.md
  * describes how each figure is measured.
  */
 #include <errno.h>
@@ -372,7 +372,7 @@ static void table_show(const struct bench *b)
 	printf("\npeers: the time that other tools add, measured earlier on a similar machine, not "
 	       "in this run; "
 	       "see\n"
-	       "docs/benchmarks.md\n");
+	       "docs/reference/benchmarks.md\n");
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Forecast and placement. docs/benchmarks.md describes the method. Parts:
+# Forecast and placement. docs/reference/benchmarks.md describes the method. Parts:
 #   learn       simulated Titan and Cori: every classifier compared with scikit-learn on the same rows and folds; baselines
 #   real        one year of I/O benchmarks on Cori (tokio-abc): states predicted from what is known when a run starts
 #   placement   simulated Titan: 100 repetitions of 100 steps, all rules and metrics

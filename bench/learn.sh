@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Quality and speed of src/learn compared with scikit-learn and R, on the same rows in the same run. docs/benchmarks.md
+# Quality and speed of src/learn compared with scikit-learn and R, on the same rows in the same run. docs/reference/benchmarks.md
 # describes the method. BUILD names the build tree, SHARED the folder that contains data/ and reference/, KEEP a folder
 # for all intermediate results. PARTS lists the parts to run: classify, regress, grouped, exact, targets, series, memory.
 # TARGETS is the number of targets for Sluice, REFERENCE_TARGETS that for scikit-learn. FULL=1 uses all seeds, folds and

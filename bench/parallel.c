@@ -3,7 +3,7 @@
  * The parallel benchmark measures the overhead of recording for a program that uses MPI-IO and
  * HDF5, under each MPI that is named. Baseline and observed runs are interleaved, and their order
  * alternates. It prints one table and one closing line of figures, and exits with 1 if a threshold
- * is missed. docs/benchmarks.md describes how each figure is measured.
+ * is missed. docs/reference/benchmarks.md describes how each figure is measured.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The overhead of capture for a parallel program: MPI-IO, HDF5, start and end, VPIC-IO; with each installed MPI.
-# docs/benchmarks.md describes how each figure is measured. BUILD names the build tree.
+# docs/reference/benchmarks.md describes how each figure is measured. BUILD names the build tree.
 set -eu
 BUILD=${BUILD:-build}
 # Settings that let more ranks than cores run well; they apply to all measurements.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The overhead of other tools. The figures were measured earlier on a machine like the development
- * machine of Sluice; benchmarks do not measure them again. See docs/benchmarks.md.
+ * machine of Sluice; benchmarks do not measure them again. See docs/reference/benchmarks.md.
  */
 #ifndef SLUICE_BENCH_PEERS_H
 #define SLUICE_BENCH_PEERS_H

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# How often and how soon the searches get near a known optimum. docs/benchmarks.md describes the method. BUILD names the
+# How often and how soon the searches get near a known optimum. docs/reference/benchmarks.md describes the method. BUILD names the
 # build tree, SEEDS is the number of seeds, PROBLEM one of toy, hopper-vpic, ..., stampede-gcrm.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -2,7 +2,7 @@
  *
  * The program that measures elemental operations (predict/model/operation.h): collectives and
  * exchanges (elemental_comm.c), storage rounds (elemental_storage.c), and the placement of ranks
- * (elemental_place.c). `sluice model measure` starts it and reads its output; docs/elemental.md
+ * (elemental_place.c). `sluice model measure` starts it and reads its output; docs/reference/measure.md
  * describes the formats of input and output.
  */
 #ifndef SLUICE_ELEMENTAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A template for an asynchronous plug-in: it has all hooks, and counts calls and bytes of each
- * process. It runs in the watcher, a separate process of Sluice; see docs/plugins.md.
+ * process. It runs in the watcher, a separate process of Sluice; see docs/reference/plugins.md.
  *
  *	cc -shared -fPIC -I PREFIX/include -o async_skeleton.so async_skeleton.c
  *	sluice --set plugins.load=$PWD/async_skeleton.so run -- ./program

@@ -2,7 +2,7 @@
  *
  * A template for an in-line plug-in. It runs inside the observed program, in the thread that made
  *the call. In a hook it may use libc only and must not wait, print, exit or allocate memory;
- *several threads may be in a hook at the same time. See docs/plugins.md.
+ *several threads may be in a hook at the same time. See docs/reference/plugins.md.
  *
  * This one advises the kernel to drop the data of long reads from the page cache.
  *

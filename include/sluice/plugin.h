@@ -9,7 +9,7 @@
  *
  * Compile it with `cc -shared -fPIC` and name its absolute path in the settings; it does not link
  * against any library of Sluice. The settings alone decide which plug-ins are loaded and which
- * layers they observe (docs/plugins.md):
+ * layers they observe (docs/reference/plugins.md):
  *
  *	[plugins]          plug-ins for all layers        load = histogram /opt/site/mine.so
  *	[plugins.POSIX]    plug-ins for this layer        load = read_ahead

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The layer HDF5: files, datasets, groups, attributes, objects, links, and the properties that affect how
- * data is moved. docs/wrapgen.md explains the marks, capture/libraries/hdf5.h the helpers.
+ * data is moved. docs/reference/interfaces.md explains the marks, capture/libraries/hdf5.h the helpers.
  *
  * Functions that only access memory are left out; tests/lint/not-io-hdf5.txt gives the reasons. Names are
  * as the library exports them: H5Dcreate is a macro for H5Dcreate1 or H5Dcreate2, H5Fopen_async is a macro

@@ -2,7 +2,7 @@
  *
  * The marks of annotated prototypes. They are empty macros for the compiler, which checks every
  * prototype against the library's own headers; wrapgen reads them. Include this header last. Reference:
- * docs/wrapgen.md.
+ * docs/reference/interfaces.md.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_MARKS_H
 #define SLUICE_CAPTURE_INTERFACES_MARKS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * MPI-IO and the related functions of MPI: start and end of the process, and completion of I/O requests.
- * All of MPI 3.1, and the large counts of MPI 4. docs/wrapgen.md explains the marks.
+ * All of MPI 3.1, and the large counts of MPI 4. docs/reference/interfaces.md explains the marks.
  *
  * The guest is built without any MPI (capture/libraries/mpi.h defines the types); with SLUICE_CHECK the
  * compiler compares the prototypes with those of an installed one.

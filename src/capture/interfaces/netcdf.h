@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The layer NetCDF: files, definitions and settings, and every family of put and get. docs/wrapgen.md
+ * The layer NetCDF: files, definitions and settings, and every family of put and get. docs/reference/interfaces.md
  * explains the marks, capture/libraries/netcdf.h the helpers.
  *
  * The number of a group contains that of its file, so calls on it are linked to the opening of the file.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The layer PnetCDF: files, definitions and settings, all families of put and get (blocking, collective
- * and non-blocking), and the waiting calls. docs/wrapgen.md explains the marks, capture/libraries/netcdf.h
+ * and non-blocking), and the waiting calls. docs/reference/interfaces.md explains the marks, capture/libraries/netcdf.h
  * the helpers; tests/lint/not-io-pnetcdf.txt says why the other functions are left out.
  *
  * A family is written once for each shape (the part of a variable) and expanded for each type.

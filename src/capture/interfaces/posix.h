@@ -3,7 +3,7 @@
  * The layer POSIX: descriptors, paths, directories, mappings, locks, asynchronous I/O; and the layer
  * POSIX.Network: pipes, sockets and event descriptors.
  *
- * One line per function; docs/wrapgen.md explains the marks. PATH is recorded as the program passed it. Of
+ * One line per function; docs/reference/interfaces.md explains the marks. PATH is recorded as the program passed it. Of
  * two offsets, that of the FD is recorded; sendfile and tee have none there. Calls on sockets and pipes are
  * assigned to their layer when a trace is read, by the kind of the descriptor.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * io_uring by liburing: the functions that create rings, submit operations and get their results. The
- * operations are recorded as children of these calls: capture/libraries/uring.h. docs/wrapgen.md explains
+ * operations are recorded as children of these calls: capture/libraries/uring.h. docs/reference/interfaces.md explains
  * the marks.
  *
  * With SLUICE_CHECK the compiler compares the prototypes with those of an installed liburing.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The rows of annotated headers: one per wrapped function, checked and complete, so that a template
- * only has to print it. docs/wrapgen.md documents the marks.
+ * only has to print it. docs/reference/interfaces.md documents the marks.
  */
 #ifndef SLUICE_CAPTURE_WRAPGEN_INTERFACE_H
 #define SLUICE_CAPTURE_WRAPGEN_INTERFACE_H

@@ -398,7 +398,7 @@ static int read_function_marks(struct parser *p)
 			;
 		if (i == COUNT(function_marks))
 			return fail(p, t,
-				    "unknown mark '%.*s' before a function; see docs/wrapgen.md",
+				    "unknown mark '%.*s' before a function; see docs/reference/interfaces.md",
 				    shown_length(t), t->at);
 		error = function_marks[i].set(p, function_marks[i].name, function_marks[i].place);
 		if (error)
@@ -449,7 +449,7 @@ static int read_arg_marks(struct parser *p, struct span *s, struct arg *arg)
 			return 0;
 		if (role < 0)
 			return fail(p, s->first,
-				    "unknown mark '%.*s' before an argument; see docs/wrapgen.md",
+				    "unknown mark '%.*s' before an argument; see docs/reference/interfaces.md",
 				    shown_length(s->first), s->first->at);
 		if (arg->role != ROLE_NONE)
 			return fail(p, s->first, "an argument takes one mark, not %s and %s",
