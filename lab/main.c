@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice-lab: research code that the product does not need, invoked as `sluice lab`. It reproduces
- * the tables and figures of the papers, runs the I/O kernels, and learns from any table.
+ * sluice-lab: research code that the product does not need. `sluice lab` runs it. It reproduces the
+ * tables and figures of the papers, runs the I/O kernels and fits models to any table.
  */
 #include "cli/command.h"
 
@@ -19,12 +19,18 @@ static const struct command_section sections[] = {
 	{ 0 },
 };
 
+static const struct command_alias aliases[] = {
+	{ "learn describe", "learn show" },
+	{ 0 },
+};
+
 const struct program cli_program = {
 	.name = "sluice lab",
 	.page = "sluice-lab",
-	.summary = "reproduce published results, run I/O kernels and learn from tables",
+	.summary = "reproduce published results, run I/O kernels and fit models to tables",
 	.commands = commands,
 	.sections = sections,
+	.aliases = aliases,
 };
 
 int main(int argc, char **argv)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the verbs of `sluice learn` share: their options, and how these become a plan.
+ * What the subcommands of `sluice lab learn` share: the options of fit and select that describe the
+ * learning task, and their translation into a model plan.
  */
 #ifndef SLUICE_LAB_LEARN_LEARN_H
 #define SLUICE_LAB_LEARN_LEARN_H
@@ -9,30 +10,41 @@
 
 struct model_plan;
 
-struct learn_args {
-	const char *target, *features, *by, *time, *output, *learner, *learners, *recipe, *recipes;
-	const char *refresh, *coverage;
-	uint64_t folds, budget, threads, seed;
-	int split, score, calibrate;
-	bool classify, logarithm, all, json;
+#define LEARN_COVERAGE "0.9" /* default of --coverage */
+
+/* Filled by learn_task_options. The texts point into argv. */
+struct learn_task {
+	const char *response, *features, *by, *time_column;
+	uint64_t folds, threads, seed;
+	int split;
+	bool classify, logarithm;
 };
 
-/* The verbs that have a file of their own. They return exit codes. */
-int learn_select(struct command *command);
-int learn_predict(struct command *command);
+/* Include it with OPTION_INCLUDE(). */
+extern const struct option learn_task_options[];
 
-/* Says what is wrong. COMMAND_NO_DATA where there are no rows, else COMMAND_FAILED. */
+/* Prints the error. Returns COMMAND_NO_DATA if the table has no rows, else COMMAND_FAILED. */
 int learn_fail(const struct command *command, int r, const struct err *err);
 
-/* Checks of options: COMMAND_GOOD, or COMMAND_MISUSE when it was said what is wrong. */
-int learn_target(const struct command *command);
-int learn_coverage(const struct command *command, double *coverage);
+/* Check options. They return COMMAND_GOOD, or COMMAND_MISUSE after they printed what is wrong. */
+int learn_check_response(const struct command *command, const struct learn_task *task);
+int learn_check_threads(const struct command *command, const struct learn_task *task);
+int learn_parse_coverage(const struct command *command, const char *text, double *coverage);
 
-unsigned learn_threads(const struct learn_args *args);
+unsigned learn_threads(const struct learn_task *task);
 
-/* What fit and select share, all but the method. Its texts are in args and split. */
-void learn_plan(struct model_plan *plan, const struct learn_args *args, char *split, size_t cap);
+/*
+ * Sets everything in the plan except the method. `split` receives the name of the split. The plan
+ * refers to the task and to `split`, which must outlive it.
+ */
+void learn_make_plan(struct model_plan *plan, const struct learn_task *task, char *split,
+		     size_t cap);
 
-void learn_left_out(const struct command *command, size_t rows, const char *target);
+/* Warns that rows without a response were left out; prints nothing if there are none. */
+void learn_warn_left_out(const struct command *command, size_t rows, const char *response);
+
+/* Prints a message that is neither data nor a warning. */
+void learn_note(const struct command *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice learn predict: a table with a model's predictions as further columns.
+ * sluice lab learn predict: adds the predictions of a model to a table as further columns.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,16 +10,31 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "lab/learn/learn.h"
-#include "lab/learn/show.h"
-#include "learn/table/csv.h"
-#include "learn/table/dataset.h"
 #include "base/number.h"
+#include "lab/learn/learn.h"
+#include "lab/learn/print.h"
 #include "learn/judge/metrics.h"
 #include "learn/model/model.h"
+#include "learn/table/csv.h"
+#include "learn/table/dataset.h"
 
-/* Do the names of all classes read as numbers? Then so does their column. */
-static bool classes_numbers(const struct model *model, double *numbers)
+struct predict_args {
+	const char *coverage, *output;
+	bool json;
+};
+
+static const struct option predict_options[] = {
+	{ 0, "coverage", "SHARE", LEARN_COVERAGE, "set the coverage of the prediction interval",
+	  OPTION_TEXT, offsetof(struct predict_args, coverage) },
+	{ 'o', "output", "FILE", NULL, "write the CSV to FILE (default: standard output)",
+	  OPTION_TEXT, offsetof(struct predict_args, output) },
+	{ 'j', "json", NULL, NULL, "print one JSON object of schema " LEARN_SCHEMA, OPTION_FLAG,
+	  offsetof(struct predict_args, json) },
+	{ 0 }
+};
+
+/* Parses the names of the classes. Returns false if one of them is not a number. */
+static bool parse_class_numbers(const struct model *model, double *numbers)
 {
 	for (size_t i = 0; i < model->pipeline.classes; i++) {
 		if (!number_parse(model->classes[i], strlen(model->classes[i]), &numbers[i]))
@@ -28,13 +43,14 @@ static bool classes_numbers(const struct model *model, double *numbers)
 	return true;
 }
 
-/* The most probable class per row, as it stood in the table that was learnt. */
-static void class_column(struct dataset *dataset, const struct model *model, const double *chances)
+/* Appends the most probable class of each row, spelled as in the training data. */
+static void add_class_column(struct dataset *dataset, const struct model *model,
+			     const double *chances)
 {
 	size_t classes = model->pipeline.classes, at = dataset_add(dataset, "prediction", NULL);
 	struct column *column = &dataset->columns[at];
 	double numbers[LEARNER_CLASSES_MAX];
-	bool is_number = classes_numbers(model, numbers);
+	bool is_number = parse_class_numbers(model, numbers);
 
 	if (!is_number) {
 		column->levels = xcalloc(classes, sizeof(*column->levels));
@@ -49,8 +65,8 @@ static void class_column(struct dataset *dataset, const struct model *model, con
 	}
 }
 
-static void chance_columns(struct dataset *dataset, const struct model *model,
-			   const double *chances)
+static void add_probability_columns(struct dataset *dataset, const struct model *model,
+				    const double *chances)
 {
 	size_t classes = model->pipeline.classes;
 	AUTO_FREE double *chance = xmalloc((dataset->rows + 1) * sizeof(*chance));
@@ -64,8 +80,8 @@ static void chance_columns(struct dataset *dataset, const struct model *model,
 	}
 }
 
-static int interval_columns(struct dataset *dataset, const struct model *model,
-			    const double *guesses, double coverage, struct err *err)
+static int add_interval_columns(struct dataset *dataset, const struct model *model,
+				const double *guesses, double coverage, struct err *err)
 {
 	size_t width = model->schema.width, rows = dataset->rows;
 	AUTO_FREE double *inputs = xmalloc((rows + 1) * width * sizeof(*inputs));
@@ -85,9 +101,9 @@ static int interval_columns(struct dataset *dataset, const struct model *model,
 	return 0;
 }
 
-/* Where the truth is in the table, how good were we? */
-static void tell_quality(const struct command *command, const struct model *model,
-			 const struct dataset *dataset, double *guesses)
+/* Prints the quality of the predictions if the table has the true values. */
+static void report_quality(const struct command *command, const struct model *model,
+			   const struct dataset *dataset, double *guesses)
 {
 	size_t answers = model->pipeline.classes ? model->pipeline.classes : 1, n = 0;
 	AUTO_FREE double *truth = xmalloc((dataset->rows + 1) * sizeof(*truth));
@@ -96,7 +112,8 @@ static void tell_quality(const struct command *command, const struct model *mode
 
 	if (r < 0) {
 		if (r != -ENOENT)
-			command_warn(command, "not judged: %s", err.text);
+			command_warn(command, "cannot compare predictions with true values: %s",
+				     err.text);
 		return;
 	}
 	for (size_t i = 0; i < dataset->rows; i++) {
@@ -106,17 +123,17 @@ static void tell_quality(const struct command *command, const struct model *mode
 		memmove(guesses + n++ * answers, guesses + i * answers, answers * sizeof(*guesses));
 	}
 	if (n && model->classes)
-		fprintf(stderr, "sluice learn: %zu rows: accuracy %.4f, AUC %.4f, Brier %.4f\n", n,
-			metrics_accuracy(truth, guesses, n, answers),
-			metrics_auc_classes(truth, guesses, n, answers),
-			metrics_brier(truth, guesses, n, answers));
+		learn_note(command, "%zu rows: accuracy %.4f, AUC %.4f, Brier score %.4f", n,
+			   metrics_accuracy(truth, guesses, n, answers),
+			   metrics_auc_classes(truth, guesses, n, answers),
+			   metrics_brier(truth, guesses, n, answers));
 	else if (n)
-		fprintf(stderr, "sluice learn: %zu rows: RMSE %.4g, R2 %.4f, median error %.1f%%\n",
-			n, metrics_rmse(truth, guesses, n), metrics_r2(truth, guesses, n),
-			100 * metrics_median_error(truth, guesses, n));
+		learn_note(command, "%zu rows: RMSE %.4g, R2 %.4f, median error %.1f%%", n,
+			   metrics_rmse(truth, guesses, n), metrics_r2(truth, guesses, n),
+			   100 * metrics_median_error(truth, guesses, n));
 }
 
-static void predictions_json(const struct dataset *dataset, size_t from)
+static void print_predictions_json(const struct dataset *dataset, size_t from)
 {
 	struct json json;
 
@@ -139,10 +156,10 @@ static void predictions_json(const struct dataset *dataset, size_t from)
 	json_end(&json);
 }
 
-static int predictions_put(const struct command *command, const struct dataset *dataset,
-			   size_t from)
+static int write_predictions(const struct command *command, const struct dataset *dataset,
+			     size_t from)
 {
-	const struct learn_args *args = command->args;
+	const struct predict_args *args = command->args;
 	struct err err = { 0 };
 
 	if (args->output || !args->json) {
@@ -150,67 +167,89 @@ static int predictions_put(const struct command *command, const struct dataset *
 			return command_fail(command, "%s", err.text);
 	}
 	if (args->json)
-		predictions_json(dataset, from);
+		print_predictions_json(dataset, from);
 	return command_finish(command);
 }
 
-/* Columns of ours that the table has already would be there twice. */
-static int names_check(const struct command *command, const struct dataset *dataset)
+/* Fails if the table already has a column of predictions. */
+static int check_columns(const struct command *command, const struct dataset *dataset)
 {
 	if (dataset_find(dataset, "prediction", NULL) < 0)
 		return COMMAND_GOOD;
-	return command_fail(command, "%s has a column \"prediction\" already: rename it",
-			    command->argv[2]);
+	return command_fail(command, "%s already has a column \"prediction\"; rename or remove it",
+			    command->argv[1]);
 }
 
 static int predict_table(const struct command *command, const struct model *model,
 			 struct dataset *dataset, double coverage)
 {
 	size_t answers = model->pipeline.classes ? model->pipeline.classes : 1;
-	size_t from = dataset->width, strange = 0, missing = 0;
+	size_t from = dataset->width, unknown = 0, missing = 0;
 	AUTO_FREE double *guesses = xmalloc((dataset->rows + 1) * answers * sizeof(*guesses));
 	struct err err = { 0 };
-	int r = names_check(command, dataset);
+	int r = check_columns(command, dataset);
 
 	if (r)
 		return r;
-	r = model_predict(model, dataset, guesses, &strange, &missing, &err);
+	r = model_predict(model, dataset, guesses, &unknown, &missing, &err);
 	if (r >= 0 && model->classes) {
-		class_column(dataset, model, guesses);
-		chance_columns(dataset, model, guesses);
+		add_class_column(dataset, model, guesses);
+		add_probability_columns(dataset, model, guesses);
 	} else if (r >= 0) {
 		dataset_add(dataset, "prediction", guesses);
-		r = interval_columns(dataset, model, guesses, coverage, &err);
+		r = add_interval_columns(dataset, model, guesses, coverage, &err);
 	}
 	if (r < 0)
 		return learn_fail(command, r, &err);
-	if (strange)
-		command_warn(command, "%zu values are texts that the model has never seen",
-			     strange);
+	if (unknown)
+		command_warn(command, "%zu %s unknown to the model", unknown,
+			     unknown == 1 ? "text value is" : "text values are");
 	if (missing)
-		command_warn(command, "%zu values are missing; the model took what is usual",
-			     missing);
-	r = predictions_put(command, dataset, from);
-	tell_quality(command, model, dataset, guesses);
+		command_warn(command,
+			     "%zu %s missing; the model uses the median of the training data",
+			     missing, missing == 1 ? "value is" : "values are");
+	r = write_predictions(command, dataset, from);
+	report_quality(command, model, dataset, guesses);
 	return r;
 }
 
-int learn_predict(struct command *command)
+static int predict_run(struct command *command)
 {
+	const struct predict_args *args = command->args;
 	AUTO_DATASET struct dataset dataset = { 0 };
 	struct model model;
 	struct err err = { 0 };
 	double coverage;
-	int r = learn_coverage(command, &coverage);
+	int r = learn_parse_coverage(command, args->coverage, &coverage);
 
 	if (r)
 		return r;
-	r = model_load(&model, command->argv[1], &err);
+	r = model_load(&model, command->argv[0], &err);
 	if (r < 0)
 		return learn_fail(command, r, &err);
-	r = csv_read(&dataset, command->argv[2], &err);
+	r = csv_read(&dataset, command->argv[1], &err);
 	r = r < 0 ? learn_fail(command, r, &err)
 		  : predict_table(command, &model, &dataset, coverage);
 	model_release(&model);
 	return r;
 }
+
+const struct command_ops command_learn_predict = {
+	.name = "predict",
+	.help = "add the predictions of a model to a table",
+	.operands = "MODEL DATA",
+	.operands_min = 2,
+	.operands_max = 2,
+	.about =
+		"Writes DATA as CSV with further columns: prediction, and for numbers low and "
+		"high, "
+		"the ends of the prediction interval, or for classes chance_CLASS, the probability "
+		"of each class. If DATA has the response, the quality of the predictions is "
+		"printed "
+		"on standard error.\n\n"
+		"Columns are found by name. A damaged model, or one of a later version of Sluice, "
+		"is refused.",
+	.options = predict_options,
+	.args_bytes = sizeof(struct predict_args),
+	.run = predict_run,
+};

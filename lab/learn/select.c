@@ -1,48 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice learn select: a race of methods. Ctrl-C ends it early, and what is complete is shown.
+ * sluice lab learn select: compares methods by cross-validation. Ctrl-C ends the search early; the
+ * completed candidates are shown.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/term.h"
 #include "lab/learn/learn.h"
-#include "lab/learn/show.h"
+#include "lab/learn/print.h"
+#include "learn/judge/selection.h"
+#include "learn/model/model.h"
 #include "learn/table/csv.h"
 #include "learn/table/dataset.h"
 #include "learn/table/folds.h"
-#include "learn/judge/selection.h"
-#include "learn/model/model.h"
 
-/* Set by the first Ctrl-C; the second one ends us. */
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal)
-{
-	(void)signal;
-	interrupted = 1;
-}
-
-struct race_shown {
-	struct progress progress;
-	bool started;
+struct select_args {
+	struct learn_task task;
+	const char *learners, *recipes, *output;
+	uint64_t candidates;
+	int score;
+	bool all, json;
 };
 
-static bool race_progress(void *arg, size_t done, size_t total)
-{
-	struct race_shown *shown = arg;
+#define FIELD(name) offsetof(struct select_args, name)
 
-	if (!shown->started)
-		progress_start(&shown->progress, "judging candidates", total);
-	shown->started = true;
-	progress_show(&shown->progress, done);
-	return interrupted;
-}
+static const struct option select_options[] = {
+	OPTION_INCLUDE(learn_task_options, FIELD(task)),
+	{ 0, "learners", "METHODS", NULL,
+	  "choose among these methods, such as linear,svm (default: all)", OPTION_TEXT,
+	  FIELD(learners) },
+	{ 0, "recipes", "RECIPES", NULL,
+	  "choose among these preparations, separated by ; (default: the method's own)",
+	  OPTION_TEXT, FIELD(recipes) },
+	{ 0, "candidates", "N", "30", "try N candidate models per method", OPTION_COUNT,
+	  FIELD(candidates) },
+	{ 0, "score", SELECTION_SCORES, NULL,
+	  "rank candidates by this metric (default: rmse, or accuracy for classes)", OPTION_CHOICE,
+	  FIELD(score) },
+	{ 0, "all", NULL, NULL, "show every candidate instead of the best one of each method",
+	  OPTION_FLAG, FIELD(all) },
+	{ 'o', "output", "FILE", NULL, "write a model of the best candidate to FILE", OPTION_TEXT,
+	  FIELD(output) },
+	{ 'j', "json", NULL, NULL, "print one JSON object of schema " LEARN_SCHEMA, OPTION_FLAG,
+	  FIELD(json) },
+	{ 0 }
+};
 
-/* Lists that the options name. */
+#undef FIELD
+
+/* The values of --learners and --recipes. Both arrays end with NULL; NULL: not given. */
 struct choice {
 	const struct learner_ops **learners;
 	char **recipes;
@@ -56,10 +66,10 @@ static void choice_release(struct choice *choice)
 	free(choice->learners);
 }
 
-static int learners_read(const struct command *command, struct choice *choice)
+static int parse_learners(const struct command *command, struct choice *choice)
 {
-	const struct learn_args *args = command->args;
-	unsigned task = args->classify ? LEARNER_CLASSIFIES : LEARNER_REGRESSES;
+	const struct select_args *args = command->args;
+	unsigned task = args->task.classify ? LEARNER_CLASSIFIES : LEARNER_REGRESSES;
 	struct err err = { 0 };
 
 	if (learner_find_all(args->learners, task, &choice->learners, &err) < 0)
@@ -67,9 +77,9 @@ static int learners_read(const struct command *command, struct choice *choice)
 	return COMMAND_GOOD;
 }
 
-static int recipes_read(const struct command *command, struct choice *choice)
+static int parse_recipes(const struct command *command, struct choice *choice)
 {
-	const struct learn_args *args = command->args;
+	const struct select_args *args = command->args;
 	AUTO_FREE char *copy = xstrdup(args->recipes);
 	struct err err = { 0 };
 	char *rest = copy, *recipe;
@@ -84,35 +94,35 @@ static int recipes_read(const struct command *command, struct choice *choice)
 	return COMMAND_GOOD;
 }
 
-static int choice_read(const struct command *command, struct choice *choice,
-		       struct selection_plan *plan)
+static int make_selection_plan(const struct command *command, struct choice *choice,
+			       struct selection_plan *plan)
 {
-	const struct learn_args *args = command->args;
+	const struct select_args *args = command->args;
 	int r = COMMAND_GOOD;
 
 	*plan = (struct selection_plan){
-		.log_target = args->logarithm,
-		.budget = args->budget,
-		.score = args->score >= 0 ? (enum selection_score)args->score
-			 : args->classify ? SELECT_ACCURACY
-					  : SELECT_RMSE,
-		.seed = args->seed,
-		.threads = learn_threads(args),
+		.log_target = args->task.logarithm,
+		.budget = args->candidates,
+		.score = args->score >= 0      ? (enum selection_score)args->score
+			 : args->task.classify ? SELECT_ACCURACY
+					       : SELECT_RMSE,
+		.seed = args->task.seed,
+		.threads = learn_threads(&args->task),
 	};
 	if (args->learners)
-		r = learners_read(command, choice);
+		r = parse_learners(command, choice);
 	if (!r && args->recipes)
-		r = recipes_read(command, choice);
+		r = parse_recipes(command, choice);
 	plan->learners = (const struct learner_ops *const *)choice->learners;
 	plan->recipes = (const char *const *)choice->recipes;
 	return r;
 }
 
-/* The winner as a model: the same plan and seed give the same folds. */
-static int winner_save(const struct command *command, const struct dataset *dataset,
+/* Fits the winner to all rows. The same plan and seed give the folds of the selection. */
+static int save_winner(const struct command *command, const struct dataset *dataset,
 		       const struct selection *selection, struct model_plan *plan)
 {
-	const struct learn_args *args = command->args;
+	const struct select_args *args = command->args;
 	struct model model;
 	struct err err = { 0 };
 	int r;
@@ -125,36 +135,34 @@ static int winner_save(const struct command *command, const struct dataset *data
 	model_release(&model);
 	if (r < 0)
 		return learn_fail(command, r, &err);
-	fprintf(stderr, "sluice learn: the best is written to %s\n", args->output);
+	learn_note(command, "wrote a model of the best candidate to %s", args->output);
 	return COMMAND_GOOD;
 }
 
-static int race_run(struct selection *selection, const struct selection_plan *wanted,
-		    const struct model_rows *rows, const struct folds *folds, struct err *err)
+static int run_selection(struct selection *selection, const struct selection_plan *wanted,
+			 const struct model_rows *rows, const struct folds *folds, struct err *err)
 {
-	struct sigaction catch = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND }, old;
 	struct samples samples = model_rows_samples(rows);
 	struct selection_plan plan = *wanted;
-	struct race_shown shown = { 0 };
+	struct progress progress;
+	struct interrupt stop;
 	int r;
 
-	plan.progress = race_progress;
-	plan.progress_arg = &shown;
-	sigaction(SIGINT, &catch, &old);
-	if (old.sa_handler == SIG_IGN)
-		sigaction(SIGINT, &old, NULL);
+	plan.progress = interrupt_show_progress;
+	plan.progress_arg = &progress;
+	progress_start(&progress, "candidates", 0);
+	interrupt_catch(&stop);
 	r = selection_run(selection, &plan, &samples, folds, err);
-	sigaction(SIGINT, &old, NULL);
-	if (shown.started)
-		progress_end(&shown.progress);
+	interrupt_restore(&stop);
+	progress_end(&progress);
 	return r;
 }
 
-static int select_rows(const struct command *command, struct selection *selection,
-		       const struct selection_plan *plan, const struct dataset *dataset,
-		       const struct model_plan *wanted)
+static int select_among_rows(const struct command *command, struct selection *selection,
+			     const struct selection_plan *plan, const struct dataset *dataset,
+			     const struct model_plan *wanted)
 {
-	const struct learn_args *args = command->args;
+	const struct select_args *args = command->args;
 	struct model_rows rows = { 0 };
 	struct folds folds = { 0 };
 	struct err err = { 0 };
@@ -164,13 +172,13 @@ static int select_rows(const struct command *command, struct selection *selectio
 	if (r >= 0)
 		r = model_rows_split(&rows, dataset, wanted, &folds, &err);
 	if (r >= 0)
-		r = race_run(selection, plan, &rows, &folds, &err);
+		r = run_selection(selection, plan, &rows, &folds, &err);
 	if (r < 0) {
 		r = learn_fail(command, r, &err);
 	} else {
-		learn_left_out(command, rows.left_out, args->target);
+		learn_warn_left_out(command, rows.left_out, args->task.response);
 		option_choice_name(FOLDS_WORDS, (int)folds.kind, split, sizeof(split));
-		learn_show_board(selection, plan, &rows, split, args->all, args->json);
+		learn_print_board(selection, plan, &rows, split, args->all, args->json);
 		r = command_finish(command);
 	}
 	folds_release(&folds);
@@ -178,42 +186,66 @@ static int select_rows(const struct command *command, struct selection *selectio
 	return r;
 }
 
-static int select_table(const struct command *command, const struct selection_plan *plan,
-			const struct dataset *dataset)
+static int select_for_table(const struct command *command, const struct selection_plan *plan,
+			    const struct dataset *dataset)
 {
-	const struct learn_args *args = command->args;
+	const struct select_args *args = command->args;
 	struct selection selection = { 0 };
 	struct model_plan wanted;
 	char split[32];
 	int r;
 
-	learn_plan(&wanted, args, split, sizeof(split));
-	r = select_rows(command, &selection, plan, dataset, &wanted);
+	learn_make_plan(&wanted, &args->task, split, sizeof(split));
+	r = select_among_rows(command, &selection, plan, dataset, &wanted);
 	if (!r && selection.count && args->output)
-		r = winner_save(command, dataset, &selection, &wanted);
+		r = save_winner(command, dataset, &selection, &wanted);
 	if (!r && selection.count < selection.planned) {
-		command_warn(command, "it was stopped: %zu of %zu candidates are complete",
-			     selection.count, selection.planned);
+		command_warn(command, "interrupted after %zu of %zu candidates", selection.count,
+			     selection.planned);
 		r = COMMAND_FAILED;
 	}
 	selection_release(&selection);
 	return r;
 }
 
-int learn_select(struct command *command)
+static int select_run(struct command *command)
 {
+	const struct select_args *args = command->args;
 	AUTO_DATASET struct dataset dataset = { 0 };
 	struct choice choice = { 0 };
 	struct selection_plan plan;
 	struct err err = { 0 };
-	int r = learn_target(command);
+	int r = learn_check_threads(command, &args->task);
 
 	if (!r)
-		r = choice_read(command, &choice, &plan);
+		r = learn_check_response(command, &args->task);
+	if (!r)
+		r = make_selection_plan(command, &choice, &plan);
 	if (!r) {
-		r = csv_read(&dataset, command->argv[1], &err);
-		r = r < 0 ? learn_fail(command, r, &err) : select_table(command, &plan, &dataset);
+		r = csv_read(&dataset, command->argv[0], &err);
+		r = r < 0 ? learn_fail(command, r, &err)
+			  : select_for_table(command, &plan, &dataset);
 	}
 	choice_release(&choice);
 	return r;
 }
+
+const struct command_ops command_learn_select = {
+	.name = "select",
+	.help = "compare methods by cross-validation",
+	.operands = "DATA",
+	.operands_min = 1,
+	.operands_max = 1,
+	.about =
+		"Tries each method with its default settings and with random ones, and ranks the "
+		"candidates by the mean over the folds of RMSE (numbers) or accuracy (classes), or "
+		"by --score. --output fits the best candidate to all rows and writes the model.\n\n"
+		"If the search is interrupted, the completed candidates are shown and the exit "
+		"code "
+		"is 1.\n\n"
+		"  sluice lab learn select runs.csv --response bw --by nodes,size\n"
+		"  sluice lab learn select states.csv --response label --classify --time-column t",
+	.options = select_options,
+	.args_bytes = sizeof(struct select_args),
+	.run = select_run,
+};

