@@ -21,6 +21,16 @@ static const struct command_section sections[] = {
 
 static const struct command_alias aliases[] = {
 	{ "learn describe", "learn show" },
+	{ "reproduce table2", "reproduce behzad table2" },
+	{ "reproduce table3", "reproduce behzad table3" },
+	{ "reproduce table4", "reproduce behzad table4" },
+	{ "reproduce table5", "reproduce behzad table5" },
+	{ "reproduce figure7", "reproduce behzad figure7" },
+	{ "reproduce figure9", "reproduce behzad figure9" },
+	{ "reproduce figure10", "reproduce behzad figure10" },
+	{ "reproduce figure11", "reproduce behzad figure11" },
+	{ "reproduce figure12", "reproduce behzad figure12" },
+	{ "reproduce all", "reproduce behzad all" },
 	{ 0 },
 };
 

@@ -34,7 +34,7 @@ const struct option learn_task_options[] = {
 	{ 0, "by", "LIST", NULL, "keep rows that agree in these columns in one fold", OPTION_TEXT,
 	  FIELD(by) },
 	{ 0, "time-column", "COLUMN", NULL,
-	  "order rows by this time and test each block on earlier rows", OPTION_TEXT,
+	  "take the time of each row from COLUMN and train on earlier rows only", OPTION_TEXT,
 	  FIELD(time_column) },
 	{ 0, "seed", "N", "1", "set the seed; the same seed gives the same result", OPTION_COUNT,
 	  FIELD(seed) },

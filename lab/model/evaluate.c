@@ -28,8 +28,8 @@ struct evaluate_args {
 static const struct option evaluate_options[] = {
 	{ 0, "machine", "NAME|FILE", "vesta", "description of the machine", OPTION_TEXT,
 	  FIELD(machine) },
-	{ 0, "contention", REPLICA_LAW_WORDS, "queue", "contention model of the simulated storage",
-	  OPTION_CHOICE, FIELD(contention) },
+	{ 0, "contention", REPLICA_CONTENTION_WORDS, "queue",
+	  "contention model of the simulated storage", OPTION_CHOICE, FIELD(contention) },
 	{ 0, "measured", "CSV", NULL, "judge by measured runs instead of a simulated machine",
 	  OPTION_TEXT, FIELD(measured) },
 	{ 0, "rows", "CSV", NULL, "with --measured: elemental measurements of that machine",
@@ -90,9 +90,10 @@ static void print_evaluation_json(const struct evaluation *evaluation)
 
 	json_start(&json, stdout, EVALUATE_SCHEMA);
 	json_text(&json, "machine", evaluation->contest.machine.name);
-	json_text(&json, "law",
-		  evaluation->replica ? plan->law == REPLICA_SHARE ? "share" : "queue" : NULL);
-	json_text(&json, "times", plan->times);
+	json_text(&json, "contention",
+		  evaluation->replica ? plan->contention == REPLICA_SHARE ? "share" : "queue"
+				      : NULL);
+	json_text(&json, "measured", plan->times);
 	json_text(&json, "rows", plan->rows);
 	json_count(&json, "seed", plan->study.seed);
 	json_count(&json, "repetitions", plan->study.repetitions);
@@ -143,7 +144,7 @@ static struct evaluation_plan make_plan(const struct evaluate_args *args)
 {
 	return (struct evaluation_plan){
 		.machine = args->machine,
-		.law = (enum replica_law)args->contention,
+		.contention = (enum replica_contention)args->contention,
 		.times = args->measured,
 		.rows = args->rows,
 		.policy = (enum noise_policy)args->policy,

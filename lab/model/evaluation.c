@@ -61,7 +61,7 @@ static int contest_make(struct evaluation *evaluation, struct err *err)
 		r = machine_open(&machine, plan->machine, err);
 		return r < 0 ? r : contest_read(&evaluation->contest, &machine, plan->times, err);
 	}
-	r = replica_open(&evaluation->replica, plan->machine, plan->law, err);
+	r = replica_open(&evaluation->replica, plan->machine, plan->contention, err);
 	if (r < 0)
 		return r;
 	if (plan->times)

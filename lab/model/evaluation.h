@@ -15,7 +15,7 @@
 
 struct evaluation_plan {
 	const char *machine;
-	enum replica_law law;
+	enum replica_contention contention;
 	const char *times, *rows; /* NULL: those of the modelled machine */
 	struct study_plan study;  /* benchmark is set by evaluation_open() */
 	enum noise_policy policy;

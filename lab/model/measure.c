@@ -23,7 +23,7 @@ struct measure_args {
 static const struct option measure_options[] = {
 	{ 0, "machine", "NAME|FILE", "vesta", "description of the machine", OPTION_TEXT,
 	  offsetof(struct measure_args, machine) },
-	{ 0, "contention", REPLICA_LAW_WORDS, "queue", "contention model of the simulated storage",
+	{ 0, "contention", REPLICA_CONTENTION_WORDS, "queue", "contention model of the simulated storage",
 	  OPTION_CHOICE, offsetof(struct measure_args, contention) },
 	{ 0, "seed", "N", "1", "seed of the simulated noise", OPTION_COUNT,
 	  offsetof(struct measure_args, seed) },
@@ -84,7 +84,7 @@ static int measure_run(struct command *command)
 	if (!*platform || strlen(platform) >= ELEMENT_PLATFORM)
 		return command_misuse(command, "--platform must have between 1 and %d characters",
 				      ELEMENT_PLATFORM - 1);
-	r = replica_open(&replica, args->machine, (enum replica_law)args->contention, &err);
+	r = replica_open(&replica, args->machine, (enum replica_contention)args->contention, &err);
 	if (r >= 0)
 		r = replica_benchmark(replica, args->seed, &rows, &err);
 	replica_close(replica);

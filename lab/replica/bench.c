@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "predict/model/operation.h"
 #include "lab/replica/replica_internal.h"
+#include "predict/model/operation.h"
 #include "store/elements.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -118,7 +118,7 @@ static double ingest_rate(const struct replica *replica, double streams, double 
 	const struct physics *p = &replica->physics;
 	double limit = BRIDGES * p->bridge_rate;
 
-	if (replica->law == REPLICA_SHARE)
+	if (replica->contention == REPLICA_SHARE)
 		return fmin(asked, limit / (1 + p->ingest_loss * streams));
 	return asked / pow(1 + pow(asked / limit, p->ingest_knee), 1 / p->ingest_knee);
 }

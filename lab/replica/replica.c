@@ -116,13 +116,14 @@ static int check_machine(const struct machine *m, const char *name, struct err *
 	return 0;
 }
 
-int replica_open(struct replica **out, const char *name, enum replica_law law, struct err *err)
+int replica_open(struct replica **out, const char *name, enum replica_contention contention,
+		 struct err *err)
 {
 	struct replica *replica = xcalloc(1, sizeof(*replica));
 	int r = machine_open(&replica->machine, name, err);
 
 	bluegene_attach(&replica->machine, NULL);
-	replica->law = law;
+	replica->contention = contention;
 	if (r >= 0)
 		r = read_physics(&replica->physics, name, err);
 	if (r >= 0)

@@ -8,8 +8,8 @@
  *
  * Its constants stand in share/machines/NAME.ini, section [replica]: published figures of the
  * machine (HYB-8, HYB-31 to HYB-35), the rest assumed or chosen so that the machine behaves as was
- * published; nothing is fitted to what a model makes of it. A second law of contention shows that
- * results do not hinge on the first. docs/vesta.md has the physics, and what comes out.
+ * published; nothing is fitted to what a model makes of it. A second contention of contention shows
+ * that results do not hinge on the first. docs/vesta.md has the physics, and what comes out.
  *
  * Any thread: a replica does not change once it is open.
  */
@@ -23,11 +23,12 @@ struct elements;
 struct err;
 struct replica;
 
-enum replica_law { REPLICA_QUEUE, REPLICA_SHARE };
-#define REPLICA_LAW_WORDS "queue|share"
+enum replica_contention { REPLICA_QUEUE, REPLICA_SHARE };
+#define REPLICA_CONTENTION_WORDS "queue|share"
 
 /* name as for machine_open(); -ENODATA: the description has no such model. */
-int replica_open(struct replica **replica, const char *name, enum replica_law law, struct err *err);
+int replica_open(struct replica **replica, const char *name, enum replica_contention contention,
+		 struct err *err);
 void replica_close(struct replica *replica);
 const struct machine *replica_machine(const struct replica *replica);
 

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "learn/maths/random.h"
 #include "lab/replica/replica.h"
+#include "learn/maths/random.h"
 
 /* Section [replica] of a description: rows of replica.c. */
 struct physics {
@@ -68,7 +68,7 @@ struct physics {
 struct replica {
 	struct machine machine;
 	struct physics physics;
-	enum replica_law law;
+	enum replica_contention contention;
 };
 
 /* Writers of one round and what they bring. */

@@ -53,7 +53,7 @@ static double efficiency(const struct replica *replica, double streams)
 	const struct physics *p = &replica->physics;
 	double each = streams / p->targets;
 
-	if (replica->law == REPLICA_SHARE)
+	if (replica->contention == REPLICA_SHARE)
 		return 1 / (1 + p->share_loss * each);
 	return 1 / (1 + p->knee_loss * fmax(each - p->knee, 0));
 }

@@ -1,60 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Figures 4 to 11 as pictures. Whiskers of boxes end at 5 % and 95 %.
+ * Draws Figures 4 to 11 of Isaila et al. The whiskers of boxes end at the 5 % and 95 % quantiles.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "lab/chart/chart.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "lab/chart/chart.h"
 #include "lab/reproduce/isaila.h"
 
-static int chart_keep(struct chart *chart, const char *folder, const char *name, const char *law,
-		      struct err *err)
+static int save_chart(struct chart *chart, const char *directory, const char *name,
+		      const char *contention, struct err *err)
 {
-	AUTO_FREE char *file = xprintf("%s-%s.svg", name, law);
-	AUTO_FREE char *path = place_join(folder, file);
+	AUTO_FREE char *file = xprintf("%s-%s.svg", name, contention);
+	AUTO_FREE char *path = place_join(directory, file);
 	int r = chart_write(chart, path, err);
 
 	chart_release(chart);
 	return r;
 }
 
-/* Whose machine it is. */
-static void title_extend(struct chart *chart, const char *law)
+/* Names the machine in the title. */
+static void extend_title(struct chart *chart, const char *contention)
 {
-	char *title = xprintf("%s (modelled Vesta, law %s)", chart->title, law);
+	char *title = xprintf("%s (simulated Vesta, contention: %s)", chart->title, contention);
 
 	free(chart->title);
 	chart->title = title;
 }
 
-static struct chart_box box_of(const double quantiles[OUTCOME_QUANTILES])
+static struct chart_box make_box(const double quantiles[OUTCOME_QUANTILES])
 {
 	return (struct chart_box){ quantiles[0], quantiles[1], quantiles[2], quantiles[3],
 				   quantiles[4] };
 }
 
-static void outcome_box(struct chart *chart, size_t series, const struct outcome *outcome,
+static void add_outcome(struct chart *chart, size_t series, const struct outcome *outcome,
 			const struct contest *contest)
 {
 	struct standing standing;
 	struct chart_box box;
 
 	standing_of(&standing, outcome, contest);
-	box = box_of(standing.quantiles);
+	box = make_box(standing.quantiles);
 	chart_box(chart, series, &box);
 }
 
-static void gains_init(struct chart *chart, const char *title, const char *x)
+static void init_speedup_chart(struct chart *chart, const char *title, const char *x)
 {
-	chart_init(chart, title, x, "speed-up over the default");
+	chart_init(chart, title, x, "speedup over the default");
 	chart->logarithmic = true;
 	chart_level(chart, 1, NULL);
 }
-
-/* ---- the machine ---- */
 
 static void plot_figure4(const struct evaluation *evaluation, struct chart *chart)
 {
@@ -82,30 +80,30 @@ static void plot_ways(const struct evaluation *evaluation, struct chart *chart, 
 		AUTO_FREE char *name = xprintf("%" PRIu64 " nodes", nodes);
 		size_t series = chart_series(chart, CHART_BARS, name);
 
-		for (size_t way = 0; way < 9; way++)
+		for (size_t way = 0; way < ISAILA_WAYS; way++)
 			chart_value(chart, series, ratio(evaluation->replica, nodes, way));
 	}
-	for (size_t way = 0; way < 9; way++)
-		chart_category(chart, "%" PRIu64 " / %" PRIu64, isaila_aggregators[way / 3],
-			       isaila_buffers[way % 3]);
+	for (size_t way = 0; way < ISAILA_WAYS; way++)
+		chart_category(chart, "%" PRIu64 " / %" PRIu64,
+			       isaila_aggregators[way / ISAILA_LEVELS],
+			       isaila_buffers[way % ISAILA_LEVELS]);
 	chart_level(chart, 1, NULL);
 }
 
 static void plot_figure5(const struct evaluation *evaluation, struct chart *chart)
 {
-	plot_ways(evaluation, chart, "Figure 5: later rounds over the first", "ratio of throughput",
-		  isaila_first_ratio);
+	plot_ways(evaluation, chart, "Figure 5: later rounds compared with the first",
+		  "ratio of throughput", isaila_first_ratio);
 }
 
 static void plot_figure6(const struct evaluation *evaluation, struct chart *chart)
 {
-	plot_ways(evaluation, chart, "Figure 6: placement by topology over uniform",
+	plot_ways(evaluation, chart,
+		  "Figure 6: placement by topology compared with uniform placement",
 		  "ratio of throughput", isaila_topology_ratio);
 }
 
-/* ---- choices ---- */
-
-static void instances_name(const struct contest *contest, struct chart *chart)
+static void add_instances(const struct contest *contest, struct chart *chart)
 {
 	for (size_t i = 0; i < contest->instance_count; i++)
 		chart_category(chart, "%" PRIu64 " x %" PRIu64, contest->instances[i].nodes,
@@ -117,15 +115,16 @@ static void plot_figure7(const struct evaluation *evaluation, struct chart *char
 	const struct contest *contest = &evaluation->contest;
 	size_t series;
 
-	gains_init(chart, "Figure 7: all choices of each instance", "nodes x MiB per rank");
+	init_speedup_chart(chart, "Figure 7: all settings of each instance",
+			   "nodes x MiB per rank");
 	series = chart_series(chart, CHART_BOXES, "");
-	instances_name(contest, chart);
+	add_instances(contest, chart);
 	for (size_t i = 0; i < contest->instance_count; i++) {
 		double quantiles[OUTCOME_QUANTILES];
 		struct chart_box box;
 
 		headroom_quantiles(contest, i, quantiles);
-		box = box_of(quantiles);
+		box = make_box(quantiles);
 		chart_box(chart, series, &box);
 	}
 }
@@ -136,8 +135,9 @@ static void plot_figure8(const struct evaluation *evaluation, struct chart *char
 						     STUDY_DOMAINS };
 	const struct contest *contest = &evaluation->contest;
 
-	gains_init(chart, "Figure 8: mean speed-up of each instance", "nodes x MiB per rank");
-	instances_name(contest, chart);
+	init_speedup_chart(chart, "Figure 8: mean speedup of each instance",
+			   "nodes x MiB per rank");
+	add_instances(contest, chart);
 	for (size_t m = 0; m < sizeof(methods) / sizeof(*methods); m++) {
 		size_t series = chart_series(chart, CHART_BARS, study_method_titles[methods[m]]);
 
@@ -155,11 +155,11 @@ static void plot_figure9(const struct evaluation *evaluation, struct chart *char
 						     STUDY_DOMAINS_KEEP, STUDY_OPTIMAL };
 	size_t series;
 
-	gains_init(chart, "Figure 9: all choices of all repetitions", "choices by");
+	init_speedup_chart(chart, "Figure 9: chosen settings of all repetitions", "method");
 	series = chart_series(chart, CHART_BOXES, "");
 	for (size_t m = 0; m < sizeof(methods) / sizeof(*methods); m++) {
 		chart_category(chart, "%s", study_method_titles[methods[m]]);
-		outcome_box(chart, series, &evaluation->comparison.of[methods[m]],
+		add_outcome(chart, series, &evaluation->comparison.of[methods[m]],
 			    &evaluation->contest);
 	}
 }
@@ -168,12 +168,12 @@ static void plot_figure10(const struct evaluation *evaluation, struct chart *cha
 {
 	size_t series;
 
-	gains_init(chart, "Figure 10: fewer runs for ml, fewer benchmarks for hybrid",
-		   "what is learnt from");
+	init_speedup_chart(chart, "Figure 10: fewer runs for ml, fewer benchmarks for hybrid",
+			   "training data");
 	series = chart_series(chart, CHART_BOXES, "");
 	for (size_t i = 0; i < EVALUATION_ML_SIZES; i++) {
 		chart_category(chart, "ml, %zu runs", evaluation->ml_sizes[i].rows);
-		outcome_box(chart, series, &evaluation->ml_sizes[i].ml, &evaluation->contest);
+		add_outcome(chart, series, &evaluation->ml_sizes[i].ml, &evaluation->contest);
 	}
 	for (size_t i = 0; i < ROUNDS_RULES * EVALUATION_HYBRID_SIZES; i++) {
 		const struct size_result *result =
@@ -182,7 +182,7 @@ static void plot_figure10(const struct evaluation *evaluation, struct chart *cha
 
 		chart_category(chart, "%s, %.0f %%", study_method_names[STUDY_HYBRID + rule],
 			       100 * result->share);
-		outcome_box(chart, series, &result->hybrid[rule], &evaluation->contest);
+		add_outcome(chart, series, &result->hybrid[rule], &evaluation->contest);
 	}
 }
 
@@ -191,20 +191,20 @@ static void plot_figure11(const struct evaluation *evaluation, struct chart *cha
 	const struct contest *contest = &evaluation->contest;
 	size_t hybrid[ROUNDS_RULES], ml;
 
-	gains_init(chart, "Figure 11: noise in what is learnt from", "sigma");
+	init_speedup_chart(chart, "Figure 11: noise in the training data", "sigma");
 	for (int k = 0; k < ROUNDS_RULES; k++)
 		hybrid[k] = chart_series(chart, CHART_BOXES, study_method_titles[STUDY_HYBRID + k]);
 	ml = chart_series(chart, CHART_BOXES, "ml");
 	chart_category(chart, "none");
 	for (int k = 0; k < ROUNDS_RULES; k++)
-		outcome_box(chart, hybrid[k], &evaluation->comparison.of[STUDY_HYBRID + k],
+		add_outcome(chart, hybrid[k], &evaluation->comparison.of[STUDY_HYBRID + k],
 			    contest);
-	outcome_box(chart, ml, &evaluation->comparison.of[STUDY_ML], contest);
+	add_outcome(chart, ml, &evaluation->comparison.of[STUDY_ML], contest);
 	for (size_t i = 0; i < NOISE_LEVELS; i++) {
 		chart_category(chart, "%g", evaluation->noise[i].sigma);
 		for (int k = 0; k < ROUNDS_RULES; k++)
-			outcome_box(chart, hybrid[k], &evaluation->noise[i].hybrid[k], contest);
-		outcome_box(chart, ml, &evaluation->noise[i].ml, contest);
+			add_outcome(chart, hybrid[k], &evaluation->noise[i].hybrid[k], contest);
+		add_outcome(chart, ml, &evaluation->noise[i].ml, contest);
 	}
 }
 
@@ -217,7 +217,7 @@ static const struct plot {
 	{ "figure10", plot_figure10 }, { "figure11", plot_figure11 }, { 0 },
 };
 
-int isaila_plots(const struct evaluation *evaluation, const char *folder, const char *law,
+int isaila_plots(const struct evaluation *evaluation, const char *directory, const char *contention,
 		 struct err *err)
 {
 	int r = 0;
@@ -226,8 +226,8 @@ int isaila_plots(const struct evaluation *evaluation, const char *folder, const 
 		struct chart chart;
 
 		plot->draw(evaluation, &chart);
-		title_extend(&chart, law);
-		r = chart_keep(&chart, folder, plot->name, law, err);
+		extend_title(&chart, contention);
+		r = save_chart(&chart, directory, plot->name, contention, err);
 	}
 	return r;
 }

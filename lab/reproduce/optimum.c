@@ -27,7 +27,8 @@ int optimum_find(const struct workload *workload, const struct platform *platfor
 	struct simulated found = { 0 }, now;
 
 	if (!points)
-		return err_set(err, E2BIG, "the space has too many points to try them all");
+		return err_set(err, E2BIG,
+			       "the search space has too many points to try all of them");
 	for (uint64_t i = 0; i < points; i++) {
 		int r;
 
@@ -44,14 +45,7 @@ int optimum_find(const struct workload *workload, const struct platform *platfor
 	return 0;
 }
 
-const char *optimum_part_name(enum optimum_part part)
-{
-	static const char *const names[] = { "storage", "mpi", "alignment", "chunk" };
-
-	return names[part];
-}
-
-static enum optimum_part part_of(const struct tunable *tunable)
+static enum optimum_part find_part(const struct tunable *tunable)
 {
 	if (tunable->layer == TUNABLE_STORAGE)
 		return PART_STORAGE;
@@ -67,9 +61,9 @@ size_t optimum_part_set(const struct space *space, const size_t *point, enum opt
 
 	*set = (struct param_set){ 0 };
 	space_set(space, point, &whole);
-	/* Values of a space are legal: they were parsed when it was made. */
+	/* The values cannot be refused: they were parsed when the space was made. */
 	for (size_t i = 0; i < whole.count; i++)
-		if (part_of(whole.params[i].tunable) == part)
+		if (find_part(whole.params[i].tunable) == part)
 			param_set_put(set, whole.params[i].tunable, whole.params[i].value, NULL,
 				      NULL, 0, NULL);
 	param_set_release(&whole);

@@ -11,7 +11,7 @@ const struct paper_volume paper_volumes[] = {
 	{ "gcrm", 4096, "1.3 TB" },   { 0 },
 };
 
-/* ATE-Q-4: twelve values of cb_nds do not fit below the printed maximum of 256. */
+/* The printed maximum of 256 contradicts the twelve values of cb_nds. */
 const struct paper_range paper_ranges[] = {
 	{ "strp_fac", "striping_factor", "4", "156/160", 10 },
 	{ "strp_unt", "striping_unit", "1 MB", "128 MB", 8 },

@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice reproduce wan: Table I and Figures 4 to 12 of the paper on forecasts of storage targets,
- * on generated Titan and Cori. Here the work is done; reproduce_wan_*.c tell what came out.
+ * sluice lab reproduce wan: Table I and Figures 4 to 12, on generated traces of Titan and Cori.
+ * This file runs the experiments; wan_trace.c, wan_accuracy.c, wan_placement.c and wan_plots.c
+ * present the results.
  */
 #include "lab/reproduce/wan.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "base/mem.h"
-#include "base/place.h"
 #include "base/interrupt.h"
+#include "base/mem.h"
 #include "base/parallel.h"
+#include "base/place.h"
 #include "learn/maths/random.h"
+#include "learn/maths/vector.h"
 
 #define DAY_S 86400.0
 #define QUICK_DAYS 2.5
 #define QUICK_TARGETS 4
-#define CALIBRATION_FOLDS 2 /* of placement's forecasts: half the rows each, to keep it short */
-#define FOLDS 8		    /* WAN-26 */
+#define CALIBRATION_FOLDS 2 /* of the forecasts for placement; few, to save time */
+#define FOLDS 8
+#define MODE_RISE 0.1 /* smaller rises of a histogram are noise */
+#define TAIL_SHARE 0.95
+#define GIB (1 << 30)
 
 const char *const wan_sizes[WAN_SIZES] = { "1 MB", "64 MB", "256 MB", "1 GB" };
 const double wan_train_shares[WAN_SPLITS] = { 0.8, 0.6, 0.4 };
@@ -40,7 +44,8 @@ const struct wan_paper wan_papers[WAN_SYSTEMS] = {
 	  .nodes = { 1, 64, 17920 },
 	  .memory_gb = { 0.001, 3.27, 3135.9 },
 	  .hours = { 0.0014, 1.58, 28 },
-	  .accuracy = "SVM best, 75 % in the mean, more than 70 % on most servers; forest next" },
+	  .accuracy = "SVM is best, with a mean of 75 % and more than 70 % on most servers; random "
+		      "forest is next" },
 	{ .name = "cori",
 	  .title = "Cori",
 	  .modes_s = { 3.2, 4 },
@@ -50,21 +55,13 @@ const struct wan_paper wan_papers[WAN_SYSTEMS] = {
 	  .train_share = 0.5,
 	  .bound = 0.9,
 	  .per_day = 1340,
-	  .small = NAN, /* more than half */
+	  .small = NAN, /* the paper says "more than half" */
 	  .nodes = { 1, 8, 5468 },
 	  .memory_gb = { 1, 360, 492120 },
 	  .hours = { 0.05, 1.95, 48 },
-	  .accuracy = "SVM best, more than 90 % on most servers; boosting about 80 %" },
+	  .accuracy = "SVM is best, with more than 90 % on most servers; boosting reaches about "
+		      "80 %" },
 };
-
-/* ---- what was measured ---- */
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 double *wan_seconds(const struct wan *wan, size_t size, size_t *count)
 {
@@ -75,7 +72,7 @@ double *wan_seconds(const struct wan *wan, size_t size, size_t *count)
 	for (size_t t = 0; t < chronicle->target_count; t++)
 		for (size_t i = 0; i < each; i++)
 			seconds[n++] = chronicle_series(chronicle, t, size)->seconds[i];
-	qsort(seconds, n, sizeof(*seconds), compare);
+	qsort(seconds, n, sizeof(*seconds), vector_compare);
 	*count = n;
 	return seconds;
 }
@@ -100,8 +97,7 @@ void wan_modes(struct wan_modes *modes, const double *seconds, size_t count, dou
 		}
 	}
 	modes->first_s = ((double)first + 0.5) * modes->width_s;
-	/* Less is the unrest of a histogram. */
-	if (rise > 0.1 * modes->share[second])
+	if (rise > MODE_RISE * modes->share[second])
 		modes->second_s = ((double)second + 0.5) * modes->width_s;
 }
 
@@ -121,8 +117,8 @@ void wan_split(const struct wan *wan, double bound_s, struct wan_split *split)
 	double below[2] = { 0 }, called[2] = { 0 }, late = 0, late_busy = 0;
 
 	memcpy(sorted, steps->seconds, count * sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), compare);
-	*split = (struct wan_split){ .tail_s = sorted[(size_t)(0.95 * (double)count)] };
+	qsort(sorted, count, sizeof(*sorted), vector_compare);
+	*split = (struct wan_split){ .tail_s = sorted[(size_t)(TAIL_SHARE * (double)count)] };
 	for (size_t i = 0; i < count; i++) {
 		bool busy = steps->forecasts[i].busy > 0.5;
 
@@ -138,22 +134,20 @@ void wan_split(const struct wan *wan, double bound_s, struct wan_split *split)
 	split->tail_recall = late_busy / late;
 }
 
-/* ---- the work ---- */
-
-static double train_to(const struct wan *wan, double share)
+static double training_end_s(const struct wan *wan, double share)
 {
 	return SYSTEM_START_S + share * wan->days * DAY_S;
 }
 
-static int judge(struct wan *wan, struct judgement *judgement, const char *methods, uint64_t bytes,
-		 double share, size_t folds, struct err *err)
+static int evaluate(struct wan *wan, struct judgement *judgement, const char *methods,
+		    uint64_t bytes, double share, size_t folds, struct err *err)
 {
 	struct judgement_plan plan;
 	int r;
 
 	judgement_plan_init(&plan);
 	plan.labels.from_s = SYSTEM_START_S;
-	plan.labels.to_s = train_to(wan, share);
+	plan.labels.to_s = training_end_s(wan, share);
 	plan.labels.seed = plan.seed = wan->args->seed;
 	plan.methods = methods;
 	plan.bytes = bytes;
@@ -166,7 +160,7 @@ static int judge(struct wan *wan, struct judgement *judgement, const char *metho
 	return r;
 }
 
-static int judge_all(struct wan *wan, struct err *err)
+static int evaluate_all(struct wan *wan, struct err *err)
 {
 	static const char *const labels[WAN_SYSTEMS] = { "Titan: classifiers",
 							 "Cori: classifiers" };
@@ -174,19 +168,23 @@ static int judge_all(struct wan *wan, struct err *err)
 	int r;
 
 	progress_start(&wan->progress, labels[!is_titan], 0);
-	r = judge(wan, &wan->judged, NULL, 0, wan->paper->train_share, 0, err);
-	progress_start(&wan->progress, is_titan ? "Titan: folds" : "Cori: folds", 0);
+	r = evaluate(wan, &wan->judged, NULL, 0, wan->paper->train_share, 0, err);
+	progress_start(&wan->progress,
+		       is_titan ? "Titan: cross-validation" : "Cori: cross-validation", 0);
 	if (r >= 0)
-		r = judge(wan, &wan->folds, "svm,forest,logistic,persistence,majority", 1 << 30,
-			  wan->paper->train_share, FOLDS, err);
+		r = evaluate(wan, &wan->folds, "svm,forest,logistic,persistence,majority", GIB,
+			     wan->paper->train_share, FOLDS, err);
 	for (size_t i = 0; is_titan && r >= 0 && i < WAN_SPLITS; i++) {
-		progress_start(&wan->progress, "Titan: fewer days to train", 0);
-		r = judge(wan, &wan->splits[i], "svm", 0, wan_train_shares[i], 0, err);
+		progress_start(&wan->progress, "Titan: fewer training days", 0);
+		r = evaluate(wan, &wan->splits[i], "svm", 0, wan_train_shares[i], 0, err);
 	}
 	return r;
 }
 
-/* Probes and 1 GB alone, of all targets; both are views, of which only the tables are new. */
+/*
+ * Makes views of the probes and the 1 GB writes of all targets. The caller frees view->series and
+ * *busy, but not what they point to.
+ */
 static void view_large(const struct generated *generated, struct chronicle *view, uint8_t ***busy)
 {
 	size_t cells = generated->chronicle.target_count * CHRONICLE_SIZES;
@@ -204,15 +202,16 @@ static void view_large(const struct generated *generated, struct chronicle *view
 	}
 }
 
-static int gather(struct wan *wan, const struct chronicle *view, uint8_t **busy, struct err *err)
+static int collect_steps(struct wan *wan, const struct chronicle *view, uint8_t **busy,
+			 struct err *err)
 {
-	double to_s = train_to(wan, wan->paper->train_share);
+	double to_s = training_end_s(wan, wan->paper->train_share);
 	struct forecaster_plan plan;
 	struct forecaster forecaster;
 	struct features features;
 	struct steps_origin origin = { .forecaster = &forecaster,
 				       .features = &features,
-				       .bytes = 1 << 30,
+				       .bytes = GIB,
 				       .from_s = to_s,
 				       .to_s = INFINITY,
 				       .busy = busy,
@@ -227,7 +226,7 @@ static int gather(struct wan *wan, const struct chronicle *view, uint8_t **busy,
 	plan.folds = CALIBRATION_FOLDS;
 	plan.progress = interrupt_show_progress;
 	plan.progress_arg = &wan->progress;
-	progress_start(&wan->progress, "Titan: a model of each target", 0);
+	progress_start(&wan->progress, "Titan: models of all targets", 0);
 	r = forecaster_fit(&forecaster, view, &wan->site, &plan, err);
 	progress_end(&wan->progress);
 	if (r < 0)
@@ -239,7 +238,7 @@ static int gather(struct wan *wan, const struct chronicle *view, uint8_t **busy,
 	return r;
 }
 
-/* One run of the paper's simulation, step by step. */
+/* Runs the placement simulation of the paper once and records each step. */
 static int run_steps(struct wan *wan, struct err *err)
 {
 	const struct steps *steps = &wan->steps;
@@ -271,7 +270,7 @@ static int run_steps(struct wan *wan, struct err *err)
 	return 0;
 }
 
-static int place_all(struct wan *wan, struct err *err)
+static int simulate_placement(struct wan *wan, struct err *err)
 {
 	struct steps_plan plan = { .seed = wan->args->seed, .threads = parallel_cores() };
 	struct chronicle view;
@@ -279,7 +278,7 @@ static int place_all(struct wan *wan, struct err *err)
 	int r;
 
 	view_large(&wan->generated, &view, &busy);
-	r = gather(wan, &view, busy, err);
+	r = collect_steps(wan, &view, busy, err);
 	free(view.series);
 	free(busy);
 	if (r >= 0)
@@ -291,11 +290,11 @@ static int place_all(struct wan *wan, struct err *err)
 	return r;
 }
 
-static int generate(struct wan *wan, struct err *err)
+static int generate_system(struct wan *wan, struct err *err)
 {
-	const struct reproduce_args *args = wan->args;
+	const struct wan_args *args = wan->args;
 	struct system_wish wish = { .seed = args->seed, .threads = parallel_cores() };
-	size_t few = args->targets;
+	size_t few = args->max_targets;
 	int r;
 
 	if (args->quick) {
@@ -312,7 +311,7 @@ static int generate(struct wan *wan, struct err *err)
 	return 0;
 }
 
-int wan_open(struct wan *wan, const struct reproduce_args *args, size_t system, struct err *err)
+int wan_open(struct wan *wan, const struct wan_args *args, size_t system, struct err *err)
 {
 	int r;
 
@@ -322,11 +321,11 @@ int wan_open(struct wan *wan, const struct reproduce_args *args, size_t system, 
 	if (r >= 0)
 		r = site_load(&wan->site, wan->paper->name, err);
 	if (r >= 0)
-		r = generate(wan, err);
+		r = generate_system(wan, err);
 	if (r >= 0)
-		r = judge_all(wan, err);
+		r = evaluate_all(wan, err);
 	if (r >= 0 && system == WAN_TITAN)
-		r = place_all(wan, err);
+		r = simulate_placement(wan, err);
 	if (r < 0)
 		wan_close(wan);
 	return r;
@@ -346,27 +345,68 @@ void wan_close(struct wan *wan)
 	*wan = (struct wan){ 0 };
 }
 
-int reproduce_wan(struct reproduce_output *output, struct err *err)
+static int reproduce_systems(const struct wan_args *args, struct reproduce_output *output,
+			     struct err *err)
 {
 	struct wan *systems = xcalloc(WAN_SYSTEMS, sizeof(*systems));
-	const char *plots = output->args->plots;
 	int r = 0;
 
-	if (output->args->targets < WAN_ROCS)
-		r = err_set(err, EINVAL, "--targets must be %d at least", WAN_ROCS);
-	if (r >= 0 && plots)
-		r = place_make_dir(plots, 0777, err);
 	for (size_t i = 0; i < WAN_SYSTEMS && r >= 0; i++)
-		r = wan_open(&systems[i], output->args, i, err);
+		r = wan_open(&systems[i], args, i, err);
 	if (r >= 0) {
-		wan_put_trace(output, systems);
-		wan_put_judged(output, systems);
-		wan_put_steps(output, &systems[WAN_TITAN]);
+		wan_add_trace(output, systems);
+		wan_add_accuracy(output, systems);
+		wan_add_placement(output, &systems[WAN_TITAN]);
 	}
-	if (r >= 0 && plots)
-		r = wan_plots(systems, plots, err);
+	if (r >= 0 && args->plots)
+		r = wan_plots(systems, args->plots, err);
 	for (size_t i = 0; i < WAN_SYSTEMS; i++)
 		wan_close(&systems[i]);
 	free(systems);
 	return r;
 }
+
+static int wan_run(struct command *command)
+{
+	const struct wan_args *args = command->args;
+	struct reproduce_output output;
+	struct err err = { 0 };
+	int r;
+
+	if (args->max_targets < WAN_ROCS)
+		return command_misuse(command, "--max-targets must be at least %d", WAN_ROCS);
+	if (args->plots && place_make_dir(args->plots, 0777, &err) < 0)
+		return command_fail(command, "%s", err.text);
+	reproduce_start(&output, args->json, args->seed, NULL);
+	r = reproduce_systems(args, &output, &err);
+	return reproduce_finish(command, &output, r, &err);
+}
+
+static const struct option wan_options[] = {
+	{ 0, "max-targets", "N", "12", "compare classifiers on the first N targets of each system",
+	  OPTION_COUNT, offsetof(struct wan_args, max_targets) },
+	{ 0, "full", NULL, NULL, "compare classifiers on all targets", OPTION_FLAG,
+	  offsetof(struct wan_args, full) },
+	{ 0, "quick", NULL, NULL,
+	  "simulate two and a half days and four targets; the numbers are not meaningful",
+	  OPTION_FLAG, offsetof(struct wan_args, quick) },
+	REPRODUCE_PLOTS(wan_args),
+	REPRODUCE_SEED(wan_args),
+	REPRODUCE_JSON(wan_args),
+	{ 0 }
+};
+
+const struct command_ops command_wan = {
+	.name = "wan",
+	.help = "reproduce forecasts of busy storage targets (Wan et al., 2019)",
+	.about = "Computes Table I and Figures 4 to 12 of the paper on generated traces of Titan "
+		 "and "
+		 "Cori, with baselines and upper limits. Classifiers are compared on --max-targets "
+		 "targets of each system. For placement, every target of Titan gets a model. This "
+		 "takes a minute or two.\n\n"
+		 "  sluice lab reproduce wan --plots figures\n"
+		 "  sluice lab reproduce wan --full --json",
+	.options = wan_options,
+	.args_bytes = sizeof(struct wan_args),
+	.run = wan_run,
+};

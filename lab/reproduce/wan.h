@@ -1,58 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the files of `sluice reproduce wan` share: a generated system with all that was found out
- * about it, once, for sheets and pictures alike. Whoever looks at it later changes nothing.
+ * Reproduces the paper on forecasting busy storage targets (Wan et al., 2019). A struct wan is one
+ * generated system with the results of all experiments on it. wan_open() computes them once; sheets
+ * and plots only read them.
  */
 #ifndef SLUICE_LAB_REPRODUCE_WAN_H
 #define SLUICE_LAB_REPRODUCE_WAN_H
 
 #include "base/term.h"
 #include "lab/reproduce/reproduce.h"
-#include "predict/forecast/states/judgement.h"
-#include "predict/forecast/site.h"
 #include "predict/forecast/place/steps.h"
+#include "predict/forecast/site.h"
+#include "predict/forecast/states/judgement.h"
 #include "predict/simulate/system.h"
 
 enum { WAN_TITAN, WAN_CORI, WAN_SYSTEMS };
 enum { WAN_PROBE, WAN_64M, WAN_256M, WAN_1G, WAN_SIZES };
-#define WAN_SPLITS 3 /* of Figure 11 */
-#define WAN_ROCS 3   /* targets of Figures 9 and 10 */
-#define WAN_POINTS 100
-#define WAN_BINS 80
-#define WAN_SVM 0 /* of judgement_method() */
+#define WAN_SPLITS 3   /* numbers of training days in Figure 11 */
+#define WAN_ROCS 3     /* targets in Figures 9 and 10 */
+#define WAN_POINTS 100 /* steps in Figure 12 */
+#define WAN_BINS 80    /* of a histogram */
+#define WAN_SVM 0      /* number of the method for judgement_method() */
 
-extern const char *const wan_sizes[WAN_SIZES];	  /* "1 MB", ... */
-extern const double wan_train_shares[WAN_SPLITS]; /* 8, 6 and 4 of 10 days */
+extern const char *const wan_sizes[WAN_SIZES];	  /* "1 MB" to "1 GB" */
+extern const double wan_train_shares[WAN_SPLITS]; /* 8, 6 and 4 days of 10 */
 
-/* What the paper says of a system. */
+struct wan_args {
+	const char *plots; /* NULL: none */
+	uint64_t seed, max_targets;
+	bool full, quick, json;
+};
+
+/* Numbers of the paper about a system. Arrays of three hold minimum, median and maximum. */
 struct wan_paper {
 	const char *name, *title;
-	double modes_s[2], within_s, span_s; /* of 1 GB; what Figure 4 shows */
-	double probe_span_s;		     /* and Figure 5 */
+	double modes_s[2];	     /* modes of the write time of 1 GB */
+	double within_s;	     /* most writes take less */
+	double span_s, probe_span_s; /* ranges of Figures 4 and 5 */
 	double train_share;
-	double bound; /* accuracy that most targets exceed */
-	double per_day, small, nodes[3], memory_gb[3], hours[3];
+	double bound;	/* accuracy that the paper reports for most targets */
+	double per_day; /* jobs */
+	double small;	/* share of jobs with fewer than 10 nodes */
+	double nodes[3], memory_gb[3], hours[3];
 	const char *accuracy; /* in words */
 };
 extern const struct wan_paper wan_papers[WAN_SYSTEMS];
 
-/* One run of Figure 12: seconds of each step by rule and metric. */
+/* One run of the simulation of Figure 12: seconds of each step, by rule and metric. */
 struct wan_run {
 	double seconds[WAN_POINTS][PLACEMENT_RULES][PLACEMENT_METRICS];
 	size_t count;
 };
 
 struct wan {
-	const struct reproduce_args *args;
+	const struct wan_args *args;
 	const struct wan_paper *paper;
 	struct system *system;
 	struct site site;
 	struct generated generated;
-	struct chronicle few; /* its first targets: what classifiers are tried on; a view */
+	struct chronicle few; /* the first targets, which classifiers are compared on; a view */
 	double days;
-	struct judgement judged;	     /* all methods and sizes, on the days after */
-	struct judgement folds;		     /* some methods, 1 GB, in folds as well */
-	struct judgement splits[WAN_SPLITS]; /* SVM by days to train on; Titan only */
+	struct judgement judged;	     /* all methods and sizes, tested on later days */
+	struct judgement folds;		     /* some methods, 1 GB, also cross-validated */
+	struct judgement splits[WAN_SPLITS]; /* SVM by number of training days; Titan only */
 	/* Placement, Titan only. */
 	struct steps steps;
 	struct steps_row *rows;
@@ -61,40 +71,45 @@ struct wan {
 	struct progress progress;
 };
 
-/* Does all the work; wan is empty on failure. */
-int wan_open(struct wan *wan, const struct reproduce_args *args, size_t system, struct err *err);
+/* Runs all experiments. On failure there is nothing to close. */
+int wan_open(struct wan *wan, const struct wan_args *args, size_t system, struct err *err);
 void wan_close(struct wan *wan);
 
-/* Writes of a size to all targets, sorted; the caller's to free. */
+/* Times of the writes of one size to all targets, sorted. The caller frees them. */
 double *wan_seconds(const struct wan *wan, size_t size, size_t *count);
 
 struct wan_modes {
-	double first_s, second_s; /* second_s is NAN where there is one only */
+	double first_s, second_s; /* second_s is NAN if there is only one mode */
 	double width_s;		  /* of a bin */
-	double share[WAN_BINS];	  /* of all writes, from 0 on */
+	double share[WAN_BINS];	  /* share of all writes in each bin; the first bin starts at 0 */
 };
-/* A histogram from 0 to span_s and its two peaks: the highest, and the one that rises most behind.
+/*
+ * Makes a histogram from 0 to span_s and finds its two modes: the highest bin, and the bin after it
+ * that rises most above the lowest bin between them.
  */
 void wan_modes(struct wan_modes *modes, const double *seconds, size_t count, double span_s);
 
 /*
- * The case of Figures 9 and 10, or NULL. The first targets are as good as drawn: each is generated
- * from random numbers of its own.
+ * A case of Figures 9 and 10, or NULL. The first targets serve as a random sample, because each
+ * target is generated from its own random numbers.
  */
 const struct judgement_case *wan_roc(const struct wan *wan, size_t which);
 
-/* Figure 8: writes by predicted state, over all targets that placement was tried on. */
+/* Figure 8: writes by predicted state. */
 struct wan_split {
-	double idle, busy, idle_below, busy_below, tail_s, tail_recall;
+	double idle, busy;	       /* number of writes */
+	double idle_below, busy_below; /* share of them that is faster than bound_s */
+	double tail_s;		       /* 95 % quantile of all writes */
+	double tail_recall;	       /* share of slower writes that was predicted as busy */
 };
 void wan_split(const struct wan *wan, double bound_s, struct wan_split *split);
 
-/* Sheets, of both systems side by side. */
-void wan_put_trace(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS]);
-void wan_put_judged(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS]);
-void wan_put_steps(struct reproduce_output *output, const struct wan *titan);
+/* Print sheets. */
+void wan_add_trace(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS]);
+void wan_add_accuracy(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS]);
+void wan_add_placement(struct reproduce_output *output, const struct wan *titan);
 
-/* wan-figure4-titan.svg and so on. */
-int wan_plots(const struct wan systems[WAN_SYSTEMS], const char *folder, struct err *err);
+/* Writes wan-figure4-titan.svg and further files into the directory. */
+int wan_plots(const struct wan systems[WAN_SYSTEMS], const char *directory, struct err *err);
 
 #endif

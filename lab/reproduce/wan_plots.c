@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Figures 4 to 12 of the paper on forecasts as pictures.
+ * Draws Figures 4 to 12 of Wan et al.
  */
 #include <math.h>
 #include <stdlib.h>
 
-#include "lab/chart/chart.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "lab/chart/chart.h"
 #include "lab/reproduce/wan.h"
 #include "learn/judge/metrics.h"
 
-static int keep(struct chart *chart, const char *folder, const char *name, const char *of,
-		struct err *err)
+#define TAIL_SPAN_S 125.0
+#define SPLIT_SPAN_S 5.0
+#define CURVE_POINTS 400
+#define PAPER_MEAN_ACCURACY 0.75 /* of Figure 11 */
+
+static int save_chart(struct chart *chart, const char *directory, const char *name,
+		      const char *system, struct err *err)
 {
-	AUTO_FREE char *file = xprintf("wan-%s-%s.svg", name, of);
-	AUTO_FREE char *path = place_join(folder, file);
+	AUTO_FREE char *file = xprintf("wan-%s-%s.svg", name, system);
+	AUTO_FREE char *path = place_join(directory, file);
 	int r = chart_write(chart, path, err);
 
 	chart_release(chart);
 	return r;
 }
 
-static void start(struct chart *chart, const struct wan *wan, const char *title, const char *x,
-		  const char *y)
+static void init_chart(struct chart *chart, const struct wan *wan, const char *title, const char *x,
+		       const char *y)
 {
 	AUTO_FREE char *full = xprintf("%s (%s, generated)", title, wan->paper->title);
 
@@ -44,34 +49,32 @@ static void add_histogram(struct chart *chart, const char *name, const double *s
 				  modes.share[i] * (scale > 0 ? scale : 1 / modes.width_s));
 }
 
-/* ---- figures 4, 5 and 6 ---- */
-
-static int plot_times(const struct wan *wan, const char *folder, size_t size, const char *name,
+static int plot_times(const struct wan *wan, const char *directory, size_t size, const char *name,
 		      const char *title, double span_s, struct err *err)
 {
 	size_t count;
 	AUTO_FREE double *sorted = wan_seconds(wan, size, &count);
 	struct chart chart;
 
-	start(&chart, wan, title, "seconds", "share of writes per bin");
+	init_chart(&chart, wan, title, "seconds", "share of writes per bin");
 	chart_axis(&chart, 0, span_s);
 	add_histogram(&chart, "", sorted, count, span_s, 1);
-	return keep(&chart, folder, name, wan->paper->name, err);
+	return save_chart(&chart, directory, name, wan->paper->name, err);
 }
 
-/* The tail is seen on a logarithmic scale only. */
-static int plot_tail(const struct wan *wan, const char *folder, struct err *err)
+/* Uses a logarithmic scale; the tail would be invisible on a linear one. */
+static int plot_tail(const struct wan *wan, const char *directory, struct err *err)
 {
 	size_t count;
 	AUTO_FREE double *sorted = wan_seconds(wan, WAN_1G, &count);
 	struct chart chart;
 
-	start(&chart, wan, "Figure 4: the tail of 1 GB writes", "seconds", "writes per bin");
+	init_chart(&chart, wan, "Figure 4: the tail of 1 GB writes", "seconds", "writes per bin");
 	chart.logarithmic = true;
 	chart.base = 0.5;
-	chart_axis(&chart, 0, 125);
-	add_histogram(&chart, "", sorted, count, 125, (double)count);
-	return keep(&chart, folder, "figure4-tail", wan->paper->name, err);
+	chart_axis(&chart, 0, TAIL_SPAN_S);
+	add_histogram(&chart, "", sorted, count, TAIL_SPAN_S, (double)count);
+	return save_chart(&chart, directory, "figure4-tail", wan->paper->name, err);
 }
 
 static void add_component(struct chart *chart, const struct mixture *mixture, int component,
@@ -80,17 +83,17 @@ static void add_component(struct chart *chart, const struct mixture *mixture, in
 	size_t series = chart_series(chart, CHART_LINES, name);
 	struct mixture one = *mixture;
 
-	/* A component alone: the other one has no weight. */
+	/* Draws one component alone: the other one gets no weight. */
 	for (int c = 0; component >= 0 && c < 2; c++)
 		one.components[c].weight = c == component ? one.components[c].weight : 0;
-	for (int i = 1; i < 400; i++) {
-		double t = span_s * i / 400;
+	for (int i = 1; i < CURVE_POINTS; i++) {
+		double t = span_s * i / CURVE_POINTS;
 
 		chart_point(chart, series, t, mixture_density(&one, t));
 	}
 }
 
-static int plot_mixture(const struct wan *wan, const char *folder, struct err *err)
+static int plot_mixture(const struct wan *wan, const char *directory, struct err *err)
 {
 	const struct mixture *mixture = states_mixture(&wan->judged.states, 0, WAN_1G);
 	double span_s = wan->paper->span_s;
@@ -98,19 +101,18 @@ static int plot_mixture(const struct wan *wan, const char *folder, struct err *e
 	AUTO_FREE double *sorted = wan_seconds(wan, WAN_1G, &count);
 	struct chart chart;
 
-	start(&chart, wan, "Figure 6: two log-normal states of 1 GB writes", "seconds", "density");
+	init_chart(&chart, wan, "Figure 6: two log-normal states of 1 GB writes", "seconds",
+		   "density");
 	chart_axis(&chart, 0, span_s);
 	add_histogram(&chart, "writes", sorted, count, span_s, 0);
 	if (mixture) {
 		add_component(&chart, mixture, 0, "idle", span_s);
 		add_component(&chart, mixture, 1, "busy", span_s);
 	}
-	return keep(&chart, folder, "figure6", wan->paper->name, err);
+	return save_chart(&chart, directory, "figure6", wan->paper->name, err);
 }
 
-/* ---- figures 7 and 11: boxes over targets ---- */
-
-static struct chart_box box_of(const struct judgement *judgement, size_t size, size_t method)
+static struct chart_box make_box(const struct judgement *judgement, size_t size, size_t method)
 {
 	struct judgement_sum sum;
 
@@ -119,31 +121,33 @@ static struct chart_box box_of(const struct judgement *judgement, size_t size, s
 				   sum.most };
 }
 
-static int plot_accuracies(const struct wan *wan, const char *folder, struct err *err)
+static int plot_accuracies(const struct wan *wan, const char *directory, struct err *err)
 {
 	struct chart chart;
 
-	start(&chart, wan, "Figure 7: accuracy over targets, least to most", "", "accuracy");
+	init_chart(&chart, wan, "Figure 7: accuracy of the targets, minimum to maximum", "",
+		   "accuracy");
 	for (size_t m = 0; m < JUDGEMENT_METHODS; m++)
 		chart_category(&chart, "%s", judgement_method(m));
 	for (size_t size = WAN_64M; size < WAN_SIZES; size++) {
 		size_t series = chart_series(&chart, CHART_BOXES, wan_sizes[size]);
 
 		for (size_t m = 0; m < JUDGEMENT_METHODS; m++) {
-			struct chart_box box = box_of(&wan->judged, size, m);
+			struct chart_box box = make_box(&wan->judged, size, m);
 
 			chart_box(&chart, series, &box);
 		}
 	}
-	chart_level(&chart, wan->paper->bound, "the paper's SVM: most above, 1 GB");
-	return keep(&chart, folder, "figure7", wan->paper->name, err);
+	chart_level(&chart, wan->paper->bound, "paper, SVM, 1 GB: most targets are above");
+	return save_chart(&chart, directory, "figure7", wan->paper->name, err);
 }
 
-static int plot_days(const struct wan *titan, const char *folder, struct err *err)
+static int plot_days(const struct wan *titan, const char *directory, struct err *err)
 {
 	struct chart chart;
 
-	start(&chart, titan, "Figure 11: SVM, days to train on and to test", "days", "accuracy");
+	init_chart(&chart, titan, "Figure 11: SVM, days for training and testing", "days",
+		   "accuracy");
 	for (size_t i = 0; i < WAN_SPLITS; i++) {
 		double days = titan->days * wan_train_shares[i];
 
@@ -153,20 +157,17 @@ static int plot_days(const struct wan *titan, const char *folder, struct err *er
 		size_t series = chart_series(&chart, CHART_BOXES, wan_sizes[size]);
 
 		for (size_t i = 0; i < WAN_SPLITS; i++) {
-			struct chart_box box = box_of(&titan->splits[i], size, WAN_SVM);
+			struct chart_box box = make_box(&titan->splits[i], size, WAN_SVM);
 
 			chart_box(&chart, series, &box);
 		}
 	}
-	chart_level(&chart, 0.75, "the paper, mean of 1 GB");
-	return keep(&chart, folder, "figure11", titan->paper->name, err);
+	chart_level(&chart, PAPER_MEAN_ACCURACY, "paper, mean for 1 GB");
+	return save_chart(&chart, directory, "figure11", titan->paper->name, err);
 }
 
-/* ---- figure 8 ---- */
-
-#define SPLIT_SPAN_S 5.0
-
-static void add_called(struct chart *chart, const struct steps *steps, bool busy, const char *name)
+static void add_predicted(struct chart *chart, const struct steps *steps, bool busy,
+			  const char *name)
 {
 	size_t all = steps->points * steps->targets, count = 0;
 	AUTO_FREE double *seconds = xcalloc(all + 1, sizeof(*seconds));
@@ -177,19 +178,17 @@ static void add_called(struct chart *chart, const struct steps *steps, bool busy
 	add_histogram(chart, name, seconds, count, SPLIT_SPAN_S, (double)count);
 }
 
-static int plot_split(const struct wan *titan, const char *folder, struct err *err)
+static int plot_split(const struct wan *titan, const char *directory, struct err *err)
 {
 	struct chart chart;
 
-	start(&chart, titan, "Figure 8: 1 GB writes by the state that SVM predicts", "seconds",
-	      "writes per bin");
+	init_chart(&chart, titan, "Figure 8: 1 GB writes by the state that the SVM predicts",
+		   "seconds", "writes per bin");
 	chart_axis(&chart, 1, SPLIT_SPAN_S);
-	add_called(&chart, &titan->steps, false, "predicted idle");
-	add_called(&chart, &titan->steps, true, "predicted busy");
-	return keep(&chart, folder, "figure8", titan->paper->name, err);
+	add_predicted(&chart, &titan->steps, false, "predicted idle");
+	add_predicted(&chart, &titan->steps, true, "predicted busy");
+	return save_chart(&chart, directory, "figure8", titan->paper->name, err);
 }
-
-/* ---- figures 9 and 10 ---- */
 
 static void add_roc(struct chart *chart, const struct judgement_case *judged, size_t method)
 {
@@ -206,7 +205,7 @@ static void add_roc(struct chart *chart, const struct judgement_case *judged, si
 		chart_point(chart, series, points[i].false_share, points[i].true_share);
 }
 
-static int plot_roc(const struct wan *wan, const char *folder, size_t which, struct err *err)
+static int plot_roc(const struct wan *wan, const char *directory, size_t which, struct err *err)
 {
 	const struct judgement_case *judged = wan_roc(wan, which);
 	bool is_titan = wan->paper == &wan_papers[WAN_TITAN];
@@ -216,32 +215,31 @@ static int plot_roc(const struct wan *wan, const char *folder, size_t which, str
 
 	if (!judged)
 		return 0;
-	title = xprintf("Figure %d: ROC of %s, 1 GB", is_titan ? 9 : 10,
+	title = xprintf("Figure %d: ROC curve of %s, 1 GB", is_titan ? 9 : 10,
 			wan->few.targets[judged->target]);
-	start(&chart, wan, title, "idle that is called busy", "busy that is called busy");
+	init_chart(&chart, wan, title, "false positive rate (idle predicted as busy)",
+		   "true positive rate");
 	chart_axis(&chart, 0, 1);
 	for (size_t m = 0; m < JUDGEMENT_PERSISTENCE; m++)
 		add_roc(&chart, judged, m);
-	return keep(&chart, folder, name, wan->paper->name, err);
+	return save_chart(&chart, directory, name, wan->paper->name, err);
 }
 
-/* ---- figure 12 ---- */
-
-static int plot_run(const struct wan *titan, const char *folder, size_t metric, const char *name,
+static int plot_run(const struct wan *titan, const char *directory, size_t metric, const char *name,
 		    struct err *err)
 {
 	static const struct {
 		enum placement_rule rule;
 		const char *name;
 	} lines[] = { { PLACEMENT_EQUAL, "equal shares" },
-		      { PLACEMENT_CLASSES, "two shares (the paper's rule)" },
-		      { PLACEMENT_EXPECTED, "by expected times" },
+		      { PLACEMENT_CLASSES, "two shares (rule of the paper)" },
+		      { PLACEMENT_EXPECTED, "by expected time" },
 		      { PLACEMENT_HEDGED, "hedged" } };
 	AUTO_FREE char *title =
-		xprintf("Figure 12: throughput of each step by the %s", placement_metrics[metric]);
+		xprintf("Figure 12: throughput of each step (%s)", placement_metrics[metric]);
 	struct chart chart;
 
-	start(&chart, titan, title, "step", "GB/s");
+	init_chart(&chart, titan, title, "step", "GB/s");
 	chart_axis(&chart, 0, (double)titan->run.count);
 	for (size_t k = 0; k < sizeof(lines) / sizeof(lines[0]); k++) {
 		size_t series = chart_series(&chart, CHART_LINES, lines[k].name);
@@ -251,40 +249,40 @@ static int plot_run(const struct wan *titan, const char *folder, size_t metric, 
 				    (double)titan->steps.targets /
 					    titan->run.seconds[i][lines[k].rule][metric]);
 	}
-	return keep(&chart, folder, name, titan->paper->name, err);
+	return save_chart(&chart, directory, name, titan->paper->name, err);
 }
 
-static int plot_system(const struct wan *wan, const char *folder, struct err *err)
+static int plot_system(const struct wan *wan, const char *directory, struct err *err)
 {
-	int r = plot_times(wan, folder, WAN_1G, "figure4", "Figure 4: 1 GB writes",
+	int r = plot_times(wan, directory, WAN_1G, "figure4", "Figure 4: 1 GB writes",
 			   wan->paper->span_s, err);
 
 	if (r >= 0)
-		r = plot_tail(wan, folder, err);
+		r = plot_tail(wan, directory, err);
 	if (r >= 0)
-		r = plot_times(wan, folder, WAN_PROBE, "figure5", "Figure 5: 1 MB probes",
+		r = plot_times(wan, directory, WAN_PROBE, "figure5", "Figure 5: 1 MB probes",
 			       wan->paper->probe_span_s, err);
 	if (r >= 0)
-		r = plot_mixture(wan, folder, err);
+		r = plot_mixture(wan, directory, err);
 	if (r >= 0)
-		r = plot_accuracies(wan, folder, err);
+		r = plot_accuracies(wan, directory, err);
 	for (size_t i = 0; i < WAN_ROCS && r >= 0; i++)
-		r = plot_roc(wan, folder, i, err);
+		r = plot_roc(wan, directory, i, err);
 	return r;
 }
 
-int wan_plots(const struct wan systems[WAN_SYSTEMS], const char *folder, struct err *err)
+int wan_plots(const struct wan systems[WAN_SYSTEMS], const char *directory, struct err *err)
 {
 	const struct wan *titan = &systems[WAN_TITAN];
 	int r = 0;
 
 	for (size_t k = 0; k < WAN_SYSTEMS && r >= 0; k++)
-		r = plot_system(&systems[k], folder, err);
+		r = plot_system(&systems[k], directory, err);
 	if (r >= 0)
-		r = plot_split(titan, folder, err);
+		r = plot_split(titan, directory, err);
 	if (r >= 0)
-		r = plot_days(titan, folder, err);
+		r = plot_days(titan, directory, err);
 	if (r >= 0)
-		r = plot_run(titan, folder, 0, "figure12", err);
-	return r < 0 ? r : plot_run(titan, folder, 2, "figure12-slowest", err);
+		r = plot_run(titan, directory, 0, "figure12", err);
+	return r < 0 ? r : plot_run(titan, directory, 2, "figure12-slowest", err);
 }

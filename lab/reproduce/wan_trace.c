@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Figures 4 and 5, Table I and Figure 6: what the generated systems are like.
+ * Figures 4 and 5, Table I and Figure 6 of Wan et al.: properties of the generated systems.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,18 +10,18 @@
 #include "learn/judge/metrics.h"
 
 static const struct sheet_column columns[] = {
-	{ "number", "number", 0 }, { ">Titan, paper", "titan_paper", 4 },
-	{ ">Titan", "titan", 4 },  { ">Cori, paper", "cori_paper", 4 },
-	{ ">Cori", "cori", 4 },	   { 0 }
+	{ "quantity", "number", 0 }, { ">Titan, paper", "titan_paper", 4 },
+	{ ">Titan", "titan", 4 },    { ">Cori, paper", "cori_paper", 4 },
+	{ ">Cori", "cori", 4 },	     { 0 }
 };
 
-/* A number of the paper and ours, for both systems. */
+/* A number of the paper and of Sluice, for both systems. */
 struct pair {
 	const char *name;
 	double paper[WAN_SYSTEMS], ours[WAN_SYSTEMS];
 };
 
-static void put_pairs(struct sheet *sheet, const struct pair *pairs, size_t count)
+static void add_pairs(struct sheet *sheet, const struct pair *pairs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		sheet_text(sheet, "%s", pairs[i].name);
@@ -32,7 +32,7 @@ static void put_pairs(struct sheet *sheet, const struct pair *pairs, size_t coun
 	}
 }
 
-/* ---- figures 4 and 5 ---- */
+#define LONG_S 50
 
 enum {
 	TIME_FIRST,
@@ -46,7 +46,7 @@ enum {
 };
 #define TIMES 8
 
-static void times_of(const struct wan *wan, size_t k, size_t size, struct pair pairs[TIMES])
+static void fill_times(const struct wan *wan, size_t k, size_t size, struct pair pairs[TIMES])
 {
 	size_t count, within = 0, longer = 0;
 	AUTO_FREE double *sorted = wan_seconds(wan, size, &count);
@@ -56,7 +56,7 @@ static void times_of(const struct wan *wan, size_t k, size_t size, struct pair p
 	wan_modes(&modes, sorted, count, is_large ? wan->paper->span_s : wan->paper->probe_span_s);
 	for (size_t i = 0; i < count; i++) {
 		within += sorted[i] < wan->paper->within_s;
-		longer += sorted[i] >= 50;
+		longer += sorted[i] >= LONG_S;
 	}
 	for (size_t i = 0; i < TIMES; i++)
 		pairs[i].paper[k] = NAN;
@@ -74,38 +74,42 @@ static void times_of(const struct wan *wan, size_t k, size_t size, struct pair p
 	pairs[TIME_LONG].ours[k] = (double)longer;
 }
 
-static void put_times(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS],
+static void add_times(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS],
 		      size_t size, const char *name, const char *title)
 {
-	struct pair pairs[TIMES] = { { .name = "first mode, s" },  { .name = "second mode, s" },
-				     { .name = "share within" },   { .name = "median, s" },
-				     { .name = "95 % within, s" }, { .name = "99 % within, s" },
-				     { .name = "longest, s" },	   { .name = "50 s and more" } };
+	struct pair pairs[TIMES] = {
+		{ .name = "first mode, s" },	 { .name = "second mode, s" },
+		{ .name = "share below limit" }, { .name = "median, s" },
+		{ .name = "95 % quantile, s" },	 { .name = "99 % quantile, s" },
+		{ .name = "longest, s" },	 { .name = "writes of 50 s or more" }
+	};
 	struct sheet sheet;
 
 	for (size_t k = 0; k < WAN_SYSTEMS; k++)
-		times_of(&systems[k], k, size, pairs);
+		fill_times(&systems[k], k, size, pairs);
 	sheet_init(&sheet, name, title, columns);
-	put_pairs(&sheet, pairs, TIME_WITHIN);
+	add_pairs(&sheet, pairs, TIME_WITHIN);
 	if (size == WAN_1G)
-		put_pairs(&sheet, pairs + TIME_WITHIN, 1);
-	put_pairs(&sheet, pairs + TIME_MEDIAN, TIME_LONG - TIME_MEDIAN);
+		add_pairs(&sheet, pairs + TIME_WITHIN, 1);
+	add_pairs(&sheet, pairs + TIME_MEDIAN, TIME_LONG - TIME_MEDIAN);
 	if (size == WAN_1G) {
-		put_pairs(&sheet, pairs + TIME_LONG, 1);
-		sheet_note(&sheet, "\"Within\" is 2 s on Titan and 3.5 s on Cori. The paper: most "
-				   "are, two modes, a long tail, some of 50 s and more.");
+		add_pairs(&sheet, pairs + TIME_LONG, 1);
+		sheet_note(&sheet,
+			   "\"share below limit\" is the share of writes below 2 s on Titan and "
+			   "below 3.5 s on Cori. Paper: most writes; two modes; a long tail "
+			   "with some writes of 50 s or more.");
 	} else {
-		sheet_note(&sheet, "The paper: two modes; its sample row has 8.51 ms.");
+		sheet_note(&sheet, "Paper: two modes; a sample row shows 8.51 ms.");
 	}
-	reproduce_put(output, &sheet);
+	reproduce_add_sheet(output, &sheet);
 }
 
-/* ---- table I ---- */
-
 #define JOB_ROWS 11
+#define SMALL_NODES 10
+#define SECONDS_PER_HOUR 3600
 
-static void job_three(const double *values, size_t count, const double *paper, size_t k,
-		      struct pair *pairs)
+static void fill_range(const double *values, size_t count, const double *paper, size_t k,
+		       struct pair *pairs)
 {
 	static const double shares[] = { 0, 0.5, 1 };
 
@@ -115,7 +119,7 @@ static void job_three(const double *values, size_t count, const double *paper, s
 	}
 }
 
-static void jobs_of(const struct wan *wan, size_t k, struct pair pairs[JOB_ROWS])
+static void fill_jobs(const struct wan *wan, size_t k, struct pair pairs[JOB_ROWS])
 {
 	const struct wan_paper *paper = wan->paper;
 	size_t count = wan->generated.job_count, kept = 0, small = 0;
@@ -130,43 +134,41 @@ static void jobs_of(const struct wan *wan, size_t k, struct pair pairs[JOB_ROWS]
 			continue;
 		nodes[kept] = job->nodes;
 		memory[kept] = job->memory_bytes / 1e9;
-		hours[kept++] = (job->end_s - job->start_s) / 3600;
-		small += job->nodes < 10;
+		hours[kept++] = (job->end_s - job->start_s) / SECONDS_PER_HOUR;
+		small += job->nodes < SMALL_NODES;
 	}
 	pairs[0].paper[k] = paper->per_day;
 	pairs[0].ours[k] = (double)kept / wan->days;
 	pairs[1].paper[k] = paper->small;
 	pairs[1].ours[k] = (double)small / (double)kept;
-	job_three(nodes, kept, paper->nodes, k, pairs + 2);
-	job_three(memory, kept, paper->memory_gb, k, pairs + 5);
-	job_three(hours, kept, paper->hours, k, pairs + 8);
+	fill_range(nodes, kept, paper->nodes, k, pairs + 2);
+	fill_range(memory, kept, paper->memory_gb, k, pairs + 5);
+	fill_range(hours, kept, paper->hours, k, pairs + 8);
 }
 
-static void put_jobs(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS])
+static void add_jobs(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS])
 {
 	struct pair pairs[JOB_ROWS] = {
-		{ .name = "jobs a day" },	 { .name = "below 10 nodes" },
-		{ .name = "nodes, least" },	 { .name = "nodes, median" },
-		{ .name = "nodes, most" },	 { .name = "memory GB, least" },
-		{ .name = "memory GB, median" }, { .name = "memory GB, most" },
-		{ .name = "hours, least" },	 { .name = "hours, median" },
-		{ .name = "hours, most" },
+		{ .name = "jobs per day" },	 { .name = "share below 10 nodes" },
+		{ .name = "nodes, minimum" },	 { .name = "nodes, median" },
+		{ .name = "nodes, maximum" },	 { .name = "memory GB, minimum" },
+		{ .name = "memory GB, median" }, { .name = "memory GB, maximum" },
+		{ .name = "hours, minimum" },	 { .name = "hours, median" },
+		{ .name = "hours, maximum" },
 	};
 	struct sheet sheet;
 
 	for (size_t k = 0; k < WAN_SYSTEMS; k++)
-		jobs_of(&systems[k], k, pairs);
+		fill_jobs(&systems[k], k, pairs);
 	sheet_init(&sheet, "table1", "Table I: jobs", columns);
-	put_pairs(&sheet, pairs, JOB_ROWS);
-	sheet_note(&sheet, "Below 10 nodes on Cori, the paper: more than 50 %%.");
-	reproduce_put(output, &sheet);
+	add_pairs(&sheet, pairs, JOB_ROWS);
+	sheet_note(&sheet, "Paper: more than 50 %% of the jobs on Cori have fewer than 10 nodes.");
+	reproduce_add_sheet(output, &sheet);
 }
-
-/* ---- figure 6 ---- */
 
 #define MIXTURE_ROWS 7
 
-static void mixture_of(const struct wan *wan, size_t k, struct pair pairs[MIXTURE_ROWS])
+static void fill_mixture(const struct wan *wan, size_t k, struct pair pairs[MIXTURE_ROWS])
 {
 	const struct mixture *mixture = states_mixture(&wan->judged.states, 0, WAN_1G);
 	struct judgement_sum ceiling, truth;
@@ -189,35 +191,36 @@ static void mixture_of(const struct wan *wan, size_t k, struct pair pairs[MIXTUR
 	pairs[6].ours[k] = truth.mean;
 }
 
-static void put_mixture(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS])
+static void add_mixture(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS])
 {
 	struct pair pairs[MIXTURE_ROWS] = {
-		{ .name = "mode of idle, s" },
-		{ .name = "mode of busy, s" },
-		{ .name = "sigma of idle" },
-		{ .name = "sigma of busy" },
-		{ .name = "weight of idle" },
-		{ .name = "ceiling of random labels" },
-		{ .name = "labels that are the true state" },
+		{ .name = "mode of the idle state, s" },
+		{ .name = "mode of the busy state, s" },
+		{ .name = "sigma of the idle state" },
+		{ .name = "sigma of the busy state" },
+		{ .name = "weight of the idle state" },
+		{ .name = "highest possible accuracy" },
+		{ .name = "labels equal to the true state" },
 	};
 	struct sheet sheet;
 
 	for (size_t k = 0; k < WAN_SYSTEMS; k++)
-		mixture_of(&systems[k], k, pairs);
+		fill_mixture(&systems[k], k, pairs);
 	sheet_init(&sheet, "figure6", "Figure 6: two log-normal states of 1 GB writes", columns);
-	put_pairs(&sheet, pairs, MIXTURE_ROWS);
-	sheet_note(&sheet, "Fitted to the days to train on, of %zu and %zu targets.",
+	add_pairs(&sheet, pairs, MIXTURE_ROWS);
+	sheet_note(&sheet, "Fitted to the training days of %zu and %zu targets.",
 		   systems[0].few.target_count, systems[1].few.target_count);
-	sheet_note(&sheet, "Labels are drawn from the posterior: who knew the write times would "
-			   "agree with the share of the ceiling, who knew the states with that of "
-			   "the last row.");
-	reproduce_put(output, &sheet);
+	sheet_note(&sheet,
+		   "Labels are drawn from the posterior distribution, so no classifier can "
+		   "predict all of them. The \"highest possible accuracy\" is reached with known "
+		   "write times; the last row is reached with known states.");
+	reproduce_add_sheet(output, &sheet);
 }
 
-void wan_put_trace(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS])
+void wan_add_trace(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS])
 {
-	put_times(output, systems, WAN_1G, "figure4", "Figure 4: seconds of 1 GB writes");
-	put_times(output, systems, WAN_PROBE, "figure5", "Figure 5: seconds of 1 MB probes");
-	put_jobs(output, systems);
-	put_mixture(output, systems);
+	add_times(output, systems, WAN_1G, "figure4", "Figure 4: times of 1 GB writes");
+	add_times(output, systems, WAN_PROBE, "figure5", "Figure 5: times of 1 MB probes");
+	add_jobs(output, systems);
+	add_mixture(output, systems);
 }

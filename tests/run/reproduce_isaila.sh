@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# sluice lab reproduce isaila and sluice lab evaluate in a quick form: all counts are there and add up, plots are
-# XML, the same seed gives the same bytes, a site's own times are judged as those of the modelled machine.
+# sluice lab reproduce isaila and sluice lab evaluate with few candidates: counts are complete and add up, plots are
+# XML, both commands agree, and measured times are evaluated as those of the simulated machine.
 . "$(dirname "$0")/libtest.sh"
 
-quick="--budget 1 --repetitions 1"
-quick_evaluate="--candidates 1 --repeat 1"
-check_rc 0 "$sluice" lab reproduce isaila --law share $quick --plots figures --json
+quick="--candidates 1 --repeat 1"
+check_rc 0 "$sluice" lab reproduce isaila --contention share $quick --plots figures --json
 mv out first
 check_json first sluice.reproduce/1
 for n in 4 5 6 7 8 9 10 11; do
@@ -29,11 +28,11 @@ assert [r["model"] for r in sheets["table2_share"]] == ["ml", "aa", "aav", "ar",
                                                         "s_nl_partial"]
 rows = {r["model"]: r["rows"] for r in sheets["table2_share"]}
 assert (rows["ml"], rows["s_lock"], rows["s_nl_full"], rows["ar"]) == (99, 270, 27, 57), rows
-# HYB-AC-9: bands of the headroom are those of all instances; the paper's, too.
+# The bands of the headroom cover all instances, in the paper as well.
 head = sheets["headroom_share"]
 for who in ("ours", "paper"):
     assert sum(r[who] for r in head if r["what"].startswith("the ")) == 33, (who, head)
-# HYB-AC-10 to 12: so are those of each method; nobody beats the best, and the default is itself.
+# So do the bands of each method. No method beats the optimum, and the default has a speedup of 1.
 methods = {r["method"]: r for r in sheets["figure9_share"]}
 for name, r in methods.items():
     if not name.startswith("paper"):
@@ -43,7 +42,7 @@ for name, r in methods.items():
 assert methods["default"]["mean"] == 1 and abs(methods["optimal"]["optimal_percent"] - 100) < 1e-9
 assert methods["paper: hybrid"]["worse"] == 2 and methods["paper: ml"]["worse"] == 5
 assert methods["hybrid (published)"]["mean"] > methods["ml"]["mean"] > methods["rs, expected"]["mean"], methods
-# HYB-AC-13, 14: sizes and all eleven sigmas, clean first.
+# All sizes, and all eleven sigmas after the case without noise.
 assert [r["method"] for r in sheets["figure10_share"]][:3] == ["ml, 99 runs", "ml, 66 runs", "ml, 33 runs"]
 for who in ("hybrid (published)", "hybrid (domains)", "hybrid (domains) or default", "ml"):
     sigmas = [r["sigma"] for r in sheets["figure11_share"] if r["method"] == who]
@@ -54,10 +53,10 @@ for r in instances:
     assert r["optimal"] >= max(r["hybrid"], r["domains"]) - 1e-9 and r["optimal"] >= 1 and r["q05"] <= r["q95"] <= r["optimal"] + 1e-9, r
 PYTHON
 
-check_rc 0 "$sluice" lab evaluate --contention share $quick_evaluate --json
+check_rc 0 "$sluice" lab evaluate --contention share $quick --json
 check_json out sluice.lab.evaluate/1
 mv out again
-# The same studies: the same numbers, whoever prints them.
+# Both commands run the same studies and print the same numbers.
 python3 - first again <<'PYTHON'
 import json, sys
 
@@ -66,8 +65,8 @@ for name in ("figure9", "figure10", "figure11", "headroom"):
     assert first[name + "_share"] == again[name], name
 PYTHON
 
-# Another seed measures other runs.
-check_rc 0 "$sluice" lab evaluate --contention share $quick_evaluate --learners linear --seed 2 --json
+# Another seed simulates other runs.
+check_rc 0 "$sluice" lab evaluate --contention share $quick --learners linear --seed 2 --json
 python3 - again out <<'PYTHON'
 import json, sys
 
@@ -76,7 +75,7 @@ one, two = ([r["default_s"] for s in json.load(open(f))["sheets"] if s["name"] =
 assert len(one) == len(two) == 33 and not set(one) & set(two), (one, two)
 PYTHON
 
-# Times and rows of one's own.
+# Measured times and rows.
 cat >times.csv <<'CSV'
 nodes,rank_bytes,aggregators,buffer_bytes,seconds
 128,1048576,64,16777216,2
@@ -84,15 +83,16 @@ nodes,rank_bytes,aggregators,buffer_bytes,seconds
 CSV
 printf 'platform,operation,nodes,cores,bytes,seconds\nvesta,ar,128,16,4,0.1\n' >rows.csv
 check_rc 1 "$sluice" lab evaluate --measured times.csv --rows rows.csv --machine vesta
-check_has "$(cat err)" "times.csv: column seconds holds texts"
+check_has "$(cat err)" "times.csv: column seconds"
 sed -i s/slow/1/ times.csv
 check_rc 3 "$sluice" lab evaluate --measured times.csv --rows rows.csv --machine vesta
 check_has "$(cat err)" "aa"
-check_eq "$(cat out)" "" "data beside an error"
+check_eq "$(cat out)" "" "output of a failed command"
 check_rc 2 "$sluice" lab evaluate --measured times.csv
 check_has "$(cat err)" "--rows"
 check_rc 2 "$sluice" lab evaluate --repeat 0
 check_rc 2 "$sluice" lab evaluate --contention none
-check_rc 1 "$sluice" lab reproduce isaila --budget 0
+check_rc 2 "$sluice" lab reproduce isaila --candidates 0
+check_rc 2 "$sluice" lab reproduce isaila --max-targets 3
 check_rc 1 "$sluice" lab reproduce isaila $quick --plots /proc/none
 check_has "$(cat err)" "/proc/none"

@@ -27,12 +27,12 @@ static const uint64_t sizes_tried[] = { 1, 2, 4, 8, 16, 32, 64, 96, 128, 196, 25
 static const uint64_t hints_tried[] = { 4, 16, 64 };
 static const uint64_t buffers_tried[] = { 8, 16, 32 };
 
-static struct replica *opened(enum replica_law law)
+static struct replica *opened(enum replica_contention contention)
 {
 	struct replica *replica = NULL;
 	struct err err = { 0 };
 
-	CHECK_INT(replica_open(&replica, "vesta", law, &err), 0);
+	CHECK_INT(replica_open(&replica, "vesta", contention, &err), 0);
 	CHECK_TEXT(err.text, "");
 	REQUIRE(replica);
 	return replica;
@@ -99,8 +99,8 @@ static void training_sets_are_as_large_as_published(void)
 {
 	static const size_t wanted[] = { 270, 27, 270, 57, 51, 1044 };
 
-	for (int law = REPLICA_QUEUE; law <= REPLICA_SHARE; law++) {
-		struct replica *replica = opened(law);
+	for (int contention = REPLICA_QUEUE; contention <= REPLICA_SHARE; contention++) {
+		struct replica *replica = opened(contention);
 		struct elements rows = { 0 };
 		size_t found[COUNT(wanted)] = { 0 };
 
@@ -198,8 +198,8 @@ static struct headroom headroom_of(const struct replica *replica)
 /* HYB-AC-9 and 10: 12, 13, 6, 2; a choice by chance is better on 15. */
 static void default_leaves_as_much_room_as_published(void)
 {
-	for (int law = REPLICA_QUEUE; law <= REPLICA_SHARE; law++) {
-		struct replica *replica = opened(law);
+	for (int contention = REPLICA_QUEUE; contention <= REPLICA_SHARE; contention++) {
+		struct replica *replica = opened(contention);
 		struct headroom h = headroom_of(replica);
 
 		CHECK(h.near >= 8 && h.near <= 15);
@@ -213,8 +213,8 @@ static void default_leaves_as_much_room_as_published(void)
 /* HYB-AC-15: tokens make the first round slow, unless the cache absorbs what later ones cannot. */
 static void first_rounds_are_slower_for_few_writers_and_faster_for_many(void)
 {
-	for (int law = REPLICA_QUEUE; law <= REPLICA_SHARE; law++) {
-		struct replica *replica = opened(law);
+	for (int contention = REPLICA_QUEUE; contention <= REPLICA_SHARE; contention++) {
+		struct replica *replica = opened(contention);
 
 		for (size_t n = 0; n < 3; n++)
 			for (size_t k = 0; k < 9; k++) {
@@ -466,7 +466,7 @@ static void time_grows_with_what_is_written(void)
 	replica_close(replica);
 }
 
-static void laws_differ(void)
+static void contention_models_differ(void)
 {
 	struct replica *queue = opened(REPLICA_QUEUE), *share = opened(REPLICA_SHARE);
 	size_t differ = 0;
@@ -561,6 +561,6 @@ TESTS(TEST(training_sets_are_as_large_as_published), TEST(no_two_rows_have_the_s
       TEST(what_was_before_counts), TEST(caches_never_hold_less_than_nothing_or_more_than_all),
       TEST(cores_of_a_node_are_served_one_after_the_other),
       TEST(topology_fills_bridges_first_and_psets_alike), TEST(time_grows_with_what_is_written),
-      TEST(laws_differ), TEST(what_it_cannot_run_has_no_time),
+      TEST(contention_models_differ), TEST(what_it_cannot_run_has_no_time),
       TEST(defaults_are_those_of_the_machine),
       TEST(descriptions_without_it_or_with_holes_are_refused))

@@ -91,13 +91,13 @@ static int by_size(const void *a, const void *b)
 
 static void sum_of_true_means_is_close_in_the_middle_and_off_at_the_ends(void)
 {
-	for (int law = REPLICA_QUEUE; law <= REPLICA_SHARE; law++)
+	for (int contention = REPLICA_QUEUE; contention <= REPLICA_SHARE; contention++)
 		for (int single = SINGLE_PUBLISHED; single <= SINGLE_CORRECTED; single++) {
 			const struct bluegene_rules rules = { .single = single };
 			struct replica *replica = NULL;
 			double ratios[CONFIGURATIONS], factors[CONFIGURATIONS];
 
-			REQUIRE(replica_open(&replica, "vesta", law, NULL) == 0);
+			REQUIRE(replica_open(&replica, "vesta", contention, NULL) == 0);
 			for (size_t i = 0; i < CONFIGURATIONS; i++) {
 				ratios[i] = ratio_of(replica, i, &rules);
 				factors[i] = exp(fabs(log(ratios[i])));

@@ -1,18 +1,19 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Tables 2 to 5 of Behzad et al., each beside the numbers of Sluice.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "lab/reproduce/reproduce.h"
+#include "lab/reproduce/behzad.h"
 #include "lab/reproduce/paper.h"
 
 #define GIB 1073741824.0
 
-/* ---- table 2: volumes ---- */
-
-int reproduce_table2(struct reproduce_output *output, struct err *err)
+int behzad_table2(struct behzad *behzad, struct err *err)
 {
 	static const struct sheet_column columns[] = { { "kernel", "kernel", 0 },
 						       { ">ranks", "ranks", 0 },
@@ -23,7 +24,7 @@ int reproduce_table2(struct reproduce_output *output, struct err *err)
 						       { 0 } };
 	struct sheet sheet;
 
-	sheet_init(&sheet, "table2", "Table 2: what the kernels write", columns);
+	sheet_init(&sheet, "table2", "Table 2: data written by the kernels", columns);
 	for (const struct paper_volume *v = paper_volumes; v->kernel; v++) {
 		struct workload workload;
 		int r = workload_of(&workload, v->kernel, v->ranks, err);
@@ -39,13 +40,11 @@ int reproduce_table2(struct reproduce_output *output, struct err *err)
 		sheet_number(&sheet, (double)workload_bytes(&workload) / GIB);
 		sheet_number(&sheet, (double)workload.rank_bytes / REPRODUCE_MB);
 	}
-	reproduce_put(output, &sheet);
+	reproduce_add_sheet(&behzad->output, &sheet);
 	return 0;
 }
 
-/* ---- table 3: spaces ---- */
-
-static const struct space_dimension *dimension_of(const struct space *space, const char *name)
+static const struct space_dimension *find_dimension(const struct space *space, const char *name)
 {
 	for (size_t i = 0; i < space->count; i++) {
 		const struct space_dimension *d = &space->dimensions[i];
@@ -59,9 +58,9 @@ static const struct space_dimension *dimension_of(const struct space *space, con
 	return NULL;
 }
 
-static void range_put(struct sheet *sheet, const struct cell *cell, const struct paper_range *range)
+static void add_range(struct sheet *sheet, const struct cell *cell, const struct paper_range *range)
 {
-	const struct space_dimension *d = dimension_of(&cell->space, range->tunable);
+	const struct space_dimension *d = find_dimension(&cell->space, range->tunable);
 
 	if (!d)
 		return;
@@ -75,13 +74,13 @@ static void range_put(struct sheet *sheet, const struct cell *cell, const struct
 	sheet_text(sheet, "%s", strcmp(d->tunable->name, range->tunable) ? d->tunable->name : "-");
 }
 
-static int ranges(struct reproduce_output *output, struct err *err)
+static int make_ranges(struct behzad *behzad, struct err *err)
 {
 	static const struct sheet_column columns[] = { { "platform", "platform", 0 },
 						       { "parameter", "parameter", 0 },
 						       { "paper", "printed_range", 0 },
 						       { ">values", "printed_values", 0 },
-						       { ">ours", "values", 0 },
+						       { ">Sluice", "values", 0 },
 						       { ">first", "first", 0 },
 						       { ">last", "last", 0 },
 						       { "tied to", "tied_to", 0 },
@@ -89,40 +88,40 @@ static int ranges(struct reproduce_output *output, struct err *err)
 	static const char *const platforms[] = { "hopper", "intrepid", "stampede" };
 	struct sheet sheet;
 
-	sheet_init(&sheet, "table3", "Table 3: what is tried", columns);
+	sheet_init(&sheet, "table3", "Table 3: parameter ranges", columns);
 	for (size_t p = 0; p < 3; p++)
 		for (const struct paper_range *g = paper_ranges; g->name; g++) {
 			struct cell cell;
 			const char *kernel = strcmp(g->name, "chunk_size") ? "vpic" : "gcrm";
-			int r = cell_open(&cell, platforms[p], kernel, 2048, err);
+			int r = cell_open(&cell, platforms[p], kernel, BEHZAD_RANKS, err);
 
 			if (r < 0) {
 				sheet_release(&sheet);
 				return r;
 			}
-			range_put(&sheet, &cell, g);
+			add_range(&sheet, &cell, g);
 			cell_close(&cell);
 		}
-	sheet_note(&sheet,
-		   "Of cb_nds the paper prints 12 values up to 256, and found 512 and 1024.");
-	reproduce_put(output, &sheet);
+	sheet_note(&sheet, "For cb_nds the paper lists 12 values up to 256, but reports tuned "
+			   "values of 512 and 1024.");
+	reproduce_add_sheet(&behzad->output, &sheet);
 	return 0;
 }
 
-static int spaces(struct reproduce_output *output, struct err *err)
+static int make_spaces(struct behzad *behzad, struct err *err)
 {
 	static const struct sheet_column columns[] = { { "kernel", "kernel", 0 },
 						       { "platform", "platform", 0 },
 						       { ">points", "points", 0 },
-						       { ">600 runs are %", "share_percent", 1 },
+						       { ">600 runs in %", "share_percent", 1 },
 						       { 0 } };
 	struct sheet sheet;
 
-	sheet_init(&sheet, "spaces", "Sizes of the spaces", columns);
+	sheet_init(&sheet, "spaces", "Sizes of the search spaces", columns);
 	for (size_t i = 0; paper_settings[i].kernel; i++) {
 		struct cell cell;
-		int r = cell_open(&cell, paper_settings[i].platform, paper_settings[i].kernel, 2048,
-				  err);
+		int r = cell_open(&cell, paper_settings[i].platform, paper_settings[i].kernel,
+				  BEHZAD_RANKS, err);
 		double points;
 
 		if (r < 0) {
@@ -133,27 +132,26 @@ static int spaces(struct reproduce_output *output, struct err *err)
 		sheet_text(&sheet, "%s", paper_settings[i].kernel);
 		sheet_text(&sheet, "%s", paper_settings[i].platform);
 		sheet_number(&sheet, points);
-		sheet_number(&sheet, fmin(100 * REPRODUCE_RUNS / points, 100));
+		sheet_number(&sheet, fmin(100 * BEHZAD_RUNS / points, 100));
 		cell_close(&cell);
 	}
-	reproduce_put(output, &sheet);
+	reproduce_add_sheet(&behzad->output, &sheet);
 	return 0;
 }
 
-int reproduce_table3(struct reproduce_output *output, struct err *err)
+int behzad_table3(struct behzad *behzad, struct err *err)
 {
-	int r = ranges(output, err);
+	int r = make_ranges(behzad, err);
 
-	return r < 0 ? r : spaces(output, err);
+	return r < 0 ? r : make_spaces(behzad, err);
 }
 
-/* ---- table 4: rates ---- */
-
+/* Speedups of all cells: of the search and of the optimum. */
 struct gains {
 	double found[PAPER_CELLS], best[PAPER_CELLS];
 };
 
-static void rates_put(struct sheet *sheet, const struct paper_cell *paper, const struct cell *cell)
+static void add_rates(struct sheet *sheet, const struct paper_cell *paper, const struct cell *cell)
 {
 	sheet_number(sheet, (double)paper->ranks);
 	sheet_text(sheet, "%s", paper->platform);
@@ -172,7 +170,7 @@ static void rates_put(struct sheet *sheet, const struct paper_cell *paper, const
 	sheet_number(sheet, 100 * cell->best.rate / platform_peak(cell->platform));
 }
 
-static int rates(struct reproduce_output *output, struct gains *gains, struct err *err)
+static int make_rates(struct behzad *behzad, struct gains *gains, struct err *err)
 {
 	static const struct sheet_column columns[] = { { ">ranks", "ranks", 0 },
 						       { "platform", "platform", 0 },
@@ -180,15 +178,15 @@ static int rates(struct reproduce_output *output, struct gains *gains, struct er
 						       { ">paper: default", "paper_default_mb_s",
 							 0 },
 						       { ">tuned", "paper_tuned_mb_s", 0 },
-						       { ">gain", "paper_gain", 2 },
-						       { ">ours: default", "default_mb_s", 0 },
+						       { ">speedup", "paper_gain", 2 },
+						       { ">Sluice: default", "default_mb_s", 0 },
 						       { ">tuned", "tuned_mb_s", 0 },
-						       { ">gain", "gain", 2 },
+						       { ">speedup", "gain", 2 },
 						       { ">runs", "asked", 0 },
-						       { ">different", "measured", 0 },
-						       { ">best of all", "best_mb_s", 0 },
-						       { ">gain", "best_gain", 2 },
-						       { ">missed %", "missed_percent", 1 },
+						       { ">distinct", "measured", 0 },
+						       { ">optimum", "best_mb_s", 0 },
+						       { ">speedup", "best_gain", 2 },
+						       { ">gap %", "missed_percent", 1 },
 						       { ">% of peak", "peak_percent", 1 },
 						       { 0 } };
 	struct sheet sheet;
@@ -200,11 +198,11 @@ static int rates(struct reproduce_output *output, struct gains *gains, struct er
 		int r = cell_open(&cell, paper->platform, paper->kernel, paper->ranks, err);
 
 		if (r >= 0) {
-			r = cell_search(&cell, output->args, err);
+			r = cell_search(&cell, behzad->args, err);
 			if (r >= 0)
-				r = cell_optimise(&cell, err);
+				r = cell_optimize(&cell, err);
 			if (r >= 0)
-				rates_put(&sheet, paper, &cell);
+				add_rates(&sheet, paper, &cell);
 			gains->found[i] = cell.initial.total / cell.found.total;
 			gains->best[i] = cell.initial.total / cell.best.total;
 			cell_close(&cell);
@@ -215,17 +213,18 @@ static int rates(struct reproduce_output *output, struct gains *gains, struct er
 		}
 	}
 	sheet_note(&sheet,
-		   "tuned: the best that the %s search found; best of all: every point "
-		   "tried; missed: how much longer the search's takes.",
-		   output->args->search);
-	sheet_note(&sheet, "Rates of the paper were measured, ours come from a model "
-			   "(docs/platforms.md says what of it was fitted to them).");
-	reproduce_put(output, &sheet);
+		   "tuned: the best settings that the %s search found; distinct: runs with "
+		   "different settings; optimum: the best of all settings; gap: additional time "
+		   "of the tuned settings over the optimum.",
+		   behzad->args->search);
+	sheet_note(&sheet, "The rates of the paper were measured; those of Sluice are simulated. "
+			   "docs/platforms.md lists the parameters that were fitted to the paper.");
+	reproduce_add_sheet(&behzad->output, &sheet);
 	return 0;
 }
 
-/* Of the cells of a group: by the table as printed, and by ours. */
-static void mean_put(struct sheet *sheet, const struct paper_mean *group, const struct gains *gains)
+/* Adds the mean speedups of a group of cells: of the paper and of Sluice. */
+static void add_mean(struct sheet *sheet, const struct paper_mean *group, const struct gains *gains)
 {
 	double paper = 0, found = 0, best = 0, count = 0;
 
@@ -250,56 +249,54 @@ static void mean_put(struct sheet *sheet, const struct paper_mean *group, const 
 	sheet_number(sheet, best / count);
 }
 
-int reproduce_table4(struct reproduce_output *output, struct err *err)
+int behzad_table4(struct behzad *behzad, struct err *err)
 {
 	static const struct sheet_column columns[] = { { "group", "group", 0 },
 						       { ">ranks", "ranks", 0 },
 						       { ">cells", "cells", 0 },
 						       { ">paper: printed", "printed", 2 },
-						       { ">by its table", "recomputed", 2 },
-						       { ">ours: found", "found", 2 },
-						       { ">best of all", "best", 2 },
+						       { ">recomputed", "recomputed", 2 },
+						       { ">Sluice: search", "found", 2 },
+						       { ">optimum", "best", 2 },
 						       { 0 } };
 	struct gains gains;
 	struct sheet sheet;
-	int r = rates(output, &gains, err);
+	int r = make_rates(behzad, &gains, err);
 
 	if (r < 0)
 		return r;
-	sheet_init(&sheet, "means", "Mean gains", columns);
+	sheet_init(&sheet, "means", "Mean speedups", columns);
 	for (const struct paper_mean *m = paper_means; m->recomputed; m++)
-		mean_put(&sheet, m, &gains);
-	sheet_note(&sheet, "Five of the six means that the paper prints do not follow from its "
-			   "table.");
-	reproduce_put(output, &sheet);
+		add_mean(&sheet, m, &gains);
+	sheet_note(&sheet, "Five of the six means in the paper do not agree with its own table; "
+			   "\"recomputed\" is the mean of that table.");
+	reproduce_add_sheet(&behzad->output, &sheet);
 	return 0;
 }
 
-/* ---- table 5: settings ---- */
-
-static void settings_put(struct sheet *sheet, const struct cell *cell, const char *whose,
-			 const char *settings, double rate)
+static void add_settings(struct sheet *sheet, const struct cell *cell, const char *whose,
+			 const char *parameters, double rate)
 {
 	sheet_text(sheet, "%s", cell->workload.name);
 	sheet_text(sheet, "%s", platform_name(cell->platform));
 	sheet_text(sheet, "%s", whose);
 	sheet_number(sheet, rate / REPRODUCE_MB);
-	sheet_text(sheet, "%s", settings);
+	sheet_text(sheet, "%s", parameters);
 }
 
-static void point_put(struct sheet *sheet, const struct cell *cell, const char *whose,
+static void add_point(struct sheet *sheet, const struct cell *cell, const char *whose,
 		      const size_t *point, const struct simulated *simulated)
 {
 	AUTO_BUF struct buf line = { 0 };
 
 	space_line(&cell->space, point, &line);
-	settings_put(sheet, cell, whose, buf_text(&line), simulated->rate);
+	add_settings(sheet, cell, whose, buf_text(&line), simulated->rate);
 }
 
-/* Settings as in paper_settings: NAME=VALUE with blanks between. */
-static int set_read(struct param_set *set, const char *settings, struct err *err)
+/* Parses settings of paper_settings: NAME=VALUE, separated by blanks. */
+static int parse_settings(struct param_set *set, const char *parameters, struct err *err)
 {
-	AUTO_FREE char *copy = xstrdup(settings);
+	AUTO_FREE char *copy = xstrdup(parameters);
 	char *rest = copy;
 
 	for (char *word; (word = strsep(&rest, " "));) {
@@ -314,47 +311,45 @@ static int set_read(struct param_set *set, const char *settings, struct err *err
 	return 0;
 }
 
-/* The paper's settings in our model, too: what they are worth there. */
-static int paper_put(struct sheet *sheet, const struct cell *cell, const char *settings,
-		     struct err *err)
+/* Adds the paper's settings with their simulated rate. */
+static int add_paper_settings(struct sheet *sheet, const struct cell *cell, const char *parameters,
+			      struct err *err)
 {
 	struct param_set set = { 0 };
 	struct simulated out = { 0 };
-	int r = set_read(&set, settings, err);
+	int r = parse_settings(&set, parameters, err);
 
 	if (r >= 0)
 		r = workload_simulate(&cell->workload, cell->platform, &set, &out, err);
 	param_set_release(&set);
 	if (r >= 0)
-		settings_put(sheet, cell, "paper", settings, out.rate);
+		add_settings(sheet, cell, "paper", parameters, out.rate);
 	return r;
 }
 
-int reproduce_table5(struct reproduce_output *output, struct err *err)
+int behzad_table5(struct behzad *behzad, struct err *err)
 {
 	static const struct sheet_column columns[] = {
-		{ "kernel", "kernel", 0 }, { "platform", "platform", 0 }, { "whose", "whose", 0 },
+		{ "kernel", "kernel", 0 }, { "platform", "platform", 0 }, { "source", "whose", 0 },
 		{ ">MB/s", "mb_s", 0 },	   { "settings", "settings", 0 }, { 0 }
 	};
 	struct sheet sheet;
 
 	sheet_init(&sheet, "table5",
-		   "Table 5: tuned settings at 2048 ranks, and what they are "
-		   "worth in the model",
-		   columns);
+		   "Table 5: tuned settings at 2048 ranks and their simulated rates", columns);
 	for (const struct paper_setting *s = paper_settings; s->kernel; s++) {
 		struct cell cell;
-		int r = cell_open(&cell, s->platform, s->kernel, 2048, err);
+		int r = cell_open(&cell, s->platform, s->kernel, BEHZAD_RANKS, err);
 
 		if (r >= 0) {
-			r = paper_put(&sheet, &cell, s->settings, err);
+			r = add_paper_settings(&sheet, &cell, s->settings, err);
 			if (r >= 0)
-				r = cell_search(&cell, output->args, err);
+				r = cell_search(&cell, behzad->args, err);
 			if (r >= 0)
-				r = cell_optimise(&cell, err);
+				r = cell_optimize(&cell, err);
 			if (r >= 0) {
-				point_put(&sheet, &cell, "found", cell.found_point, &cell.found);
-				point_put(&sheet, &cell, "best", cell.best_point, &cell.best);
+				add_point(&sheet, &cell, "found", cell.found_point, &cell.found);
+				add_point(&sheet, &cell, "best", cell.best_point, &cell.best);
 			}
 			cell_close(&cell);
 		}
@@ -363,7 +358,9 @@ int reproduce_table5(struct reproduce_output *output, struct err *err)
 			return r;
 		}
 	}
-	sheet_note(&sheet, "The paper calls its chunk (1, 26, 1048760) 1 GB; it has 104 MiB.");
-	reproduce_put(output, &sheet);
+	sheet_note(&sheet,
+		   "The paper gives 1 GB as the size of the chunk (1, 26, 1048760), which is "
+		   "104 MiB.");
+	reproduce_add_sheet(&behzad->output, &sheet);
 	return 0;
 }

@@ -1,17 +1,18 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Figure 7 of Behzad et al. (tuning one layer at a time) and Figures 9 to 12 (one size at a time).
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "lab/reproduce/reproduce.h"
+#include "lab/reproduce/behzad.h"
 #include "lab/reproduce/paper.h"
 
 #define MIB 1048576.0
 
-/* ---- figure 7: partial tuning ---- */
-
-static int part_put(struct sheet *sheet, const struct cell *cell, enum optimum_part part,
+static int add_part(struct sheet *sheet, const struct cell *cell, enum optimum_part part,
 		    struct err *err)
 {
 	struct param_set set;
@@ -28,9 +29,9 @@ static int part_put(struct sheet *sheet, const struct cell *cell, enum optimum_p
 	return r;
 }
 
-static int parts_put(struct sheet *sheet, struct cell *cell, struct err *err)
+static int add_parts(struct sheet *sheet, struct cell *cell, struct err *err)
 {
-	int r = cell_optimise(cell, err);
+	int r = cell_optimize(cell, err);
 
 	if (r < 0)
 		return r;
@@ -38,12 +39,12 @@ static int parts_put(struct sheet *sheet, struct cell *cell, struct err *err)
 	sheet_text(sheet, "%s", platform_name(cell->platform));
 	sheet_number(sheet, cell->initial.rate / REPRODUCE_MB);
 	for (int part = 0; part < PART_COUNT && r >= 0; part++)
-		r = part_put(sheet, cell, part, err);
+		r = add_part(sheet, cell, part, err);
 	sheet_number(sheet, cell->initial.total / cell->best.total);
 	return r;
 }
 
-int reproduce_figure7(struct reproduce_output *output, struct err *err)
+int behzad_figure7(struct behzad *behzad, struct err *err)
 {
 	static const struct sheet_column columns[] = { { "kernel", "kernel", 0 },
 						       { "platform", "platform", 0 },
@@ -56,13 +57,13 @@ int reproduce_figure7(struct reproduce_output *output, struct err *err)
 						       { 0 } };
 	struct sheet sheet;
 
-	sheet_init(&sheet, "figure7", "Figure 7: gain of one layer at a time, 2048 ranks", columns);
+	sheet_init(&sheet, "figure7", "Figure 7: speedup of tuning one layer, 2048 ranks", columns);
 	for (const struct paper_setting *s = paper_settings; s->kernel; s++) {
 		struct cell cell;
-		int r = cell_open(&cell, s->platform, s->kernel, 2048, err);
+		int r = cell_open(&cell, s->platform, s->kernel, BEHZAD_RANKS, err);
 
 		if (r >= 0) {
-			r = parts_put(&sheet, &cell, err);
+			r = add_parts(&sheet, &cell, err);
 			cell_close(&cell);
 		}
 		if (r < 0) {
@@ -70,33 +71,34 @@ int reproduce_figure7(struct reproduce_output *output, struct err *err)
 			return r;
 		}
 	}
-	sheet_note(&sheet, "Each column sets of the best settings what belongs to that layer, the "
-			   "rest as the site has it. With more stripes come more aggregators.");
-	reproduce_put(output, &sheet);
+	sheet_note(&sheet,
+		   "Each column applies the optimal settings of one layer and the defaults of "
+		   "the site otherwise. More stripes lead to more aggregators.");
+	reproduce_add_sheet(&behzad->output, &sheet);
 	return 0;
 }
 
-/* ---- figures 9 to 12: one size at a time ---- */
-
-const struct sweep reproduce_sweeps[] = {
+const struct sweep behzad_sweeps[] = {
 	{ "figure9", "Figure 9: buffer (and stripe) size, VPIC-IO on Hopper, 2048 ranks", "hopper",
 	  "vpic", "striping_unit", NULL,
-	  "The paper: several do well, 32 MB is best on average, 64 MB the single best." },
+	  "Paper: several sizes perform well; 32 MB is best on average, and the best single run "
+	  "used 64 MB." },
 	{ "figure10", "Figure 10: buffer size, VPIC-IO on Intrepid, 2048 ranks", "intrepid", "vpic",
-	  "cb_buffer_size", NULL, "The paper: 128 MB is best, with 512 aggregators." },
+	  "cb_buffer_size", NULL, "Paper: 128 MB with 512 aggregators is best." },
 	{ "figure11", "Figure 11: stripe size, VORPAL-IO on Stampede, 2048 ranks, 160 stripes",
 	  "stampede", "vorpal", "striping_unit", "striping_factor=160",
-	  "The paper: 2 MB is best, and why was not understood. The model does not show it." },
+	  "Paper: 2 MB is best, for an unknown reason. The simulation does not reproduce it." },
 	{ "figure12", "Figure 12: stripe size, GCRM-IO on Stampede, 2048 ranks, 160 stripes",
-	  "stampede", "gcrm", "striping_unit", "striping_factor=160", "The paper: 32 MB is best." },
+	  "stampede", "gcrm", "striping_unit", "striping_factor=160", "Paper: 32 MB is best." },
 	{ 0 },
 };
 
+/* Rates of all points that have one value of the parameter. */
 struct tried {
 	double best, sum, count;
 };
 
-static size_t dimension_number(const struct space *space, const char *name)
+static size_t find_dimension(const struct space *space, const char *name)
 {
 	size_t i = 0;
 
@@ -105,7 +107,7 @@ static size_t dimension_number(const struct space *space, const char *name)
 	return i;
 }
 
-static bool is_fixed(const struct space *space, const size_t *point, const char *fixed)
+static bool matches_fixed(const struct space *space, const size_t *point, const char *fixed)
 {
 	size_t n = fixed ? strcspn(fixed, "=") : 0;
 
@@ -118,8 +120,8 @@ static bool is_fixed(const struct space *space, const size_t *point, const char 
 	return true;
 }
 
-static int sweep_try(const struct sweep *sweep, const struct cell *cell, size_t dimension,
-		     struct tried *tried, struct err *err)
+static int try_all_points(const struct sweep *sweep, const struct cell *cell, size_t dimension,
+			  struct tried *tried, struct err *err)
 {
 	size_t point[SPACE_DIMENSIONS];
 	struct simulated out;
@@ -129,7 +131,7 @@ static int sweep_try(const struct sweep *sweep, const struct cell *cell, size_t 
 		int r;
 
 		space_point(&cell->space, i, point);
-		if (!is_fixed(&cell->space, point, sweep->fixed))
+		if (!matches_fixed(&cell->space, point, sweep->fixed))
 			continue;
 		r = optimum_try(&cell->workload, cell->platform, &cell->space, point, &out, err);
 		if (r < 0)
@@ -142,7 +144,7 @@ static int sweep_try(const struct sweep *sweep, const struct cell *cell, size_t 
 	return 0;
 }
 
-static void sweep_put(struct sheet *sheet, const struct space_dimension *dimension,
+static void add_sweep(struct sheet *sheet, const struct space_dimension *dimension,
 		      const struct tried *tried)
 {
 	double most = 0;
@@ -157,28 +159,29 @@ static void sweep_put(struct sheet *sheet, const struct space_dimension *dimensi
 	}
 }
 
-int reproduce_sweep(struct reproduce_output *output, const struct sweep *sweep, struct err *err)
+int behzad_sweep(struct behzad *behzad, const struct sweep *sweep, struct err *err)
 {
 	static const struct sheet_column columns[] = { { ">MiB", "mib", 0 },
 						       { ">best MB/s", "best_mb_s", 0 },
-						       { ">% of the best", "best_percent", 1 },
+						       { ">% of best", "best_percent", 1 },
 						       { ">mean MB/s", "mean_mb_s", 0 },
 						       { 0 } };
 	struct cell cell;
 	struct sheet sheet;
-	int r = cell_open(&cell, sweep->platform, sweep->kernel, 2048, err);
+	int r = cell_open(&cell, sweep->platform, sweep->kernel, BEHZAD_RANKS, err);
 
 	if (r >= 0) {
-		size_t at = dimension_number(&cell.space, sweep->tunable);
+		size_t at = find_dimension(&cell.space, sweep->tunable);
 		AUTO_FREE struct tried *tried =
 			xcalloc(cell.space.dimensions[at].count, sizeof(*tried));
 
-		r = sweep_try(sweep, &cell, at, tried, err);
+		r = try_all_points(sweep, &cell, at, tried, err);
 		sheet_init(&sheet, sweep->name, sweep->title, columns);
-		sweep_put(&sheet, &cell.space.dimensions[at], tried);
+		add_sweep(&sheet, &cell.space.dimensions[at], tried);
 		sheet_note(&sheet, "%s", sweep->note);
-		sheet_note(&sheet, "best and mean: over all other parameters of the space");
-		reproduce_put(output, &sheet);
+		sheet_note(&sheet,
+			   "Best and mean are taken over all values of the other parameters.");
+		reproduce_add_sheet(&behzad->output, &sheet);
 		cell_close(&cell);
 	}
 	return r;
