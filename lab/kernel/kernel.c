@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice kernel: the programs to measure with. It tells what they would write, without MPI, and
- * starts the one that was built for the MPI at hand. The command itself never becomes a rank: it
- * is replaced by the kernel or by the launcher.
+ * sluice lab kernel: runs small parallel programs with the I/O of larger ones, or computes what
+ * they would write without MPI. The command itself never becomes a rank: the kernel or its launcher
+ * replaces the process.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/launcher.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "cli/command.h"
-#include "base/launcher.h"
 #include "kernels/kinds.h"
 #include "kernels/shapes.h"
 
@@ -23,36 +23,39 @@
 #define GIB 0x1p30
 
 struct kernel_args {
-	bool plan, json;
+	bool dry_run, json;
 	uint64_t ranks;
 	int mpi;
 };
 
 static const struct option kernel_options[] = {
-	{ 'p', "plan", NULL, NULL, "tell what would be written, exactly; nothing runs", OPTION_FLAG,
-	  offsetof(struct kernel_args, plan) },
-	{ 'n', "ranks", "N", NULL, "ranks to start (default 4), or to plan for", OPTION_COUNT,
+	{ 'n', "ranks", "N", NULL,
+	  "start N MPI ranks (default 4; with --dry-run: 128, 2048 and 4096)", OPTION_COUNT,
 	  offsetof(struct kernel_args, ranks) },
-	{ 'm', "mpi", MPI_WORDS, "auto", "whose kernel to run; auto: that of the launcher around",
+	{ 0, "mpi", MPI_WORDS, "auto",
+	  "use the kernel built for this MPI; auto: that of the launcher, or the first found",
 	  OPTION_CHOICE, offsetof(struct kernel_args, mpi) },
+	{ 0, "dry-run", NULL, NULL, "print what the kernel would write and run nothing",
+	  OPTION_FLAG, offsetof(struct kernel_args, dry_run) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.kernel/1", OPTION_FLAG,
 	  offsetof(struct kernel_args, json) },
 	{ 0 }
 };
 
-/* The scales of the papers, for a plan without --ranks. */
+/* The scales of the papers; a dry run without --ranks covers all of them. */
 static const uint64_t paper_ranks[] = { 128, 2048, 4096 };
 
 #define PAPER_RANKS (sizeof(paper_ranks) / sizeof(paper_ranks[0]))
 
+/* What a kernel writes at one scale. */
 struct plan {
 	struct shape shape;
-	struct dataset dataset; /* the first one, and rank 0's part of it */
-	uint64_t least, most;	/* bytes of a rank */
-	uint64_t bytes;		/* of all */
+	struct dataset dataset; /* the first dataset, with the part of rank 0 */
+	uint64_t least, most;	/* smallest and largest number of bytes of a rank */
+	uint64_t bytes;		/* of all ranks */
 };
 
-static size_t words_count(const char *const *words)
+static size_t count_words(const char *const *words)
 {
 	size_t n = 0;
 
@@ -61,12 +64,12 @@ static size_t words_count(const char *const *words)
 	return n;
 }
 
-/* The shape that the kernel's options stand for, as the kernel itself would judge them. */
-static int shape_read(struct shape *shape, const struct kind *kind, char **words, uint64_t ranks,
-		      struct err *err)
+/* Parses the options of the kernel, as the kernel itself would, and computes the shape. */
+static int parse_shape(struct shape *shape, const struct kind *kind, char **words, uint64_t ranks,
+		       struct err *err)
 {
-	size_t n = words_count((const char *const *)words);
-	/* Reading them reorders them, and needs room for an end. */
+	size_t n = count_words((const char *const *)words);
+	/* option_parse() reorders the words and needs room for a NULL. */
 	AUTO_FREE char **copy = xcalloc(n + 1, sizeof(*copy));
 	struct kind_args args = { 0 };
 	int ret;
@@ -76,20 +79,21 @@ static int shape_read(struct shape *shape, const struct kind *kind, char **words
 	if (ret < 0)
 		return ret;
 	if (ret == OPTION_HELP_WANTED)
-		ret = err_set(err, EINVAL, "--help and --plan do not go together");
+		ret = err_set(err, EINVAL, "--help cannot be combined with --dry-run");
 	else if (ret > 0)
-		ret = err_set(err, EINVAL, "there is no use for \"%s\": options only", copy[0]);
+		ret = err_set(err, EINVAL,
+			      "unexpected argument \"%s\"; a kernel accepts options only", copy[0]);
 	else
 		ret = kind_shape(kind, &args, ranks, shape, err);
 	option_release(kind->options, &args);
 	return ret;
 }
 
-static int plan_make(struct plan *plan, const struct kind *kind, char **words, uint64_t ranks,
+static int make_plan(struct plan *plan, const struct kind *kind, char **words, uint64_t ranks,
 		     struct err *err)
 {
 	struct shape shape;
-	int ret = shape_read(&shape, kind, words, ranks, err);
+	int ret = parse_shape(&shape, kind, words, ranks, err);
 
 	if (ret < 0)
 		return ret;
@@ -104,7 +108,7 @@ static int plan_make(struct plan *plan, const struct kind *kind, char **words, u
 	return 0;
 }
 
-static const char *extent_text(struct buf *buf, const uint64_t *extent, int dims)
+static const char *format_extent(struct buf *buf, const uint64_t *extent, int dims)
 {
 	buf_clear(buf);
 	for (int i = 0; i < dims; i++)
@@ -112,7 +116,7 @@ static const char *extent_text(struct buf *buf, const uint64_t *extent, int dims
 	return buf_text(buf);
 }
 
-static void plan_row(struct table *table, const struct plan *plan)
+static void add_plan(struct table *table, const struct plan *plan)
 {
 	AUTO_BUF struct buf buf = { 0 };
 	const struct dataset *set = &plan->dataset;
@@ -120,15 +124,15 @@ static void plan_row(struct table *table, const struct plan *plan)
 	table_add(table, "%llu", (unsigned long long)plan->shape.ranks);
 	table_add(table, "%llu", (unsigned long long)plan->shape.steps);
 	table_add(table, "%llu", (unsigned long long)shape_datasets(&plan->shape));
-	table_add(table, "%s", extent_text(&buf, set->size, set->dims));
-	table_add(table, "%s", extent_text(&buf, set->count, set->dims));
+	table_add(table, "%s", format_extent(&buf, set->size, set->dims));
+	table_add(table, "%s", format_extent(&buf, set->count, set->dims));
 	table_add(table, "%llu", (unsigned long long)plan->least);
 	table_add(table, "%llu", (unsigned long long)plan->most);
 	table_add(table, "%llu", (unsigned long long)plan->bytes);
 	table_add(table, "%.2f", (double)plan->bytes / GIB);
 }
 
-static void plan_json(struct json *json, const struct plan *plan)
+static void print_plan_json(struct json *json, const struct plan *plan)
 {
 	const struct dataset *set = &plan->dataset;
 
@@ -151,8 +155,8 @@ static void plan_json(struct json *json, const struct plan *plan)
 	json_close(json);
 }
 
-static void kind_json(struct json *json, const struct kind *kind, const struct plan *plans,
-		      size_t count)
+static void print_kernel_json(struct json *json, const struct kind *kind, const struct plan *plans,
+			      size_t count)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "name", kind->name);
@@ -168,18 +172,24 @@ static void kind_json(struct json *json, const struct kind *kind, const struct p
 	json_close(json);
 	json_open(json, "plans", '[');
 	for (size_t i = 0; i < count; i++)
-		plan_json(json, &plans[i]);
+		print_plan_json(json, &plans[i]);
 	json_close(json);
 	json_close(json);
 }
 
-static int kernel_plan(struct command *c, const struct kernel_args *args, const struct kind *kind,
+static int print_plans(struct command *c, const struct kernel_args *args, const struct kind *kind,
 		       char **words)
 {
-	static const char *const titles[] = {
-		">ranks",	    ">steps",	    ">datasets", "each of", "rank 0's part",
-		">least of a rank", ">most of one", ">bytes",	 ">GiB",    NULL
-	};
+	static const char *const titles[] = { ">ranks",
+					      ">steps",
+					      ">datasets",
+					      "dataset size",
+					      "part of rank 0",
+					      ">minimum per rank",
+					      ">maximum per rank",
+					      ">total bytes",
+					      ">GiB",
+					      NULL };
 	bool all = args->ranks == OPTION_NONE;
 	size_t count = all ? PAPER_RANKS : 1;
 	struct plan plans[PAPER_RANKS];
@@ -187,44 +197,45 @@ static int kernel_plan(struct command *c, const struct kernel_args *args, const 
 	struct json json;
 
 	if (!kind->shape)
-		return command_misuse(c, "%s has no plan: its options say what it writes",
-				      kind->name);
+		return command_misuse(
+			c, "%s does not support --dry-run: its options state what it writes",
+			kind->name);
 	for (size_t i = 0; i < count; i++) {
 		struct err err = { 0 };
 
-		if (plan_make(&plans[i], kind, words, all ? paper_ranks[i] : args->ranks, &err) < 0)
+		if (make_plan(&plans[i], kind, words, all ? paper_ranks[i] : args->ranks, &err) < 0)
 			return command_misuse(c, "%s: %s", kind->name, err.text);
 	}
 	if (args->json) {
 		json_start(&json, stdout, "sluice.kernel/1");
 		json_open(&json, "kernels", '[');
-		kind_json(&json, kind, plans, count);
+		print_kernel_json(&json, kind, plans, count);
 		json_close(&json);
 		json_end(&json);
 		return command_finish(c);
 	}
 	table_init(&table, titles);
 	for (size_t i = 0; i < count; i++)
-		plan_row(&table, &plans[i]);
+		add_plan(&table, &plans[i]);
 	table_print(&table, stdout, 0);
 	table_release(&table);
 	return command_finish(c);
 }
 
-/* What the papers ran; only kernels with a --paper have that. */
-static size_t paper_plans(const struct kind *kind, struct plan plans[PAPER_RANKS])
+/* Makes plans of the runs in the papers. Returns 0 for kernels without an option --paper. */
+static size_t make_paper_plans(const struct kind *kind, struct plan plans[PAPER_RANKS])
 {
 	char paper[] = "--paper", *words[] = { paper, NULL };
 	size_t count = 0;
 
 	while (kind->shape && count < PAPER_RANKS &&
-	       plan_make(&plans[count], kind, words, paper_ranks[count], NULL) == 0)
+	       make_plan(&plans[count], kind, words, paper_ranks[count], NULL) == 0)
 		count++;
 	return count;
 }
 
-static void kind_row(struct table *table, const struct kind *kind, const struct plan *plans,
-		     size_t count)
+static void add_kernel(struct table *table, const struct kind *kind, const struct plan *plans,
+		       size_t count)
 {
 	AUTO_BUF struct buf built = { 0 };
 
@@ -245,10 +256,11 @@ static void kind_row(struct table *table, const struct kind *kind, const struct 
 	table_add(table, "%s", kind->about);
 }
 
-static int kernel_list(struct command *c, const struct kernel_args *args)
+static int list_kernels(struct command *c, const struct kernel_args *args)
 {
-	static const char *const titles[] = { "kernel", "built for", ">GiB of 128", ">2048 ranks",
-					      ">4096",	"",	     NULL };
+	static const char *const titles[] = { "kernel",	     "built for",   ">GiB: 128 ranks",
+					      ">2048 ranks", ">4096 ranks", "description",
+					      NULL };
 	struct plan plans[PAPER_RANKS];
 	struct table table;
 	struct json json;
@@ -259,12 +271,12 @@ static int kernel_list(struct command *c, const struct kernel_args *args)
 		json_open(&json, "kernels", '[');
 	}
 	for (const struct kind *kind = kinds; kind->name; kind++) {
-		size_t count = paper_plans(kind, plans);
+		size_t count = make_paper_plans(kind, plans);
 
 		if (args->json)
-			kind_json(&json, kind, plans, count);
+			print_kernel_json(&json, kind, plans, count);
 		else
-			kind_row(&table, kind, plans, count);
+			add_kernel(&table, kind, plans, count);
 	}
 	if (args->json) {
 		json_close(&json);
@@ -276,41 +288,42 @@ static int kernel_list(struct command *c, const struct kernel_args *args)
 	return command_finish(c);
 }
 
-static int program_missing(const struct command *c, const struct kind *kind, int mpi)
+static int fail_not_built(const struct command *c, const struct kind *kind, int mpi)
 {
 	if (mpi == MPI_AUTO)
 		mpi = (int)launcher_mpi_around();
 	return command_fail(c,
-			    "%s is not built%s%s: an MPI with parallel HDF5 must be there when "
-			    "Sluice is built; `sluice kernel` lists what there is",
+			    "%s was not built%s%s; building it requires an MPI with parallel HDF5. "
+			    "'sluice lab kernel' lists the kernels that were built",
 			    kind->program, mpi == MPI_AUTO ? "" : " for ",
 			    mpi == MPI_AUTO ? "" : mpi_names[mpi]);
 }
 
-/* Replaces this process by the kernel, or by its launcher. */
-static int kernel_run(struct command *c, const struct kernel_args *args, const struct kind *kind,
-		      char **words)
+/* Replaces this process by the kernel, or by its launcher. Returns only on failure. */
+static int exec_kernel(struct command *c, const struct kernel_args *args, const struct kind *kind,
+		       char **words)
 {
 	uint64_t ranks = args->ranks == OPTION_NONE ? RANKS_DEFAULT : args->ranks;
 	AUTO_FREE char *program = NULL, *launcher = NULL;
 	AUTO_FREE char *count = xprintf("%llu", (unsigned long long)ranks);
 	enum mpi mpi = launcher_choose(kind->program, args->mpi, &program);
-	size_t given = words_count((const char *const *)words), fixed = words_count(kind->fixed);
+	size_t given = count_words((const char *const *)words), fixed = count_words(kind->fixed);
 	AUTO_FREE const char **argv = xcalloc(given + fixed + 5, sizeof(*argv));
 	size_t n = 0;
 
 	if (!program)
-		return program_missing(c, kind, args->mpi);
+		return fail_not_built(c, kind, args->mpi);
 	if (launcher_mpi_around() == MPI_AUTO) {
 		launcher = launcher_path(mpi);
 		if (!launcher)
-			return command_fail(c, "neither mpiexec.%s nor mpiexec is in PATH",
+			return command_fail(c, "cannot find mpiexec.%s or mpiexec in PATH",
 					    mpi_names[mpi]);
 		argv[n++] = launcher;
 		argv[n++] = "-n";
 		argv[n++] = count;
 	} else if (args->ranks != OPTION_NONE) {
-		command_warn(c, "--ranks is left to the launcher that has started this");
+		command_warn(c, "ignored --ranks: the launcher that started this command has set "
+				"the number of ranks");
 	}
 	argv[n++] = program;
 	for (size_t i = 0; i < fixed; i++)
@@ -321,8 +334,8 @@ static int kernel_run(struct command *c, const struct kernel_args *args, const s
 	return command_fail(c, "%s: %s", argv[0], strerror(errno));
 }
 
-/* The row of ours that a word such as "--ranks" or "--ranks=4" names. */
-static const struct option *own_row(const char *word)
+/* The row of kernel_options that a word such as "--ranks" or "--ranks=4" names, or NULL. */
+static const struct option *find_own_option(const char *word)
 {
 	size_t n;
 
@@ -336,15 +349,15 @@ static const struct option *own_row(const char *word)
 }
 
 /*
- * Takes our own long options out of what follows the name: they may stand on either side of it.
- * The words left are the kernel's.
+ * Removes the long options of this command from the words after the name of the kernel, because
+ * they may stand on either side of it. The remaining words are options of the kernel.
  */
-static int take_own(struct kernel_args *args, char **words, struct err *err)
+static int extract_own_options(struct kernel_args *args, char **words, struct err *err)
 {
 	char **to = words;
 
 	for (char **from = words; *from; from++) {
-		const struct option *row = own_row(*from);
+		const struct option *row = find_own_option(*from);
 		const char *value = row ? strchr(*from, '=') : NULL;
 		int ret;
 
@@ -356,7 +369,7 @@ static int take_own(struct kernel_args *args, char **words, struct err *err)
 		if (!value && row->kind != OPTION_FLAG)
 			value = *++from;
 		if (!value && row->kind != OPTION_FLAG)
-			return err_set(err, EINVAL, "--%s needs a value: %s", row->name,
+			return err_set(err, EINVAL, "--%s requires a value: %s", row->name,
 				       row->value);
 		ret = option_value(row->kind, row->value, row->name, value,
 				   (char *)args + row->offset, err);
@@ -367,48 +380,48 @@ static int take_own(struct kernel_args *args, char **words, struct err *err)
 	return 0;
 }
 
-static int kernel(struct command *c)
+static int kernel_run(struct command *c)
 {
 	struct kernel_args args = *(const struct kernel_args *)c->args;
 	const struct kind *kind;
 	struct err err = { 0 };
 
 	if (!c->argc)
-		return kernel_list(c, &args);
+		return list_kernels(c, &args);
 	kind = kind_find(c->argv[0]);
 	if (!kind)
-		return command_misuse(c, "there is no kernel \"%s\"; `sluice kernel` lists them",
+		return command_misuse(c, "unknown kernel \"%s\"; 'sluice lab kernel' lists them",
 				      c->argv[0]);
-	if (take_own(&args, c->argv + 1, &err) < 0)
+	if (extract_own_options(&args, c->argv + 1, &err) < 0)
 		return command_misuse(c, "%s", err.text);
 	if (!args.ranks)
-		return command_misuse(c, "--ranks: 1 at least");
-	if (args.plan)
-		return kernel_plan(c, &args, kind, c->argv + 1);
+		return command_misuse(c, "--ranks must be at least 1");
+	if (args.dry_run)
+		return print_plans(c, &args, kind, c->argv + 1);
 	if (args.json)
-		return command_misuse(c, "--json goes with --plan, or without a name");
-	return kernel_run(c, &args, kind, c->argv + 1);
+		return command_misuse(c, "--json requires --dry-run, or no NAME");
+	return exec_kernel(c, &args, kind, c->argv + 1);
 }
 
 const struct command_ops command_kernel = {
 	.name = "kernel",
-	.help = "run a parallel I/O kernel, or tell what it would write",
-	.operands = "[NAME [OPTION]...]",
+	.help = "run a parallel I/O kernel",
+	.operands = "[NAME [KERNEL-OPTION]...]",
 	.operands_max = -1,
-	.about =
-		"Small parallel programs with the I/O of larger ones, built once per MPI. Without "
-		"a "
-		"name they are listed, with the volumes that the papers wrote.\n\n"
-		"What follows the name goes to the kernel, but for the long options below, which "
-		"may stand there as well; `sluice kernel NAME --help` lists its own. With --plan "
-		"nothing runs: shapes and exact volumes are printed for any number of ranks.\n\n"
-		"Inside of mpiexec the kernel of that MPI takes the place of this command; outside "
-		"it is started with mpiexec.\n\n"
-		"  sluice kernel vpic --plan --paper --ranks 2048\n"
-		"  sluice kernel vorpal --mpi mpich --ranks 4 --scale 0.01 --verify\n"
-		"  mpiexec -n 4 sluice kernel small --transfer independent",
+	.about = "Kernels are small parallel programs with the I/O of larger ones. Each is built "
+		 "once per MPI. Without NAME, lists the kernels and the volumes that the papers "
+		 "wrote.\n\n"
+		 "The options of a kernel follow its name; 'sluice lab kernel NAME --help' lists "
+		 "them. The long options below may follow the name as well. --dry-run prints the "
+		 "shapes and exact volumes for any number of ranks.\n\n"
+		 "Inside mpiexec, the kernel built for that MPI replaces this command. Otherwise "
+		 "the "
+		 "command starts mpiexec.\n\n"
+		 "  sluice lab kernel vpic --dry-run --paper --ranks 2048\n"
+		 "  sluice lab kernel vorpal --mpi mpich --ranks 4 --scale 0.01 --verify\n"
+		 "  mpiexec -n 4 sluice lab kernel small --transfer independent",
 	.options = kernel_options,
 	.args_bytes = sizeof(struct kernel_args),
 	.order = OPTION_STOP_FIRST,
-	.run = kernel,
+	.run = kernel_run,
 };
