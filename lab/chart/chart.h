@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A chart as an SVG picture: lines, bars or boxes over categories, or lines and bins over an axis
- * of numbers (chart_axis()), with axes, a legend and horizontal marks. Plain text without scripts,
- *style sheets or fonts of its own; it reads on white, and in print, where series differ in
- *darkness, too. Knows nothing of what it shows.
+ * Draws a chart as SVG: lines, bars or boxes over categories, or lines and bins over a numeric axis
+ * (chart_axis()), with axes, a legend and horizontal lines. The file is plain text without scripts,
+ * style sheets or fonts. It is readable on white and in print, where series differ in brightness.
  *
  *	struct chart chart;
  *
- *	chart_init(&chart, "Figure 8", "instance", "speed-up");
+ *	chart_init(&chart, "Figure 8", "instance", "speedup");
  *	s = chart_series(&chart, CHART_BARS, "hybrid");
  *	chart_category(&chart, "%d", 128);
  *	chart_value(&chart, s, 1.5);
@@ -27,12 +26,12 @@ enum chart_mark { CHART_LINES, CHART_BARS, CHART_BOXES };
 
 #define CHART_SERIES_MAX 8
 
-/* From the end of one whisker to that of the other. */
+/* The ends of the whiskers, the ends of the box and its middle line. */
 struct chart_box {
 	double low, lower, middle, upper, high;
 };
 
-/* On an axis of numbers: a point, or a bin from one number to another. */
+/* On a numeric axis: a point (from == to) or a bin. */
 struct chart_span {
 	double from, to;
 };
@@ -40,9 +39,9 @@ struct chart_span {
 struct chart_row {
 	char *name;
 	enum chart_mark mark;
-	struct chart_box *boxes; /* lines and bars have their value in the middle */
+	struct chart_box *boxes; /* lines and bars use only the middle */
 	size_t count, cap;
-	struct chart_span *spans; /* as many, on an axis of numbers */
+	struct chart_span *spans; /* on a numeric axis: one per box */
 	size_t span_cap;
 };
 
@@ -53,10 +52,10 @@ struct chart_level {
 
 struct chart {
 	char *title, *x, *y;
-	bool logarithmic; /* the vertical axis; values that are not positive are left out */
-	double base;	  /* where bars begin on it; 0 by default, 1 where it is logarithmic */
-	bool has_axis;	  /* of numbers, instead of categories; what lies outside is left out */
-	double from, to;  /* its ends */
+	bool logarithmic; /* vertical axis; values that are not positive are not drawn */
+	double base;	  /* where bars start; default 0, or 1 on a logarithmic axis */
+	bool has_axis; /* numeric axis instead of categories; values outside of it are not drawn */
+	double from, to; /* ends of the numeric axis */
 	char **categories;
 	size_t category_count, category_cap;
 	struct chart_row series[CHART_SERIES_MAX];
@@ -65,33 +64,36 @@ struct chart {
 	size_t level_count, level_cap;
 };
 
-/* Texts are copied, here and below. */
+/* All functions copy their texts. */
 void chart_init(struct chart *chart, const char *title, const char *x, const char *y);
 void chart_release(struct chart *chart);
 
-/* The next category, left to right. */
+/* Adds a category on the right. */
 void chart_category(struct chart *chart, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Its number, for the two below; beyond CHART_SERIES_MAX the last one. An empty name: no legend. */
+/*
+ * Adds a series and returns its number; after CHART_SERIES_MAX series, the number of the last one.
+ * A series with an empty name is not in the legend.
+ */
 size_t chart_series(struct chart *chart, enum chart_mark mark, const char *name);
 
-/* Of the next category that this series has nothing for. NAN: nothing is drawn there. */
+/* Add a value for the next category of the series. NAN: nothing is drawn there. */
 void chart_value(struct chart *chart, size_t series, double value);
 void chart_box(struct chart *chart, size_t series, const struct chart_box *box);
 
 /*
- * The horizontal axis is one of numbers, from < to: there are no categories, and series take
- * points of lines, from left to right, or bins of bars, which may overlap those of other series.
+ * Makes the horizontal axis numeric; from < to. The chart then has no categories. Series receive
+ * points of lines, from left to right, or bins, which may overlap the bins of other series.
  */
 void chart_axis(struct chart *chart, double from, double to);
 void chart_point(struct chart *chart, size_t series, double x, double value);
 void chart_bin(struct chart *chart, size_t series, double from, double to, double value);
 
-/* A dashed line across; name may be NULL. */
+/* Adds a dashed horizontal line; name may be NULL. */
 void chart_level(struct chart *chart, double value, const char *name);
 
-/* A chart without values has axes and says that there are none. */
+/* A chart without values has axes and the text "no values". */
 void chart_svg(const struct chart *chart, struct buf *out);
 int chart_write(const struct chart *chart, const char *path, struct err *err);
 

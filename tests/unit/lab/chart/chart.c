@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "check.h"
 
-static size_t times(const char *text, const char *part)
+static size_t count_parts(const char *text, const char *part)
 {
 	size_t count = 0;
 
@@ -18,8 +18,8 @@ static size_t times(const char *text, const char *part)
 	return count;
 }
 
-/* A parser that is not ours agrees that it is XML. */
-static void is_well_formed(const char *text)
+/* Checks with an XML parser that the SVG is well-formed. */
+static void check_well_formed(const char *text)
 {
 	mxml_node_t *tree = mxmlLoadString(NULL, text, MXML_OPAQUE_CALLBACK);
 
@@ -43,8 +43,8 @@ static void a_bar_is_as_long_as_its_value(void)
 		chart_value(&chart, s, i);
 	}
 	chart_svg(&chart, &out);
-	is_well_formed(out.data);
-	/* The first rect is the paper, the last one the legend. */
+	check_well_formed(out.data);
+	/* The background rect has no x; the last rect belongs to the legend. */
 	at = strstr(out.data, "<rect x=");
 	for (int i = 0; i < 2; i++) {
 		REQUIRE(at && sscanf(at, "<rect x=\"%*f\" y=\"%lf\" width=\"%*f\" height=\"%lf\"",
@@ -53,11 +53,11 @@ static void a_bar_is_as_long_as_its_value(void)
 	}
 	CHECK(fabs(height[1] - 2 * height[0]) < 0.3);
 	CHECK(fabs(y[0] + height[0] - y[1] - height[1]) < 0.3);
-	CHECK_INT(times(out.data, "<rect x="), 3);
+	CHECK_INT(count_parts(out.data, "<rect x="), 3);
 	chart_release(&chart);
 }
 
-static void decades_are_equally_far_on_a_logarithmic_axis(void)
+static void decades_have_equal_heights_on_a_logarithmic_axis(void)
 {
 	AUTO_BUF struct buf out = { 0 };
 	struct chart chart;
@@ -72,7 +72,7 @@ static void decades_are_equally_far_on_a_logarithmic_axis(void)
 		chart_value(&chart, s, pow(10, i));
 	}
 	chart_svg(&chart, &out);
-	is_well_formed(out.data);
+	check_well_formed(out.data);
 	REQUIRE(strstr(out.data, "points=\"") &&
 		sscanf(strstr(out.data, "points=\""), "points=\"%lf,%lf %lf,%lf %lf,%lf", &x[0],
 		       &y[0], &x[1], &y[1], &x[2], &y[2]) == 6);
@@ -82,7 +82,7 @@ static void decades_are_equally_far_on_a_logarithmic_axis(void)
 	chart_release(&chart);
 }
 
-static void what_cannot_be_shown_is_left_out(void)
+static void values_that_cannot_be_shown_are_left_out(void)
 {
 	AUTO_BUF struct buf out = { 0 };
 	static const double values[] = { 1, NAN, 2, 3, 0, INFINITY, -1, 4 };
@@ -102,10 +102,10 @@ static void what_cannot_be_shown_is_left_out(void)
 	}
 	chart_value(&chart, line, 1e9); /* beyond the categories */
 	chart_svg(&chart, &out);
-	is_well_formed(out.data);
-	CHECK_INT(times(out.data, "<circle"), 4);
-	CHECK_INT(times(out.data, "fill-opacity"), 4);
-	CHECK_INT(times(out.data, "<polyline"), times(out.data, "fill=\"none\""));
+	check_well_formed(out.data);
+	CHECK_INT(count_parts(out.data, "<circle"), 4);
+	CHECK_INT(count_parts(out.data, "fill-opacity"), 4);
+	CHECK_INT(count_parts(out.data, "<polyline"), count_parts(out.data, "fill=\"none\""));
 	CHECK(!strstr(out.data, "1e+"));
 	chart_release(&chart);
 }
@@ -120,14 +120,14 @@ static void texts_are_escaped(void)
 	chart_value(&chart, chart_series(&chart, CHART_BARS, "</svg>"), 1);
 	chart_level(&chart, 1, "<&");
 	chart_svg(&chart, &out);
-	is_well_formed(out.data);
+	check_well_formed(out.data);
 	CHECK(strstr(out.data, "a &lt; b &amp; &quot;c&quot; &gt; d </text>"));
 	CHECK(!strstr(out.data, "<script>"));
-	CHECK_INT(times(out.data, "</svg>"), 1);
+	CHECK_INT(count_parts(out.data, "</svg>"), 1);
 	chart_release(&chart);
 }
 
-static void names_of_near_levels_do_not_meet(void)
+static void names_of_near_levels_do_not_overlap(void)
 {
 	AUTO_BUF struct buf out = { 0 };
 	struct chart chart;
@@ -164,7 +164,7 @@ static void an_empty_chart_says_so(void)
 	chart_series(&chart, CHART_BOXES, "none");
 	chart_level(&chart, 1, NULL);
 	chart_svg(&chart, &out);
-	is_well_formed(out.data);
+	check_well_formed(out.data);
 	CHECK(strstr(out.data, "no values"));
 	chart_release(&chart);
 	chart_release(&chart);
@@ -182,8 +182,8 @@ static void one_value_has_an_axis_with_ticks(void)
 		chart_category(&chart, "only");
 		chart_value(&chart, chart_series(&chart, CHART_LINES, ""), values[i]);
 		chart_svg(&chart, &out);
-		is_well_formed(out.data);
-		CHECK(times(out.data, "text-anchor=\"end\"") >= 2);
+		check_well_formed(out.data);
+		CHECK(count_parts(out.data, "text-anchor=\"end\"") >= 2);
 		chart_release(&chart);
 	}
 }
@@ -201,13 +201,14 @@ static void many_categories_are_thinned(void)
 		chart_value(&chart, s, i);
 	}
 	chart_svg(&chart, &out);
-	is_well_formed(out.data);
-	CHECK(times(out.data, ">instance ") > 20 && times(out.data, ">instance ") < 100);
-	CHECK_INT(times(out.data, "<circle"), 500);
+	check_well_formed(out.data);
+	CHECK(count_parts(out.data, ">instance ") > 20 &&
+	      count_parts(out.data, ">instance ") < 100);
+	CHECK_INT(count_parts(out.data, "<circle"), 500);
 	chart_release(&chart);
 }
 
-static void bins_lie_where_their_numbers_are(void)
+static void bins_are_drawn_at_their_numbers(void)
 {
 	AUTO_BUF struct buf out = { 0 };
 	struct chart chart;
@@ -220,12 +221,13 @@ static void bins_lie_where_their_numbers_are(void)
 	s = chart_series(&chart, CHART_BARS, "bins");
 	chart_bin(&chart, s, 1, 2, 5);
 	chart_bin(&chart, s, 4, 6, 3);
-	chart_bin(&chart, s, 9, 11, 100); /* outside: neither drawn nor part of the range */
+	chart_bin(&chart, s, 9, 11,
+		  100); /* outside of the axis: not drawn and not part of the range */
 	line = chart_series(&chart, CHART_LINES, "line");
 	for (int i = 0; i <= 100; i++)
 		chart_point(&chart, line, i / 5.0, 4);
 	chart_svg(&chart, &out);
-	is_well_formed(out.data);
+	check_well_formed(out.data);
 	at = strstr(out.data, "<rect x=");
 	for (int i = 0; i < 2; i++) {
 		REQUIRE(at && sscanf(at, "<rect x=\"%lf\" y=\"%*f\" width=\"%lf\"", &x[i],
@@ -234,16 +236,16 @@ static void bins_lie_where_their_numbers_are(void)
 	}
 	CHECK(fabs((x[1] - x[0]) / 3 - (width[0] + 0.5)) < 0.3);
 	CHECK(fabs(width[1] - 2 * width[0] - 0.5) < 0.3);
-	CHECK_INT(times(out.data, "<rect x="), 4); /* with two of the legend */
+	CHECK_INT(count_parts(out.data, "<rect x="), 4); /* two of them belong to the legend */
 	CHECK(!strstr(out.data, ">100<"));
 	CHECK(strstr(out.data, ">10<"));
-	/* Points end where the axis does, and many have no dots. */
-	CHECK_INT(times(out.data, "<circle"), 0);
-	CHECK(times(strstr(out.data, "<polyline"), ",") >= 51);
+	/* Points outside of the axis are not drawn, and curves have no dots. */
+	CHECK_INT(count_parts(out.data, "<circle"), 0);
+	CHECK(count_parts(strstr(out.data, "<polyline"), ",") >= 51);
 	chart_release(&chart);
 }
 
-static void what_cannot_be_written_is_told(void)
+static void a_failed_write_names_the_file(void)
 {
 	struct chart chart;
 	struct err err = { 0 };
@@ -261,8 +263,8 @@ static void what_cannot_be_written_is_told(void)
 	chart_release(&chart);
 }
 
-TESTS(TEST(a_bar_is_as_long_as_its_value), TEST(decades_are_equally_far_on_a_logarithmic_axis),
-      TEST(what_cannot_be_shown_is_left_out), TEST(texts_are_escaped),
-      TEST(names_of_near_levels_do_not_meet), TEST(an_empty_chart_says_so),
+TESTS(TEST(a_bar_is_as_long_as_its_value), TEST(decades_have_equal_heights_on_a_logarithmic_axis),
+      TEST(values_that_cannot_be_shown_are_left_out), TEST(texts_are_escaped),
+      TEST(names_of_near_levels_do_not_overlap), TEST(an_empty_chart_says_so),
       TEST(one_value_has_an_axis_with_ticks), TEST(many_categories_are_thinned),
-      TEST(bins_lie_where_their_numbers_are), TEST(what_cannot_be_written_is_told))
+      TEST(bins_are_drawn_at_their_numbers), TEST(a_failed_write_names_the_file))
