@@ -8,22 +8,22 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/table/folds.h"
-#include "learn/maths/random.h"
-#include "learn/judge/selection.h"
 #include "lab/model/contest.h"
+#include "learn/judge/selection.h"
+#include "learn/maths/random.h"
+#include "learn/table/folds.h"
 
 #define INPUTS 4
+#define CANDIDATES 30
+#define FOLDS 10
 
-/* HYB-40; "rules" are what Cubist makes. */
+/* The methods of the paper; "rules" corresponds to Cubist. */
 static const char *const method_names[] = { "linear", "neighbours", "rules",
 					    "svm",    "forest",	    "perceptron" };
 #define METHODS (sizeof(method_names) / sizeof(*method_names))
 
 static const char *const recipes[] = { "boxcox,centre,scale", "centre,scale",
 				       "boxcox,centre,scale,pca", NULL };
-
-/* ---- training ---- */
 
 void training_init(struct training *training, const struct contest *contest, uint64_t seed,
 		   size_t repetition)
@@ -68,9 +68,7 @@ void training_release(struct training *training)
 	*training = (struct training){ 0 };
 }
 
-/* ---- learning ---- */
-
-static void inputs_of(const struct contest *contest, size_t point, double *x)
+static void fill_inputs(const struct contest *contest, size_t point, double *x)
 {
 	const struct access *access = &contest->instances[point / contest->choice_count];
 	const struct settings *settings = &contest->choices[point % contest->choice_count];
@@ -81,24 +79,24 @@ static void inputs_of(const struct contest *contest, size_t point, double *x)
 	x[3] = (double)settings->buffer_bytes;
 }
 
-/* The caller's to free. */
-static double *inputs_make(const struct contest *contest, const struct training *training)
+/* The inputs of the training points. The caller frees them. */
+static double *make_inputs(const struct contest *contest, const struct training *training)
 {
 	double *x = xmalloc(training->count * INPUTS * sizeof(*x));
 
 	for (size_t i = 0; i < training->count; i++)
-		inputs_of(contest, training->points[i], x + i * INPUTS);
+		fill_inputs(contest, training->points[i], x + i * INPUTS);
 	return x;
 }
 
-static struct samples samples_of(const double *x, const struct training *training)
+static struct samples make_samples(const double *x, const struct training *training)
 {
 	return (struct samples){
 		.x = x, .y = training->seconds, .rows = training->count, .width = INPUTS
 	};
 }
 
-static int methods_find(const struct learner_ops **methods, struct err *err)
+static int find_methods(const struct learner_ops **methods, struct err *err)
 {
 	for (size_t i = 0; i < METHODS; i++) {
 		methods[i] = learner_find(method_names[i], LEARNER_REGRESSES, err);
@@ -109,7 +107,7 @@ static int methods_find(const struct learner_ops **methods, struct err *err)
 	return 0;
 }
 
-static void score_tell(struct blackbox_score *score, const struct selection_entry *best)
+static void fill_score(struct blackbox_score *score, const struct selection_entry *best)
 {
 	AUTO_BUF struct buf text = { 0 };
 
@@ -125,33 +123,33 @@ int blackbox_select(struct pipeline_plan *chosen, struct blackbox_score *score,
 		    const struct blackbox_plan *plan, struct err *err)
 {
 	const struct learner_ops *methods[METHODS + 1];
-	struct selection_plan race = {
+	struct selection_plan search = {
 		.learners = plan->learners ? plan->learners : methods,
 		.recipes = recipes,
 		.log_target = plan->log_target,
-		.budget = plan->budget ? plan->budget : 30,
+		.budget = plan->budget ? plan->budget : CANDIDATES,
 		.score = SELECT_RMSE,
 		.seed = plan->seed,
 		.threads = plan->threads,
 		.progress = plan->progress,
 		.progress_arg = plan->progress_arg,
 	};
-	AUTO_FREE double *x = inputs_make(contest, training);
-	struct samples samples = samples_of(x, training);
+	AUTO_FREE double *x = make_inputs(contest, training);
+	struct samples samples = make_samples(x, training);
 	struct selection selection = { 0 };
 	struct folds folds = { 0 };
-	size_t count = plan->folds ? plan->folds : 10;
-	int r = plan->learners ? 0 : methods_find(methods, err);
+	size_t count = plan->folds ? plan->folds : FOLDS;
+	int r = plan->learners ? 0 : find_methods(methods, err);
 
 	if (r >= 0)
 		r = folds_init(&folds, FOLDS_PLAIN, count < samples.rows ? count : samples.rows,
 			       samples.rows, NULL, plan->seed, err);
 	if (r >= 0)
-		r = selection_run(&selection, &race, &samples, &folds, err);
+		r = selection_run(&selection, &search, &samples, &folds, err);
 	if (r >= 0) {
 		*chosen = selection.entries[0].plan;
 		if (score)
-			score_tell(score, &selection.entries[0]);
+			fill_score(score, &selection.entries[0]);
 		selection_release(&selection);
 	}
 	folds_release(&folds);
@@ -165,8 +163,8 @@ int blackbox_predict(const struct pipeline_plan *chosen, const struct contest *c
 	size_t cells = contest->instance_count * contest->choice_count;
 	struct effort effort = { .seed = seed, .threads = 1 };
 	struct pipeline pipeline;
-	AUTO_FREE double *x = inputs_make(contest, training);
-	struct samples samples = samples_of(x, training);
+	AUTO_FREE double *x = make_inputs(contest, training);
+	struct samples samples = make_samples(x, training);
 	int r = pipeline_fit(&pipeline, chosen, &samples, NULL, samples.rows, &effort, err);
 
 	if (r < 0)
@@ -174,7 +172,7 @@ int blackbox_predict(const struct pipeline_plan *chosen, const struct contest *c
 	for (size_t i = 0; i < cells; i++) {
 		double row[INPUTS];
 
-		inputs_of(contest, i, row);
+		fill_inputs(contest, i, row);
 		pipeline_predict(&pipeline, row, &predicted[i]);
 	}
 	pipeline_release(&pipeline);

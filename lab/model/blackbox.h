@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The black box that the hybrid model competes with, `ml` of the paper (HYB-45): one learned
- * function from (nodes, bytes per rank, aggregators, buffer) to the run time of the application,
- * trained by runs of it. It knows nothing of what an access is made of, and nothing of other
- * applications.
+ * The black box that the hybrid model is compared with, `ml` in the paper: one learned function
+ * from nodes, bytes per rank, aggregators and buffer size to the run time of the application. It is
+ * trained on runs of that application. It does not know the operations of an access, and does not
+ * apply to other applications.
  */
 #ifndef SLUICE_LAB_MODEL_BLACKBOX_H
 #define SLUICE_LAB_MODEL_BLACKBOX_H
@@ -13,41 +13,41 @@
 struct contest;
 struct selection;
 
-/* What it is trained by: points of a contest (contest_design()) and what runs of them took. */
+/* The training data: points of a contest (contest_design()) and the seconds of one run of each. */
 struct training {
 	size_t *points;
 	double *seconds;
 	size_t count;
 };
 
-/* The design of that repetition, with its run of each point. */
+/* Makes the design of a repetition and takes the run of that number for each point. */
 void training_init(struct training *training, const struct contest *contest, uint64_t seed,
 		   size_t repetition);
-/* So many of them, drawn at random (HYB-50). */
+/* Keeps `count` random points. */
 void training_thin(struct training *training, size_t count, uint64_t seed);
 void training_release(struct training *training);
 
 struct blackbox_plan {
-	const struct learner_ops *const *learners; /* NULL: those of HYB-40 */
+	const struct learner_ops *const *learners; /* NULL: those of the paper */
 	size_t budget, folds;			   /* 0: 30 and 10 */
-	bool log_target; /* learns the logarithm of seconds; the paper does not */
+	bool log_target; /* learn the logarithm of seconds; the paper learns seconds */
 	uint64_t seed;
 	unsigned threads;
-	bool (*progress)(void *arg, size_t done, size_t total); /* as of a selection */
+	bool (*progress)(void *arg, size_t done, size_t total); /* as for selection_run() */
 	void *progress_arg;
 };
 
 struct blackbox_score {
-	double rmse, r2; /* means over folds, of what is learnt */
+	double rmse, r2; /* means over folds, of the learned quantity */
 	char method[16], settings[96];
 };
 
-/* Methods, settings and preparation by cross-validation (HYB-41). The plan's texts are constant. */
+/* Selects method, settings and preparation by cross-validation. score may be NULL. */
 int blackbox_select(struct pipeline_plan *chosen, struct blackbox_score *score,
 		    const struct contest *contest, const struct training *training,
 		    const struct blackbox_plan *plan, struct err *err);
 
-/* Learns and predicts: seconds of all instances x choices. */
+/* Fits the pipeline and predicts the seconds of all instances x choices. */
 int blackbox_predict(const struct pipeline_plan *chosen, const struct contest *contest,
 		     const struct training *training, uint64_t seed, double *predicted,
 		     struct err *err);

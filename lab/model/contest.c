@@ -9,11 +9,12 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "learn/maths/random.h"
 #include "learn/table/csv.h"
 #include "learn/table/dataset.h"
-#include "learn/maths/random.h"
 
 #define MIB 1048576ull
+#define EXACT_MAX 0x1p53 /* doubles represent whole numbers up to this exactly */
 
 void contest_release(struct contest *contest)
 {
@@ -26,7 +27,7 @@ void contest_release(struct contest *contest)
 	*contest = (struct contest){ 0 };
 }
 
-static int choices_make(struct contest *contest, struct err *err)
+static int make_choices(struct contest *contest, struct err *err)
 {
 	const struct machine *machine = &contest->machine;
 
@@ -36,7 +37,7 @@ static int choices_make(struct contest *contest, struct err *err)
 	for (size_t i = 0; i < contest->choice_count; i++) {
 		struct settings *s = &contest->choices[i];
 
-		/* Asked for, since ROMIO leaves contiguous accesses alone otherwise. */
+		/* Collective buffering is explicit; ROMIO skips it for contiguous accesses. */
 		*s = (struct settings){
 			.aggregators = contest->aggregators[i / contest->buffer_count],
 			.buffer_bytes = contest->buffers[i % contest->buffer_count],
@@ -48,13 +49,14 @@ static int choices_make(struct contest *contest, struct err *err)
 	}
 	if (contest->initial == SIZE_MAX)
 		return err_set(err, EINVAL,
-			       "the default of %s, %" PRIu64 " aggregators with buffers of %" PRIu64
-			       " bytes, is not among the choices",
+			       "the default settings of %s (%" PRIu64
+			       " aggregators, buffers of %" PRIu64
+			       " bytes) are not among the choices",
 			       machine->name, machine->aggregators, machine->buffer_bytes);
 	return 0;
 }
 
-static struct access access_of(uint64_t nodes, uint64_t ranks, uint64_t bytes)
+static struct access make_access(uint64_t nodes, uint64_t ranks, uint64_t bytes)
 {
 	return (struct access){ .nodes = nodes, .ranks = ranks, .rank_bytes = bytes };
 }
@@ -70,14 +72,14 @@ int contest_paper(struct contest *contest, const struct machine *machine, struct
 
 	made.instances = xcalloc(n * s, sizeof(*made.instances));
 	for (size_t i = 0; i < n * s; i++)
-		made.instances[i] =
-			access_of(nodes[i / s], nodes[i / s] * machine->cores, sizes[i % s] * MIB);
+		made.instances[i] = make_access(nodes[i / s], nodes[i / s] * machine->cores,
+						sizes[i % s] * MIB);
 	made.aggregator_count = made.buffer_count = 3;
 	made.aggregators = xmalloc(sizeof(aggregators));
 	memcpy(made.aggregators, aggregators, sizeof(aggregators));
 	made.buffers = xmalloc(sizeof(buffers));
 	memcpy(made.buffers, buffers, sizeof(buffers));
-	r = choices_make(&made, err);
+	r = make_choices(&made, err);
 	if (r < 0) {
 		contest_release(&made);
 		return r;
@@ -86,9 +88,7 @@ int contest_paper(struct contest *contest, const struct machine *machine, struct
 	return 0;
 }
 
-/* ---- times ---- */
-
-static void means_make(struct contest *contest)
+static void compute_means(struct contest *contest)
 {
 	size_t cells = contest->instance_count * contest->choice_count;
 
@@ -113,7 +113,8 @@ int contest_measure(struct contest *contest, size_t runs, contest_run run, void 
 		seconds[i] = run(arg, &contest->instances[cell / contest->choice_count],
 				 &contest->choices[cell % contest->choice_count], i % runs);
 		if (!(seconds[i] > 0) || !isfinite(seconds[i])) {
-			int r = err_set(err, EDOM, "a run that takes %g seconds is none",
+			int r = err_set(err, EDOM,
+					"a run takes %g seconds; expected a positive number",
 					seconds[i]);
 
 			free(seconds);
@@ -123,50 +124,48 @@ int contest_measure(struct contest *contest, size_t runs, contest_run run, void 
 	free(contest->seconds);
 	contest->seconds = seconds;
 	contest->runs = runs;
-	means_make(contest);
+	compute_means(contest);
 	return 0;
 }
-
-/* ---- tables ---- */
 
 enum { NODES, RANKS, BYTES, AGGREGATORS, BUFFER, SECONDS, COLUMNS };
 static const char *const column_names[COLUMNS] = { "nodes",	  "ranks",	  "rank_bytes",
 						   "aggregators", "buffer_bytes", "seconds" };
 
-/* What is being read: where columns are, and how many runs each cell has by now. */
+/* State of contest_table(). */
 struct reading {
 	const struct dataset *table;
 	const char *name;
-	int columns[COLUMNS]; /* -1: there is none */
+	int columns[COLUMNS]; /* positions in the table; -1: missing */
 	struct contest *made;
 	struct err *err;
 };
 
-static double cell_of(const struct reading *reading, size_t row, int column)
+static double read_cell(const struct reading *reading, size_t row, int column)
 {
 	int at = reading->columns[column];
 
 	return at < 0 ? NAN : dataset_row(reading->table, row)[at];
 }
 
-/* Rows are told as lines of the file; the names are its first. */
-static int row_check(const struct reading *reading, size_t row)
+/* Messages count lines of the file; row 0 is line 2. */
+static int check_row(const struct reading *reading, size_t row)
 {
 	for (int c = 0; c < COLUMNS; c++) {
-		double value = cell_of(reading, row, c);
+		double value = read_cell(reading, row, c);
 
 		if (reading->columns[c] < 0)
 			continue;
 		if (!(value > 0) || !isfinite(value) ||
-		    (c != SECONDS && (value != floor(value) || value > 0x1p53)))
-			return err_set(reading->err, EINVAL, "%s:%zu: %s must be a %s above 0",
+		    (c != SECONDS && (value != floor(value) || value > EXACT_MAX)))
+			return err_set(reading->err, EINVAL, "%s:%zu: %s must be a positive %s",
 				       reading->name, row + 2, column_names[c],
 				       c == SECONDS ? "number" : "whole number");
 	}
 	return 0;
 }
 
-static int columns_find(struct reading *reading)
+static int find_columns(struct reading *reading)
 {
 	const struct dataset *table = reading->table;
 
@@ -176,35 +175,35 @@ static int columns_find(struct reading *reading)
 		if (at < 0 && c != RANKS)
 			return err_prefix(reading->err, "%s", reading->name);
 		if (at >= 0 && table->columns[at].levels)
-			return err_set(reading->err, EINVAL, "%s: column %s holds texts",
+			return err_set(reading->err, EINVAL,
+				       "%s: column %s contains text; expected numbers",
 				       reading->name, column_names[c]);
 		reading->columns[c] = at < 0 ? -1 : at;
 	}
 	for (size_t row = 0; row < table->rows; row++) {
-		int r = row_check(reading, row);
+		int r = check_row(reading, row);
 
 		if (r < 0)
 			return r;
 	}
-	return table->rows ? 0
-			   : err_set(reading->err, ENODATA, "%s: there are no rows", reading->name);
+	return table->rows ? 0 : err_set(reading->err, ENODATA, "%s has no rows", reading->name);
 }
 
-static int count_compare(const void *a, const void *b)
+static int compare_counts(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static uint64_t *levels_of(const struct reading *reading, int column, size_t *count)
+static uint64_t *find_levels(const struct reading *reading, int column, size_t *count)
 {
 	size_t rows = reading->table->rows, used = 0;
 	uint64_t *levels = xmalloc(rows * sizeof(*levels));
 
 	for (size_t i = 0; i < rows; i++)
-		levels[i] = (uint64_t)cell_of(reading, i, column);
-	qsort(levels, rows, sizeof(*levels), count_compare);
+		levels[i] = (uint64_t)read_cell(reading, i, column);
+	qsort(levels, rows, sizeof(*levels), compare_counts);
 	for (size_t i = 0; i < rows; i++)
 		if (!i || levels[i] != levels[i - 1])
 			levels[used++] = levels[i];
@@ -212,17 +211,18 @@ static uint64_t *levels_of(const struct reading *reading, int column, size_t *co
 	return levels;
 }
 
-static struct access row_access(const struct reading *reading, size_t row)
+static struct access read_access(const struct reading *reading, size_t row)
 {
-	double nodes = cell_of(reading, row, NODES), ranks = cell_of(reading, row, RANKS);
+	double nodes = read_cell(reading, row, NODES), ranks = read_cell(reading, row, RANKS);
 
 	if (isnan(ranks))
 		ranks = nodes * (double)reading->made->machine.cores;
-	return access_of((uint64_t)nodes, (uint64_t)ranks, (uint64_t)cell_of(reading, row, BYTES));
+	return make_access((uint64_t)nodes, (uint64_t)ranks,
+			   (uint64_t)read_cell(reading, row, BYTES));
 }
 
-/* Its number; a new one is added. */
-static size_t instance_of(struct contest *made, const struct access *access)
+/* The number of the instance with that access; adds it if it is new. */
+static size_t find_or_add_instance(struct contest *made, const struct access *access)
 {
 	size_t i = 0;
 
@@ -238,20 +238,20 @@ static size_t instance_of(struct contest *made, const struct access *access)
 	return i;
 }
 
-static size_t choice_of(const struct reading *reading, size_t row)
+static size_t find_choice(const struct reading *reading, size_t row)
 {
 	const struct contest *made = reading->made;
 	size_t a = 0, b = 0;
 
-	while (made->aggregators[a] != (uint64_t)cell_of(reading, row, AGGREGATORS))
+	while (made->aggregators[a] != (uint64_t)read_cell(reading, row, AGGREGATORS))
 		a++;
-	while (made->buffers[b] != (uint64_t)cell_of(reading, row, BUFFER))
+	while (made->buffers[b] != (uint64_t)read_cell(reading, row, BUFFER))
 		b++;
 	return a * made->buffer_count + b;
 }
 
-/* Every cell must have as many runs as the first. */
-static int runs_check(const struct reading *reading, const size_t *runs)
+/* Checks that every cell has the same number of runs. */
+static int check_runs(const struct reading *reading, const size_t *runs)
 {
 	const struct contest *made = reading->made;
 
@@ -261,17 +261,16 @@ static int runs_check(const struct reading *reading, const size_t *runs)
 
 		if (runs[i] != made->runs)
 			return err_set(reading->err, EINVAL,
-				       "%s: %zu runs of %" PRIu64 " nodes, %" PRIu64
-				       " bytes per rank with %" PRIu64
+				       "%s: %" PRIu64 " nodes, %" PRIu64 " bytes per rank, %" PRIu64
 				       " aggregators and buffers of %" PRIu64
-				       " bytes, %zu of others",
-				       reading->name, runs[i], a->nodes, a->rank_bytes,
-				       s->aggregators, s->buffer_bytes, made->runs);
+				       " bytes have %zu runs; expected %zu as for the others",
+				       reading->name, a->nodes, a->rank_bytes, s->aggregators,
+				       s->buffer_bytes, runs[i], made->runs);
 	}
 	return 0;
 }
 
-static int seconds_take(struct reading *reading)
+static int read_seconds(struct reading *reading)
 {
 	struct contest *made = reading->made;
 	size_t rows = reading->table->rows, cells;
@@ -279,24 +278,25 @@ static int seconds_take(struct reading *reading)
 	int r;
 
 	for (size_t i = 0; i < rows; i++) {
-		struct access access = row_access(reading, i);
+		struct access access = read_access(reading, i);
 
-		cell[i] = instance_of(made, &access) * made->choice_count + choice_of(reading, i);
+		cell[i] = find_or_add_instance(made, &access) * made->choice_count +
+			  find_choice(reading, i);
 	}
 	cells = made->instance_count * made->choice_count;
 	runs = xcalloc(cells, sizeof(*runs));
 	made->runs = rows / cells + !!(rows % cells);
 	for (size_t i = 0; i < rows; i++)
 		runs[cell[i]]++;
-	r = runs_check(reading, runs);
+	r = check_runs(reading, runs);
 	if (r < 0)
 		return r;
 	made->seconds = xcalloc(cells * made->runs, sizeof(*made->seconds));
 	memset(runs, 0, cells * sizeof(*runs));
 	for (size_t i = 0; i < rows; i++)
 		made->seconds[cell[i] * made->runs + runs[cell[i]]++] =
-			cell_of(reading, i, SECONDS);
-	means_make(made);
+			read_cell(reading, i, SECONDS);
+	compute_means(made);
 	return 0;
 }
 
@@ -308,17 +308,17 @@ int contest_table(struct contest *contest, const struct machine *machine,
 	struct reading reading = {
 		.table = table, .name = name, .made = &made, .err = err ? err : &silent
 	};
-	int r = columns_find(&reading);
+	int r = find_columns(&reading);
 
 	if (r < 0)
 		return r;
-	made.aggregators = levels_of(&reading, AGGREGATORS, &made.aggregator_count);
-	made.buffers = levels_of(&reading, BUFFER, &made.buffer_count);
-	r = choices_make(&made, reading.err);
+	made.aggregators = find_levels(&reading, AGGREGATORS, &made.aggregator_count);
+	made.buffers = find_levels(&reading, BUFFER, &made.buffer_count);
+	r = make_choices(&made, reading.err);
 	if (r < 0)
 		err_prefix(reading.err, "%s", name);
 	else
-		r = seconds_take(&reading);
+		r = read_seconds(&reading);
 	if (r < 0)
 		contest_release(&made);
 	else
@@ -353,8 +353,6 @@ int contest_write(const struct contest *contest, const char *path, struct err *e
 	}
 	return csv_write(&table, path, err);
 }
-
-/* ---- gains ---- */
 
 double contest_gain(const struct contest *contest, size_t instance, size_t choice)
 {

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "predict/model/costs/rows.h"
 
-static void evaluation_tell(void *arg, const char *stage, size_t done, size_t total)
+static void report_progress(void *arg, const char *stage, size_t done, size_t total)
 {
 	struct evaluation *evaluation = arg;
 
@@ -20,10 +20,10 @@ static void evaluation_tell(void *arg, const char *stage, size_t done, size_t to
 	progress_show(&evaluation->progress, done);
 }
 
-#define RUNS 10
+#define RUNS 10 /* of each instance and choice */
 
-/* Each seed has runs of its own. */
-static double replica_time(void *arg, const struct access *access, const struct settings *settings,
+/* Every seed has its own runs. */
+static double simulate_run(void *arg, const struct access *access, const struct settings *settings,
 			   uint64_t run)
 {
 	const struct evaluation *evaluation = arg;
@@ -32,19 +32,19 @@ static double replica_time(void *arg, const struct access *access, const struct 
 			   evaluation->plan.study.seed * RUNS + run);
 }
 
-static int rows_draw(void *arg, uint64_t draw, struct elements *out, struct err *err)
+static int draw_rows(void *arg, uint64_t draw, struct elements *out, struct err *err)
 {
 	const struct evaluation *evaluation = arg;
 
 	if (!evaluation->rows.count)
 		return replica_benchmark(evaluation->replica, draw, out, err);
-	/* There is one campaign only; repetitions then differ in the seed of learning. */
+	/* There is only one measured campaign; repetitions then differ in the seed of learning. */
 	for (size_t i = 0; i < evaluation->rows.count; i++)
 		elements_add(out, &evaluation->rows.rows[i]);
 	return 0;
 }
 
-static int contest_make(struct evaluation *evaluation, struct err *err)
+static int make_contest(struct evaluation *evaluation, struct err *err)
 {
 	const struct evaluation_plan *plan = &evaluation->plan;
 	struct machine machine;
@@ -70,10 +70,10 @@ static int contest_make(struct evaluation *evaluation, struct err *err)
 	r = contest_paper(&evaluation->contest, replica_machine(evaluation->replica), err);
 	if (r < 0)
 		return r;
-	return contest_measure(&evaluation->contest, RUNS, replica_time, evaluation, err);
+	return contest_measure(&evaluation->contest, RUNS, simulate_run, evaluation, err);
 }
 
-static int studies_run(struct evaluation *evaluation, struct err *err)
+static int run_studies(struct evaluation *evaluation, struct err *err)
 {
 	static const double thirds[EVALUATION_ML_SIZES] = { 1, 2.0 / 3, 1.0 / 3 },
 			    shares[EVALUATION_HYBRID_SIZES] = { 1, 0.66, 0.33, 0.1 };
@@ -108,16 +108,16 @@ int evaluation_open(struct evaluation *evaluation, const struct evaluation_plan 
 	int r;
 
 	*evaluation = (struct evaluation){ .plan = *plan };
-	evaluation->plan.study.benchmark = rows_draw;
+	evaluation->plan.study.benchmark = draw_rows;
 	evaluation->plan.study.benchmark_arg = evaluation;
-	evaluation->plan.study.progress = evaluation_tell;
+	evaluation->plan.study.progress = report_progress;
 	evaluation->plan.study.progress_arg = evaluation;
-	r = contest_make(evaluation, err);
+	r = make_contest(evaluation, err);
 	if (r >= 0)
 		r = study_init(&evaluation->study, &evaluation->contest, &evaluation->plan.study,
 			       err);
 	if (r >= 0)
-		r = studies_run(evaluation, err);
+		r = run_studies(evaluation, err);
 	if (evaluation->stage)
 		progress_end(&evaluation->progress);
 	evaluation->stage = NULL;

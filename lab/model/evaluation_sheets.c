@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Counts of HYB-AC-8 to HYB-AC-14 beside what the paper prints. What it does not print is missing.
+ * The sheets of an evaluation, with the numbers that Isaila et al. print. Cells that the paper does
+ * not print are empty.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -10,14 +11,11 @@
 
 #define MIB 1048576.0
 
-/* ---- table 2 ---- */
-
 struct printed_score {
 	const char *name, *title;
 	double r2, rmse;
 };
 
-/* HYB-43 */
 static const struct printed_score printed_scores[] = {
 	{ "ml", "black box", 0.85, 17.9 },
 	{ "aa", "alltoall", 0.89, 0.358 },
@@ -28,7 +26,7 @@ static const struct printed_score printed_scores[] = {
 	{ "s_nl_partial", "partial round", 0.83, 0.249 },
 };
 
-static void score_put(struct sheet *sheet, const struct printed_score *printed, const char *method,
+static void add_score(struct sheet *sheet, const struct printed_score *printed, const char *method,
 		      double rows, double r2, double rmse, double log_r2)
 {
 	sheet_text(sheet, "%s", printed->name);
@@ -42,10 +40,10 @@ static void score_put(struct sheet *sheet, const struct printed_score *printed, 
 	sheet_number(sheet, log_r2);
 }
 
-static void sheet_scores(const struct evaluation *evaluation, struct sheet *sheet)
+static void make_scores(const struct evaluation *evaluation, struct sheet *sheet)
 {
 	static const struct sheet_column columns[] = { { "model", "model", 0 },
-						       { "of", "of", 0 },
+						       { "operation", "of", 0 },
 						       { "method", "method", 0 },
 						       { ">rows", "rows", 0 },
 						       { ">R2", "r2", 2 },
@@ -57,9 +55,8 @@ static void sheet_scores(const struct evaluation *evaluation, struct sheet *shee
 	const struct study *study = &evaluation->study;
 	size_t trained = evaluation->ml_sizes[0].rows;
 
-	sheet_init(sheet, "table2", "Table 2: cross-validation of what was learnt (HYB-AC-8)",
-		   columns);
-	score_put(sheet, &printed_scores[0], study->seconds_score.method, (double)trained,
+	sheet_init(sheet, "table2", "Table 2: cross-validation of the learned models", columns);
+	add_score(sheet, &printed_scores[0], study->seconds_score.method, (double)trained,
 		  study->seconds_score.r2, study->seconds_score.rmse, study->logarithms_score.r2);
 	for (size_t i = 1; i < sizeof(printed_scores) / sizeof(*printed_scores); i++) {
 		int operation = operation_by_name(printed_scores[i].name);
@@ -67,49 +64,45 @@ static void sheet_scores(const struct evaluation *evaluation, struct sheet *shee
 
 		if (!cost || !cost->is_fitted)
 			continue;
-		score_put(sheet, &printed_scores[i],
+		add_score(sheet, &printed_scores[i],
 			  cost->entry_count ? cost->entries[0].learner : "line", (double)cost->rows,
 			  cost->score.r2, cost->score.rmse, cost->score.log_r2);
 	}
 	sheet_note(sheet,
-		   "Methods by cross-validation; costs are learnt as logarithms. The black "
-		   "box learns seconds; its last column is another one, that learns "
-		   "logarithms (%s).",
+		   "Methods are selected by cross-validation. Costs are learned as logarithms. The "
+		   "black box learns seconds; its last column is that of a second black box, which "
+		   "learns logarithms (%s).",
 		   study->logarithms_score.method);
 }
 
-/* ---- headroom ---- */
-
-static void count_put(struct sheet *sheet, const char *what, double ours, double paper)
+static void add_count(struct sheet *sheet, const char *what, double ours, double paper)
 {
 	sheet_text(sheet, "%s", what);
 	sheet_number(sheet, ours);
 	sheet_number(sheet, paper);
 }
 
-static void sheet_headroom(const struct evaluation *evaluation, struct sheet *sheet)
+static void make_headroom(const struct evaluation *evaluation, struct sheet *sheet)
 {
-	static const struct sheet_column columns[] = { { "instances where", "what", 0 },
-						       { ">ours", "ours", 0 },
+	static const struct sheet_column columns[] = { { "instances", "what", 0 },
+						       { ">Sluice", "ours", 0 },
 						       { ">paper", "paper", 0 },
 						       { 0 } };
 	struct headroom h;
 
-	headroom_of(&h, &evaluation->contest);
-	sheet_init(sheet, "headroom", "What there is to gain over the default (HYB-AC-9)", columns);
-	count_put(sheet, "the default is the best or within 5 %", (double)h.near, 12);
-	count_put(sheet, "  of these: the best", (double)h.exact, NAN);
-	count_put(sheet, "the best gains up to 1.5x", (double)h.up_to_half, 13);
-	count_put(sheet, "the best gains 1.5x to 2.5x", (double)h.up_to_two_half, 6);
-	count_put(sheet, "the best gains 2.5x to 3x", (double)h.up_to_three, 0);
-	count_put(sheet, "the best gains more than 3x", (double)h.above_three, 2);
-	count_put(sheet, "75 % quantile of all choices above 1", (double)h.upper_above, 15);
-	count_put(sheet, "25 % quantile of all choices above 1", (double)h.lower_above, NAN);
+	headroom_init(&h, &evaluation->contest);
+	sheet_init(sheet, "headroom", "Potential gain over the default settings", columns);
+	add_count(sheet, "the default is optimal or within 5 %", (double)h.near, 12);
+	add_count(sheet, "  of these: the default is optimal", (double)h.exact, NAN);
+	add_count(sheet, "the optimum is up to 1.5x faster", (double)h.up_to_half, 13);
+	add_count(sheet, "the optimum is 1.5x to 2.5x faster", (double)h.up_to_two_half, 6);
+	add_count(sheet, "the optimum is 2.5x to 3x faster", (double)h.up_to_three, 0);
+	add_count(sheet, "the optimum is more than 3x faster", (double)h.above_three, 2);
+	add_count(sheet, "75 % quantile of all settings above 1", (double)h.upper_above, 15);
+	add_count(sheet, "25 % quantile of all settings above 1", (double)h.lower_above, NAN);
 }
 
-/* ---- all side by side ---- */
-
-static void standing_put(struct sheet *sheet, const char *name, const struct standing *s)
+static void add_standing(struct sheet *sheet, const char *name, const struct standing *s)
 {
 	sheet_text(sheet, "%s", name);
 	sheet_number(sheet, (double)s->worse);
@@ -127,16 +120,16 @@ static void standing_put(struct sheet *sheet, const char *name, const struct sta
 	sheet_number(sheet, s->kendall);
 }
 
-static const struct sheet_column standing_columns[] = { { "choices by", "method", 0 },
-							{ ">worse", "worse", 0 },
-							{ ">surely", "worse_surely", 0 },
+static const struct sheet_column standing_columns[] = { { "method", "method", 0 },
+							{ ">slower", "worse", 0 },
+							{ ">by 2 SE", "worse_surely", 0 },
 							{ ">by 5 %", "worse_much", 0 },
 							{ ">to 1.1x", "even", 0 },
 							{ ">to 1.5x", "better", 0 },
-							{ ">above", "most", 0 },
+							{ ">above 1.5x", "most", 0 },
 							{ ">mean", "mean", 3 },
-							{ ">% of best", "optimal_percent", 1 },
-							{ ">% won", "won_percent", 0 },
+							{ ">% of optimum", "optimal_percent", 1 },
+							{ ">% faster", "won_percent", 0 },
 							{ ">5 %", "q05", 2 },
 							{ ">25 %", "q25", 2 },
 							{ ">50 %", "q50", 2 },
@@ -146,8 +139,8 @@ static const struct sheet_column standing_columns[] = { { "choices by", "method"
 							{ ">tau", "kendall", 2 },
 							{ 0 } };
 
-/* HYB-AC-10, HYB-AC-11; NAN: not printed. */
-static void printed_put(struct sheet *sheet, const char *name, double worse, double even,
+/* Adds a row of the paper. NAN: not printed. */
+static void add_printed(struct sheet *sheet, const char *name, double worse, double even,
 			double better, double most, double q05)
 {
 	sheet_text(sheet, "paper: %s", name);
@@ -166,36 +159,34 @@ static void printed_put(struct sheet *sheet, const char *name, double worse, dou
 	sheet_number(sheet, NAN);
 }
 
-static void sheet_methods(const struct evaluation *evaluation, struct sheet *sheet)
+static void make_methods(const struct evaluation *evaluation, struct sheet *sheet)
 {
-	sheet_init(sheet, "figure9",
-		   "Figures 8 and 9: who gains how much over the default (HYB-AC-10 to 12)",
+	sheet_init(sheet, "figure9", "Figures 8 and 9: speedup of each method over the default",
 		   standing_columns);
 	for (int i = 0; i < STUDY_METHODS; i++) {
 		const char *title = evaluation_title(evaluation, (enum study_method)i);
 		struct standing standing;
 
-		standing_of(&standing, &evaluation->comparison.of[i], &evaluation->contest);
+		standing_init(&standing, &evaluation->comparison.of[i], &evaluation->contest);
 		if (title)
-			standing_put(sheet, title, &standing);
+			add_standing(sheet, title, &standing);
 		if (i == STUDY_EXPECTED)
-			printed_put(sheet, "rs", 18, NAN, NAN, 2, NAN);
+			add_printed(sheet, "random", 18, NAN, NAN, 2, NAN);
 		else if (i == STUDY_ML_LOG)
-			printed_put(sheet, "ml", 5, 17, 5, 6, NAN);
+			add_printed(sheet, "ml", 5, 17, 5, 6, NAN);
 		else if (i == STUDY_DOMAINS_KEEP)
-			printed_put(sheet, "hybrid", 2, 14, 11, 6, 0.25);
+			add_printed(sheet, "hybrid", 2, 14, 11, 6, 0.25);
 	}
-	sheet_note(sheet,
-		   "Instances by mean gain of %zu repetitions; surely: of the worse, those where "
-		   "the mean of single runs' ratios is below 1 by more than two standard errors; "
-		   "by 5 %%: below 0.95; %% won: choices that beat the default; quantiles: of all "
-		   "choices; tau: Kendall's, of predicted and measured times of an instance.",
-		   evaluation->plan.study.repetitions);
+	sheet_note(
+		sheet,
+		"Number of instances by mean speedup of %zu repetitions. by 2 SE: slower by more "
+		"than two standard errors; by 5 %%: slower than 0.95; %% faster: choices that are "
+		"faster than the default; quantiles: of the speedup of all choices; tau: "
+		"Kendall's rank correlation of predicted and measured times of an instance.",
+		evaluation->plan.study.repetitions);
 }
 
-/* ---- studies ---- */
-
-static void hybrid_sizes_put(struct sheet *sheet, const struct evaluation *evaluation, int which)
+static void add_hybrid_sizes(struct sheet *sheet, const struct evaluation *evaluation, int which)
 {
 	const char *title = evaluation_title(evaluation, (enum study_method)(STUDY_HYBRID + which));
 	struct standing standing;
@@ -206,38 +197,39 @@ static void hybrid_sizes_put(struct sheet *sheet, const struct evaluation *evalu
 
 		snprintf(name, sizeof(name), "%s, %.0f %% (%zu rows)", title, 100 * result->share,
 			 result->rows);
-		standing_of(&standing, &result->hybrid[which], &evaluation->contest);
-		standing_put(sheet, name, &standing);
+		standing_init(&standing, &result->hybrid[which], &evaluation->contest);
+		add_standing(sheet, name, &standing);
 	}
 }
 
-static void sheet_sizes(const struct evaluation *evaluation, struct sheet *sheet)
+static void make_sizes(const struct evaluation *evaluation, struct sheet *sheet)
 {
 	struct standing standing;
 	char name[64];
 
-	sheet_init(sheet, "figure10",
-		   "Figure 10: fewer runs for ml (HYB-AC-13) and, beyond the paper, fewer "
-		   "benchmarks for hybrid",
-		   standing_columns);
+	sheet_init(
+		sheet, "figure10",
+		"Figure 10: fewer runs for ml and, beyond the paper, fewer benchmarks for hybrid",
+		standing_columns);
 	for (size_t i = 0; i < EVALUATION_ML_SIZES; i++) {
 		snprintf(name, sizeof(name), "ml, %zu runs", evaluation->ml_sizes[i].rows);
-		standing_of(&standing, &evaluation->ml_sizes[i].ml, &evaluation->contest);
-		standing_put(sheet, name, &standing);
+		standing_init(&standing, &evaluation->ml_sizes[i].ml, &evaluation->contest);
+		add_standing(sheet, name, &standing);
 	}
 	for (int i = 0; i < HYBRID_OUTCOMES; i++)
-		hybrid_sizes_put(sheet, evaluation, i);
-	sheet_note(sheet, "The paper: ml becomes worse with each step; with 33 runs half of its "
-			  "choices beat the default, about as rs.");
+		add_hybrid_sizes(sheet, evaluation, i);
+	sheet_note(sheet,
+		   "Paper: ml becomes worse with each step; with 33 runs, half of its choices are "
+		   "faster than the default, about as many as of random choices.");
 }
 
-static void noise_put(struct sheet *sheet, const char *name, double sigma,
+static void add_noise(struct sheet *sheet, const char *name, double sigma,
 		      const struct outcome *outcome, double kendall,
 		      const struct evaluation *evaluation)
 {
 	struct standing s;
 
-	standing_of(&s, outcome, &evaluation->contest);
+	standing_init(&s, outcome, &evaluation->contest);
 	sheet_text(sheet, "%s", name);
 	sheet_number(sheet, sigma);
 	sheet_number(sheet, (double)s.worse);
@@ -252,30 +244,30 @@ static void noise_put(struct sheet *sheet, const char *name, double sigma,
 	sheet_number(sheet, kendall);
 }
 
-static void hybrid_noise_put(struct sheet *sheet, const struct evaluation *evaluation, int which)
+static void add_hybrid_noise(struct sheet *sheet, const struct evaluation *evaluation, int which)
 {
 	const char *title = evaluation_title(evaluation, (enum study_method)(STUDY_HYBRID + which));
 
 	if (!title)
 		return;
-	noise_put(sheet, title, 0, &evaluation->comparison.of[STUDY_HYBRID + which], 1, evaluation);
+	add_noise(sheet, title, 0, &evaluation->comparison.of[STUDY_HYBRID + which], 1, evaluation);
 	for (size_t i = 0; i < NOISE_LEVELS; i++)
-		noise_put(sheet, title, evaluation->noise[i].sigma,
+		add_noise(sheet, title, evaluation->noise[i].sigma,
 			  &evaluation->noise[i].hybrid[which],
 			  evaluation->noise[i].hybrid_kendall[which % ROUNDS_RULES], evaluation);
 }
 
-static void sheet_noise(const struct evaluation *evaluation, struct sheet *sheet)
+static void make_noise(const struct evaluation *evaluation, struct sheet *sheet)
 {
-	static const struct sheet_column columns[] = { { "choices by", "method", 0 },
+	static const struct sheet_column columns[] = { { "method", "method", 0 },
 						       { ">sigma", "sigma", 3 },
-						       { ">worse", "worse", 0 },
-						       { ">surely", "worse_surely", 0 },
+						       { ">slower", "worse", 0 },
+						       { ">by 2 SE", "worse_surely", 0 },
 						       { ">by 5 %", "worse_much", 0 },
 						       { ">above 1.5x", "most", 0 },
 						       { ">mean", "mean", 3 },
-						       { ">% of best", "optimal_percent", 1 },
-						       { ">% won", "won_percent", 0 },
+						       { ">% of optimum", "optimal_percent", 1 },
+						       { ">% faster", "won_percent", 0 },
 						       { ">5 %", "q05", 2 },
 						       { ">25 %", "q25", 2 },
 						       { ">50 %", "q50", 2 },
@@ -283,37 +275,36 @@ static void sheet_noise(const struct evaluation *evaluation, struct sheet *sheet
 						       { ">95 %", "q95", 2 },
 						       { ">tau to clean", "kendall_clean", 2 },
 						       { 0 } };
-	static const char *const policies[] = { "kept", "clipped", "made positive" };
+	static const char *const policies[] = { "kept", "clipped",
+						"replaced by their absolute value" };
 	const struct comparison *clean = &evaluation->comparison;
 
-	sheet_init(sheet, "figure11",
-		   "Figure 11: noise in what is learnt from, N(0, sigma) (HYB-AC-14)", columns);
+	sheet_init(sheet, "figure11", "Figure 11: noise in the training data, N(0, sigma)",
+		   columns);
 	for (int i = 0; i < HYBRID_OUTCOMES; i++)
-		hybrid_noise_put(sheet, evaluation, i);
-	noise_put(sheet, "ml", 0, &clean->of[STUDY_ML], 1, evaluation);
+		add_hybrid_noise(sheet, evaluation, i);
+	add_noise(sheet, "ml", 0, &clean->of[STUDY_ML], 1, evaluation);
 	for (size_t i = 0; i < NOISE_LEVELS; i++)
-		noise_put(sheet, "ml", evaluation->noise[i].sigma, &evaluation->noise[i].ml,
+		add_noise(sheet, "ml", evaluation->noise[i].sigma, &evaluation->noise[i].ml,
 			  evaluation->noise[i].ml_kendall, evaluation);
-	sheet_note(sheet,
-		   "Times below 0 are %s; hybrid leaves out cells whose mean is. tau to "
-		   "clean: order of the choices with and without noise.%s",
-		   policies[evaluation->plan.policy],
-		   evaluation->plan.study.full
-			   ? ""
-			   : " Methods are those that were selected without noise (--full: anew).");
-	sheet_note(sheet,
-		   "The paper: hybrid is unchanged up to sigma 0.5, ml worse from 0.001 on.");
+	sheet_note(
+		sheet,
+		"Negative times are %s; hybrid ignores cells with a negative mean. tau to clean: "
+		"rank correlation of predictions with and without noise.%s",
+		policies[evaluation->plan.policy],
+		evaluation->plan.study.full
+			? ""
+			: " Methods were selected without noise; --full selects them again.");
+	sheet_note(sheet, "Paper: hybrid is unchanged up to sigma 0.5; ml is worse from 0.001 on.");
 }
 
-/* ---- instances ---- */
-
-static void instance_put(struct sheet *sheet, const struct access *access)
+static void add_instance(struct sheet *sheet, const struct access *access)
 {
 	sheet_number(sheet, (double)access->nodes);
 	sheet_number(sheet, (double)access->rank_bytes / MIB);
 }
 
-static void sheet_instances(const struct evaluation *evaluation, struct sheet *sheet)
+static void make_instances(const struct evaluation *evaluation, struct sheet *sheet)
 {
 	static const struct sheet_column columns[] = { { ">nodes", "nodes", 0 },
 						       { ">MiB/rank", "rank_mib", 0 },
@@ -323,7 +314,7 @@ static void sheet_instances(const struct evaluation *evaluation, struct sheet *s
 						       { ">50 %", "q50", 2 },
 						       { ">75 %", "q75", 2 },
 						       { ">95 %", "q95", 2 },
-						       { ">rs", "rs", 2 },
+						       { ">random", "rs", 2 },
 						       { ">ml", "ml", 2 },
 						       { ">hybrid", "hybrid", 2 },
 						       { ">or default", "hybrid_keep", 2 },
@@ -338,14 +329,13 @@ static void sheet_instances(const struct evaluation *evaluation, struct sheet *s
 	const struct contest *contest = &evaluation->contest;
 
 	sheet_init(sheet, "figure7",
-		   "Figures 7 and 8: gains of all choices of each instance, and of those who "
-		   "choose",
+		   "Figures 7 and 8: speedups of all settings of each instance, and of each method",
 		   columns);
 	for (size_t i = 0; i < contest->instance_count; i++) {
 		double quantiles[OUTCOME_QUANTILES];
 
 		headroom_quantiles(contest, i, quantiles);
-		instance_put(sheet, &contest->instances[i]);
+		add_instance(sheet, &contest->instances[i]);
 		sheet_number(sheet, contest_mean(contest, i, contest->initial));
 		for (size_t q = 0; q < OUTCOME_QUANTILES; q++)
 			sheet_number(sheet, quantiles[q]);
@@ -356,11 +346,11 @@ static void sheet_instances(const struct evaluation *evaluation, struct sheet *s
 }
 
 const struct evaluation_sheet evaluation_sheets[] = {
-	{ "table2", sheet_scores },
-	{ "headroom", sheet_headroom },
-	{ "figure7", sheet_instances },
-	{ "figure9", sheet_methods },
-	{ "figure10", sheet_sizes },
-	{ "figure11", sheet_noise },
+	{ "table2", make_scores },
+	{ "headroom", make_headroom },
+	{ "figure7", make_instances },
+	{ "figure9", make_methods },
+	{ "figure10", make_sizes },
+	{ "figure11", make_noise },
 	{ 0 },
 };

@@ -23,8 +23,9 @@ struct measure_args {
 static const struct option measure_options[] = {
 	{ 0, "machine", "NAME|FILE", "vesta", "description of the machine", OPTION_TEXT,
 	  offsetof(struct measure_args, machine) },
-	{ 0, "contention", REPLICA_CONTENTION_WORDS, "queue", "contention model of the simulated storage",
-	  OPTION_CHOICE, offsetof(struct measure_args, contention) },
+	{ 0, "contention", REPLICA_CONTENTION_WORDS, "queue",
+	  "contention model of the simulated storage", OPTION_CHOICE,
+	  offsetof(struct measure_args, contention) },
 	{ 0, "seed", "N", "1", "seed of the simulated noise", OPTION_COUNT,
 	  offsetof(struct measure_args, seed) },
 	{ 0, "platform", "NAME", NULL,

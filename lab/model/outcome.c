@@ -5,11 +5,13 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "learn/maths/random.h"
-#include "learn/judge/metrics.h"
 #include "lab/model/contest.h"
+#include "learn/judge/metrics.h"
+#include "learn/maths/random.h"
 
-#define WORSE_MUCH 0.95
+#define WORSE_MUCH 0.95 /* limits of struct standing */
+#define EVEN_MAX 1.1
+#define BETTER_MAX 1.5
 
 const double outcome_shares[OUTCOME_QUANTILES] = { 0.05, 0.25, 0.5, 0.75, 0.95 };
 
@@ -45,7 +47,7 @@ void outcome_choose(struct outcome *outcome, const struct contest *contest, size
 	outcome->gains[at] = contest_gain(contest, instance, choice);
 }
 
-static size_t choice_least(const struct contest *contest, const double *predicted,
+static size_t find_fastest(const struct contest *contest, const double *predicted,
 			   const bool *barred)
 {
 	size_t best = barred && barred[contest->initial] ? SIZE_MAX : contest->initial;
@@ -59,8 +61,8 @@ static size_t choice_least(const struct contest *contest, const double *predicte
 	return best;
 }
 
-static double kendall_of(const struct contest *contest, size_t instance, const double *predicted,
-			 const bool *barred)
+static double rank_correlation(const struct contest *contest, size_t instance,
+			       const double *predicted, const bool *barred)
 {
 	AUTO_FREE double *truth = xmalloc(2 * contest->choice_count * sizeof(*truth));
 	double *guess = truth + contest->choice_count;
@@ -80,13 +82,13 @@ void outcome_predicted(struct outcome *outcome, const struct contest *contest, s
 {
 	for (size_t i = 0; i < outcome->instances; i++) {
 		const double *row = predicted + i * contest->choice_count;
-		const bool *not = barred ? barred + i * contest->choice_count : NULL;
-		size_t choice = choice_least(contest, row, not );
+		const bool *excluded = barred ? barred + i * contest->choice_count : NULL;
+		size_t choice = find_fastest(contest, row, excluded);
 
 		if (choice != SIZE_MAX)
 			outcome_choose(outcome, contest, repetition, i, choice);
 		outcome->kendalls[repetition * outcome->instances + i] =
-			kendall_of(contest, i, row, not );
+			rank_correlation(contest, i, row, excluded);
 	}
 }
 
@@ -130,8 +132,6 @@ void outcome_expected(struct outcome *outcome, const struct contest *contest)
 	}
 }
 
-/* ---- counts ---- */
-
 double outcome_mean(const struct outcome *outcome, size_t instance)
 {
 	double sum = 0;
@@ -148,7 +148,7 @@ double outcome_mean(const struct outcome *outcome, size_t instance)
 	return count ? sum / (double)count : NAN;
 }
 
-static double best_mean(const struct contest *contest)
+static double mean_best_gain(const struct contest *contest)
 {
 	double sum = 0;
 
@@ -158,11 +158,11 @@ static double best_mean(const struct contest *contest)
 }
 
 /*
- * The standard error of that mean. A repetition is a run of the default over a run of the choice;
- * a gain is of their means, so the ratio is the gain times what these two runs were off by.
+ * The standard error of the mean gain. A repetition compares one run of the default with one run of
+ * the choice. A gain compares their means, so it is corrected by the deviations of the two runs.
  */
-static double outcome_error(const struct outcome *outcome, const struct contest *contest,
-			    size_t instance)
+static double standard_error(const struct outcome *outcome, const struct contest *contest,
+			     size_t instance)
 {
 	double mean = 0, m2 = 0;
 	size_t count = 0;
@@ -182,7 +182,7 @@ static double outcome_error(const struct outcome *outcome, const struct contest 
 	return count > 1 ? sqrt(m2 / (double)(count - 1) / (double)count) : INFINITY;
 }
 
-static void bands_count(struct standing *standing, const struct outcome *outcome,
+static void count_bands(struct standing *standing, const struct outcome *outcome,
 			const struct contest *contest)
 {
 	double sum = 0;
@@ -195,11 +195,11 @@ static void bands_count(struct standing *standing, const struct outcome *outcome
 			continue;
 		standing->worse += gain < 1;
 		standing->worse_surely +=
-			gain < 1 && gain + 2 * outcome_error(outcome, contest, i) < 1;
+			gain < 1 && gain + 2 * standard_error(outcome, contest, i) < 1;
 		standing->worse_much += gain < WORSE_MUCH;
-		standing->even += gain >= 1 && gain <= 1.1;
-		standing->better += gain > 1.1 && gain <= 1.5;
-		standing->most += gain > 1.5;
+		standing->even += gain >= 1 && gain <= EVEN_MAX;
+		standing->better += gain > EVEN_MAX && gain <= BETTER_MAX;
+		standing->most += gain > BETTER_MAX;
 		standing->least = count ? fmin(standing->least, gain) : gain;
 		standing->greatest = count ? fmax(standing->greatest, gain) : gain;
 		sum += gain;
@@ -208,16 +208,16 @@ static void bands_count(struct standing *standing, const struct outcome *outcome
 	standing->mean = count ? sum / (double)count : NAN;
 }
 
-void standing_of(struct standing *standing, const struct outcome *outcome,
-		 const struct contest *contest)
+void standing_init(struct standing *standing, const struct outcome *outcome,
+		   const struct contest *contest)
 {
 	size_t all = outcome->instances * outcome->repetitions, count = 0, predicted = 0;
 	AUTO_FREE double *gains = xmalloc(all * sizeof(*gains));
 	double kendall = 0;
 
 	*standing = (struct standing){ 0 };
-	bands_count(standing, outcome, contest);
-	standing->of_optimal = standing->mean / best_mean(contest);
+	count_bands(standing, outcome, contest);
+	standing->of_optimal = standing->mean / mean_best_gain(contest);
 	for (size_t i = 0; i < all; i++) {
 		if (!isnan(outcome->gains[i]))
 			gains[count++] = outcome->gains[i];
@@ -248,7 +248,7 @@ void headroom_quantiles(const struct contest *contest, size_t instance,
 		quantiles[q] = metrics_quantile(gains, contest->choice_count, outcome_shares[q]);
 }
 
-void headroom_of(struct headroom *headroom, const struct contest *contest)
+void headroom_init(struct headroom *headroom, const struct contest *contest)
 {
 	*headroom = (struct headroom){ 0 };
 	for (size_t i = 0; i < contest->instance_count; i++) {

@@ -24,11 +24,11 @@ const char *const study_method_names[STUDY_METHODS] = {
 };
 
 const char *const study_method_titles[STUDY_METHODS] = {
-	[STUDY_RANDOM] = "rs, drawn",
-	[STUDY_EXPECTED] = "rs, expected",
+	[STUDY_RANDOM] = "random",
+	[STUDY_EXPECTED] = "random, expected",
 	[STUDY_ML] = "ml",
 	[STUDY_ML_UNSEEN] = "ml, unseen choices",
-	[STUDY_ML_LOG] = "ml of logarithms",
+	[STUDY_ML_LOG] = "ml, logarithms",
 	[STUDY_HYBRID] = "hybrid (published)",
 	[STUDY_DOMAINS] = "hybrid (domains)",
 	[STUDY_HYBRID_KEEP] = "hybrid (published) or default",
@@ -37,9 +37,7 @@ const char *const study_method_titles[STUDY_METHODS] = {
 	[STUDY_DEFAULT] = "default",
 };
 
-/* ---- pieces ---- */
-
-static void piece_run(void *arg, size_t piece, unsigned worker)
+static void run_piece(void *arg, size_t piece, unsigned worker)
 {
 	struct pieces *pieces = arg;
 	const struct study_plan *plan = &pieces->study->plan;
@@ -65,18 +63,16 @@ int pieces_run(struct pieces *pieces, struct err *err)
 
 	pieces->failed = SIZE_MAX;
 	pthread_mutex_init(&pieces->lock, NULL);
-	parallel_for(threads ? threads : parallel_cores(), pieces->count, piece_run, pieces);
+	parallel_for(threads ? threads : parallel_cores(), pieces->count, run_piece, pieces);
 	pthread_mutex_destroy(&pieces->lock);
 	if (pieces->failed == SIZE_MAX)
 		return 0;
 	return err_set(err, pieces->err.code, "%s: %s", pieces->stage, pieces->err.text);
 }
 
-/* ---- beginning ---- */
-
-/* What the hybrid model is fitted with; chosen NULL: by selection. */
-static struct costs_plan costs_plan_of(const struct study_plan *plan, const struct costs *chosen,
-				       uint64_t repetition, unsigned threads)
+/* The plan to fit the hybrid model with. chosen NULL: methods are selected. */
+static struct costs_plan make_costs_plan(const struct study_plan *plan, const struct costs *chosen,
+					 uint64_t repetition, unsigned threads)
 {
 	return (struct costs_plan){
 		.learners = plan->learners,
@@ -89,8 +85,8 @@ static struct costs_plan costs_plan_of(const struct study_plan *plan, const stru
 	};
 }
 
-static struct blackbox_plan blackbox_plan_of(const struct study_plan *plan, bool logarithm,
-					     uint64_t repetition, unsigned threads)
+static struct blackbox_plan make_blackbox_plan(const struct study_plan *plan, bool logarithm,
+					       uint64_t repetition, unsigned threads)
 {
 	return (struct blackbox_plan){
 		.learners = plan->learners,
@@ -102,46 +98,47 @@ static struct blackbox_plan blackbox_plan_of(const struct study_plan *plan, bool
 	};
 }
 
-struct telling {
+/* Argument of the progress callbacks. */
+struct reporting {
 	const struct study_plan *plan;
 	const char *stage;
 };
 
-static bool costs_tell(void *arg, enum operation operation, size_t done, size_t total)
+static bool report_costs(void *arg, enum operation operation, size_t done, size_t total)
 {
-	const struct telling *telling = arg;
-	const struct study_plan *plan = telling->plan;
+	const struct reporting *reporting = arg;
+	const struct study_plan *plan = reporting->plan;
 
 	plan->progress(plan->progress_arg, operations[operation].title, done, total);
 	return false;
 }
 
-static bool blackbox_tell(void *arg, size_t done, size_t total)
+static bool report_blackbox(void *arg, size_t done, size_t total)
 {
-	const struct telling *telling = arg;
-	const struct study_plan *plan = telling->plan;
+	const struct reporting *reporting = arg;
+	const struct study_plan *plan = reporting->plan;
 
-	plan->progress(plan->progress_arg, telling->stage, done, total);
+	plan->progress(plan->progress_arg, reporting->stage, done, total);
 	return false;
 }
 
-static int hybrid_select(struct study *study, struct err *err)
+static int select_hybrid(struct study *study, struct err *err)
 {
 	const struct study_plan *plan = &study->plan;
-	struct telling telling = { plan, "hybrid" };
+	struct reporting reporting = { plan, "hybrid" };
 	struct costs_plan costs =
-		costs_plan_of(plan, NULL, 0, plan->threads ? plan->threads : parallel_cores());
+		make_costs_plan(plan, NULL, 0, plan->threads ? plan->threads : parallel_cores());
 	struct machine machine = study->contest->machine;
 
 	bluegene_attach(&machine, &plan->rules);
 	if (plan->progress) {
-		costs.progress = costs_tell;
-		costs.progress_arg = &telling;
+		costs.progress = report_costs;
+		costs.progress_arg = &reporting;
 	}
 	return hybrid_fit(&study->hybrid, &machine, &study->draws[0], &costs, err);
 }
 
-static int blackboxes_select(struct study *study, struct err *err)
+static int select_blackboxes(struct study *study, struct err *err)
 {
 	const struct study_plan *plan = &study->plan;
 	unsigned threads = plan->threads ? plan->threads : parallel_cores();
@@ -150,12 +147,12 @@ static int blackboxes_select(struct study *study, struct err *err)
 
 	training_init(&training, study->contest, plan->seed + SEED_DESIGN, 0);
 	for (int logarithm = 0; logarithm < 2 && r >= 0; logarithm++) {
-		struct telling telling = { plan, logarithm ? "ml of logarithms" : "ml" };
-		struct blackbox_plan wanted = blackbox_plan_of(plan, logarithm, 0, threads);
+		struct reporting reporting = { plan, logarithm ? "ml, logarithms" : "ml" };
+		struct blackbox_plan wanted = make_blackbox_plan(plan, logarithm, 0, threads);
 
 		if (plan->progress) {
-			wanted.progress = blackbox_tell;
-			wanted.progress_arg = &telling;
+			wanted.progress = report_blackbox;
+			wanted.progress_arg = &reporting;
 		}
 		r = blackbox_select(logarithm ? &study->logarithms : &study->seconds,
 				    logarithm ? &study->logarithms_score : &study->seconds_score,
@@ -176,9 +173,9 @@ int study_init(struct study *study, const struct contest *contest, const struct 
 		r = plan->benchmark(plan->benchmark_arg, plan->seed * SEED_DRAWS + i,
 				    &study->draws[i], err);
 	if (r >= 0)
-		r = hybrid_select(study, err);
+		r = select_hybrid(study, err);
 	if (r >= 0)
-		r = blackboxes_select(study, err);
+		r = select_blackboxes(study, err);
 	if (r < 0)
 		study_release(study);
 	return r;
@@ -193,20 +190,18 @@ void study_release(struct study *study)
 	*study = (struct study){ 0 };
 }
 
-/* ---- one repetition of one competitor ---- */
-
 int study_learn(struct hybrid *hybrid, const struct study *study, const struct elements *rows,
 		size_t repetition, struct err *err)
 {
-	struct costs_plan plan = costs_plan_of(&study->plan, &study->hybrid.costs, repetition, 1);
+	struct costs_plan plan = make_costs_plan(&study->plan, &study->hybrid.costs, repetition, 1);
 	struct machine machine = study->contest->machine;
 
 	bluegene_attach(&machine, &study->plan.rules);
 	return hybrid_fit(hybrid, &machine, rows, &plan, err);
 }
 
-static int hybrid_say(const struct hybrid *hybrid, const struct contest *contest, double *predicted,
-		      struct err *err)
+static int predict_with_hybrid(const struct hybrid *hybrid, const struct contest *contest,
+			       double *predicted, struct err *err)
 {
 	int r = 0;
 
@@ -216,8 +211,8 @@ static int hybrid_say(const struct hybrid *hybrid, const struct contest *contest
 	return r;
 }
 
-static int hybrid_keep(const struct hybrid *hybrid, const struct study *study, size_t repetition,
-		       struct outcome *outcome, struct err *err)
+static int choose_or_keep_default(const struct hybrid *hybrid, const struct study *study,
+				  size_t repetition, struct outcome *outcome, struct err *err)
 {
 	const struct contest *contest = study->contest;
 
@@ -249,21 +244,21 @@ int study_hybrid_choose(struct hybrid *hybrid, const struct study *study, size_t
 
 		rules.rounds = (enum rule_rounds)rounds;
 		bluegene_attach(&hybrid->machine, &rules);
-		r = hybrid_say(hybrid, contest, said, err);
+		r = predict_with_hybrid(hybrid, contest, said, err);
 		if (r >= 0)
-			r = hybrid_keep(hybrid, study, repetition, &outcomes[ROUNDS_RULES + rounds],
-					err);
+			r = choose_or_keep_default(hybrid, study, repetition,
+						   &outcomes[ROUNDS_RULES + rounds], err);
 		if (r >= 0)
 			outcome_predicted(&outcomes[rounds], contest, repetition, said, NULL);
 	}
 	return r;
 }
 
-int study_ml_say(const struct study *study, const struct training *training, bool logarithm,
-		 size_t repetition, double *predicted, struct err *err)
+int study_ml_predict(const struct study *study, const struct training *training, bool logarithm,
+		     size_t repetition, double *predicted, struct err *err)
 {
 	struct pipeline_plan chosen = logarithm ? study->logarithms : study->seconds;
-	struct blackbox_plan plan = blackbox_plan_of(&study->plan, logarithm, repetition, 1);
+	struct blackbox_plan plan = make_blackbox_plan(&study->plan, logarithm, repetition, 1);
 	int r = 0;
 
 	if (study->plan.full)
@@ -278,9 +273,7 @@ void study_training(struct training *training, const struct study *study, size_t
 	training_init(training, study->contest, study->plan.seed + SEED_DESIGN, repetition);
 }
 
-/* ---- all side by side ---- */
-
-static int hybrid_compete(struct comparison *comparison, const struct study *study,
+static int compare_hybrid(struct comparison *comparison, const struct study *study,
 			  size_t repetition, struct err *err)
 {
 	const struct contest *contest = study->contest;
@@ -296,7 +289,7 @@ static int hybrid_compete(struct comparison *comparison, const struct study *stu
 	return r;
 }
 
-static int ml_compete(struct comparison *comparison, const struct study *study, size_t repetition,
+static int compare_ml(struct comparison *comparison, const struct study *study, size_t repetition,
 		      struct err *err)
 {
 	const struct contest *contest = study->contest;
@@ -310,9 +303,9 @@ static int ml_compete(struct comparison *comparison, const struct study *study, 
 	study_training(&training, study, repetition);
 	for (size_t i = 0; i < training.count; i++)
 		seen[training.points[i]] = true;
-	r = study_ml_say(study, &training, false, repetition, predicted, err);
+	r = study_ml_predict(study, &training, false, repetition, predicted, err);
 	if (r >= 0)
-		r = study_ml_say(study, &training, true, repetition, other, err);
+		r = study_ml_predict(study, &training, true, repetition, other, err);
 	if (r >= 0) {
 		outcome_predicted(&comparison->of[STUDY_ML], contest, repetition, predicted, NULL);
 		outcome_predicted(&comparison->of[STUDY_ML_UNSEEN], contest, repetition, predicted,
@@ -323,13 +316,13 @@ static int ml_compete(struct comparison *comparison, const struct study *study, 
 	return r;
 }
 
-static int compare_piece(struct pieces *pieces, size_t piece, struct err *err)
+static int run_compare_piece(struct pieces *pieces, size_t piece, struct err *err)
 {
 	size_t repetition = piece / 2;
 
 	if (piece % 2)
-		return ml_compete(pieces->arg, pieces->study, repetition, err);
-	return hybrid_compete(pieces->arg, pieces->study, repetition, err);
+		return compare_ml(pieces->arg, pieces->study, repetition, err);
+	return compare_hybrid(pieces->arg, pieces->study, repetition, err);
 }
 
 int study_compare(const struct study *study, struct comparison *comparison, struct err *err)
@@ -339,7 +332,7 @@ int study_compare(const struct study *study, struct comparison *comparison, stru
 	size_t cells = repetitions * contest->instance_count * contest->choice_count;
 	struct pieces pieces = { .study = study,
 				 .stage = "comparison",
-				 .work = compare_piece,
+				 .work = run_compare_piece,
 				 .arg = comparison,
 				 .count = 2 * repetitions };
 	int r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the files of studies share. Work is cut into pieces, one repetition under one condition
- * each; what a piece leaves depends on its number alone, so threads may take them in any order.
+ * What the files of studies share. The work of a study is divided into pieces: one repetition under
+ * one condition. The result of a piece depends on its number only, so threads may process pieces in
+ * any order.
  */
 #ifndef SLUICE_LAB_MODEL_STUDIES_INTERNAL_H
 #define SLUICE_LAB_MODEL_STUDIES_INTERNAL_H
@@ -11,7 +12,7 @@
 #include "base/err.h"
 #include "lab/model/studies.h"
 
-/* Streams of random numbers that must not meet. */
+/* Offsets of seeds, so that streams of random numbers do not overlap. */
 enum { SEED_DESIGN = 1000, SEED_RANDOM = 2000, SEED_NOISE = 3000, SEED_THIN = 4000 };
 
 struct pieces {
@@ -20,31 +21,34 @@ struct pieces {
 	int (*work)(struct pieces *pieces, size_t piece, struct err *err);
 	void *arg;
 	size_t count, done;
-	pthread_mutex_t lock; /* guards done, failed, err and who tells progress */
-	size_t failed;	      /* the first piece that did; SIZE_MAX: none */
+	pthread_mutex_t lock; /* guards done, failed, err and the progress callback */
+	size_t failed;	      /* the first piece that failed; SIZE_MAX: none */
 	struct err err;
 };
+
+/* Runs all pieces on the threads of the plan. Returns the error of the first piece that failed. */
 int pieces_run(struct pieces *pieces, struct err *err);
 
-/* Campaigns of one seed; those of the next are others. */
+/* Benchmark campaigns reserved for one seed. */
 enum { SEED_DRAWS = 1000 };
 
-/* One repetition: learns from these rows, with the methods that were selected. */
+/* Fits the hybrid model to the rows, with the methods that study_init() selected. */
 int study_learn(struct hybrid *hybrid, const struct study *study, const struct elements *rows,
 		size_t repetition, struct err *err);
 
 /*
- * What the hybrid model chooses, by each rule of rounds, without and with the rule to keep the
- * default. predicted: rules of rounds x instances x choices.
+ * Lets the hybrid model choose settings: by each rule of rounds, and for each of them with and
+ * without keeping the default. predicted: rules of rounds x instances x choices.
  */
 int study_hybrid_choose(struct hybrid *hybrid, const struct study *study, size_t repetition,
 			struct outcome outcomes[HYBRID_OUTCOMES], double *predicted,
 			struct err *err);
 
-/* Times of all instances x choices, as the black box has them. */
-int study_ml_say(const struct study *study, const struct training *training, bool logarithm,
-		 size_t repetition, double *predicted, struct err *err);
+/* Predicts the times of all instances x choices with the black box. */
+int study_ml_predict(const struct study *study, const struct training *training, bool logarithm,
+		     size_t repetition, double *predicted, struct err *err);
 
+/* The training runs of a repetition. The caller releases them. */
 void study_training(struct training *training, const struct study *study, size_t repetition);
 
 #endif

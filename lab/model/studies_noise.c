@@ -1,16 +1,19 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The study of noise: learns from training data with added noise (Figure 11).
+ */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "learn/maths/random.h"
-#include "learn/judge/metrics.h"
 #include "lab/model/contest.h"
 #include "lab/model/studies_internal.h"
+#include "learn/judge/metrics.h"
+#include "learn/maths/random.h"
 
 const double noise_levels[NOISE_LEVELS] = { 0.001, 0.01, 0.1, 0.5, 1, 2, 3, 4, 5, 6, 7 };
 
-#define CLIP_SHARE 1e-3
+#define CLIP_SHARE 1e-3 /* of NOISE_CLIP */
 
 double noise_apply(double seconds, double factor, enum noise_policy policy)
 {
@@ -25,12 +28,12 @@ struct noise_work {
 	const struct comparison *clean;
 	enum noise_policy policy;
 	struct noise_result *results;
-	double *kendalls; /* per piece, rule of rounds and instance; ml: the first rule */
+	double *kendalls; /* per piece, rule of rounds and instance; ml uses the first rule */
 	size_t *left_out; /* per piece */
 };
 
-/* Of one repetition: the order of choices with and without noise. */
-static void orders_compare(const struct contest *contest, const double *clean, const double *noisy,
+/* Computes the rank correlation of predictions with and without noise for each instance. */
+static void compare_orders(const struct contest *contest, const double *clean, const double *noisy,
 			   double *kendalls)
 {
 	for (size_t i = 0; i < contest->instance_count; i++)
@@ -39,9 +42,9 @@ static void orders_compare(const struct contest *contest, const double *clean, c
 					noisy + i * contest->choice_count, contest->choice_count);
 }
 
-static int hybrid_noise(const struct study *study, const struct noise_work *work, size_t piece,
-			size_t level, size_t repetition, struct random *random, double *predicted,
-			struct err *err)
+static int evaluate_noisy_hybrid(const struct study *study, const struct noise_work *work,
+				 size_t piece, size_t level, size_t repetition,
+				 struct random *random, double *predicted, struct err *err)
 {
 	double sigma = work->results[level].sigma;
 	const struct elements *from = &study->draws[repetition];
@@ -68,8 +71,9 @@ static int hybrid_noise(const struct study *study, const struct noise_work *work
 	return r;
 }
 
-static int ml_noise(const struct study *study, const struct noise_work *work, size_t level,
-		    size_t repetition, struct random *random, double *predicted, struct err *err)
+static int evaluate_noisy_ml(const struct study *study, const struct noise_work *work, size_t level,
+			     size_t repetition, struct random *random, double *predicted,
+			     struct err *err)
 {
 	double sigma = work->results[level].sigma;
 	struct training training;
@@ -79,7 +83,7 @@ static int ml_noise(const struct study *study, const struct noise_work *work, si
 	for (size_t i = 0; i < training.count; i++)
 		training.seconds[i] = noise_apply(training.seconds[i],
 						  1 + sigma * random_normal(random), work->policy);
-	r = study_ml_say(study, &training, false, repetition, predicted, err);
+	r = study_ml_predict(study, &training, false, repetition, predicted, err);
 	training_release(&training);
 	if (r >= 0)
 		outcome_predicted(&work->results[level].ml, study->contest, repetition, predicted,
@@ -87,8 +91,8 @@ static int ml_noise(const struct study *study, const struct noise_work *work, si
 	return r;
 }
 
-/* Level by level, in each repetition by repetition, hybrid before ml. */
-static int noise_piece(struct pieces *pieces, size_t piece, struct err *err)
+/* Pieces are ordered by level, then by repetition; hybrid is even, ml is odd. */
+static int run_noise_piece(struct pieces *pieces, size_t piece, struct err *err)
 {
 	const struct study *study = pieces->study;
 	const struct noise_work *work = pieces->arg;
@@ -104,19 +108,20 @@ static int noise_piece(struct pieces *pieces, size_t piece, struct err *err)
 
 	random_stream(&random, study->plan.seed + SEED_NOISE, piece);
 	if (piece % 2)
-		r = ml_noise(study, work, level, repetition, &random, predicted, err);
+		r = evaluate_noisy_ml(study, work, level, repetition, &random, predicted, err);
 	else
-		r = hybrid_noise(study, work, piece, level, repetition, &random, predicted, err);
+		r = evaluate_noisy_hybrid(study, work, piece, level, repetition, &random, predicted,
+					  err);
 	for (size_t i = 0; i < rules && r >= 0; i++)
-		orders_compare(
+		compare_orders(
 			contest, clean + (repetition * rules + i) * cells, predicted + i * cells,
 			work->kendalls + (piece * ROUNDS_RULES + i) * contest->instance_count);
 	return r;
 }
 
-/* Where all are equal there is no order. */
-static double kendalls_mean(const struct noise_work *work, const struct study *study, size_t level,
-			    size_t which, size_t rule)
+/* The mean over instances and repetitions; NAN values (all predictions equal) are skipped. */
+static double mean_kendall(const struct noise_work *work, const struct study *study, size_t level,
+			   size_t which, size_t rule)
 {
 	size_t instances = study->contest->instance_count, count = 0;
 	double sum = 0;
@@ -147,7 +152,7 @@ int study_noise(const struct study *study, const struct comparison *clean, enum 
 	struct noise_work work = { clean, policy, results, kendalls, left_out };
 	struct pieces pieces = { .study = study,
 				 .stage = "noise",
-				 .work = noise_piece,
+				 .work = run_noise_piece,
 				 .arg = &work,
 				 .count = pieces_count };
 	int r;
@@ -161,8 +166,8 @@ int study_noise(const struct study *study, const struct comparison *clean, enum 
 	r = pieces_run(&pieces, err);
 	for (size_t i = 0; i < count && r >= 0; i++) {
 		for (size_t k = 0; k < ROUNDS_RULES; k++)
-			results[i].hybrid_kendall[k] = kendalls_mean(&work, study, i, 0, k);
-		results[i].ml_kendall = kendalls_mean(&work, study, i, 1, 0);
+			results[i].hybrid_kendall[k] = mean_kendall(&work, study, i, 0, k);
+		results[i].ml_kendall = mean_kendall(&work, study, i, 1, 0);
 		for (size_t k = 0; k < repetitions; k++)
 			results[i].left_out += left_out[(i * repetitions + k) * 2];
 	}

@@ -1,15 +1,21 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The study of sizes: learns from a part of the training data (Figure 10).
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/maths/random.h"
 #include "lab/model/contest.h"
 #include "lab/model/studies_internal.h"
+#include "learn/maths/random.h"
 
-/* By operation and arguments: rows of one cell stand together. */
-static int cell_compare(const void *a, const void *b)
+#define CELLS_MIN 2
+#define ROUNDING 1e-9 /* a share of n cells that is this close to a whole number is one */
+
+/* Orders by operation and arguments, so that the rows of one cell are adjacent. */
+static int compare_cells(const void *a, const void *b)
 {
 	const struct element *x = *(const struct element *const *)a,
 			     *y = *(const struct element *const *)b;
@@ -24,23 +30,23 @@ static int cell_compare(const void *a, const void *b)
 	return order;
 }
 
-static bool is_alike(const struct element *a, const struct element *b)
+static bool has_same_operation(const struct element *a, const struct element *b)
 {
 	return strcmp(a->operation, b->operation) == 0 && strcmp(a->placement, b->placement) == 0;
 }
 
-/* Of starts, where cells of one operation begin; marks those that stay. */
-static void cells_draw(bool *stays, size_t cells, double share, struct random *random)
+/* Marks a random share of the cells of one operation, at least two. */
+static void draw_cells(bool *is_kept, size_t cells, double share, struct random *random)
 {
-	size_t keep = (size_t)ceil(share * (double)cells - 1e-9);
+	size_t keep = (size_t)ceil(share * (double)cells - ROUNDING);
 	AUTO_FREE size_t *order = xmalloc((cells + 1) * sizeof(*order));
 
-	keep = keep < 2 ? 2 : keep;
+	keep = keep < CELLS_MIN ? CELLS_MIN : keep;
 	for (size_t i = 0; i < cells; i++)
 		order[i] = i;
 	random_shuffle(random, order, cells);
 	for (size_t i = 0; i < keep && i < cells; i++)
-		stays[order[i]] = true;
+		is_kept[order[i]] = true;
 }
 
 void elements_thin(struct elements *rows, double share, uint64_t seed)
@@ -48,35 +54,35 @@ void elements_thin(struct elements *rows, double share, uint64_t seed)
 	size_t count = rows->count, cells = 0, first = 0, kept = 0;
 	AUTO_FREE const struct element **sorted = xmalloc((count + 1) * sizeof(*sorted));
 	AUTO_FREE size_t *cell = xmalloc((count + 1) * sizeof(*cell));
-	AUTO_FREE bool *stays = xcalloc(count + 1, sizeof(*stays)), *wanted = NULL;
+	AUTO_FREE bool *is_kept = xcalloc(count + 1, sizeof(*is_kept)), *wanted = NULL;
 	struct random random;
 
 	random_init(&random, seed);
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = &rows->rows[i];
-	qsort(sorted, count, sizeof(*sorted), cell_compare);
+	qsort(sorted, count, sizeof(*sorted), compare_cells);
 	for (size_t i = 0; i < count; i++) {
-		if (i && cell_compare(&sorted[i - 1], &sorted[i]))
+		if (i && compare_cells(&sorted[i - 1], &sorted[i]))
 			cells++;
-		if (i && !is_alike(sorted[i - 1], sorted[i])) {
-			cells_draw(stays + first, cells - first, share, &random);
+		if (i && !has_same_operation(sorted[i - 1], sorted[i])) {
+			draw_cells(is_kept + first, cells - first, share, &random);
 			first = cells;
 		}
 		cell[i] = cells;
 	}
 	if (count)
-		cells_draw(stays + first, cells + 1 - first, share, &random);
-	/* Back to the order of rows, which the result keeps. */
+		draw_cells(is_kept + first, cells + 1 - first, share, &random);
+	/* The result keeps the original order of the rows. */
 	wanted = xcalloc(count + 1, sizeof(*wanted));
 	for (size_t i = 0; i < count; i++)
-		wanted[sorted[i] - rows->rows] = stays[cell[i]];
+		wanted[sorted[i] - rows->rows] = is_kept[cell[i]];
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i])
 			rows->rows[kept++] = rows->rows[i];
 	rows->count = kept;
 }
 
-static int ml_size_piece(struct pieces *pieces, size_t piece, struct err *err)
+static int run_ml_piece(struct pieces *pieces, size_t piece, struct err *err)
 {
 	const struct study *study = pieces->study;
 	const struct contest *contest = study->contest;
@@ -93,14 +99,14 @@ static int ml_size_piece(struct pieces *pieces, size_t piece, struct err *err)
 		      study->plan.seed + SEED_THIN + piece);
 	if (!repetition)
 		result->rows = training.count;
-	r = study_ml_say(study, &training, false, repetition, predicted, err);
+	r = study_ml_predict(study, &training, false, repetition, predicted, err);
 	training_release(&training);
 	if (r >= 0)
 		outcome_predicted(&result->ml, contest, repetition, predicted, NULL);
 	return r;
 }
 
-static int hybrid_size_piece(struct pieces *pieces, size_t piece, struct err *err)
+static int run_hybrid_piece(struct pieces *pieces, size_t piece, struct err *err)
 {
 	const struct study *study = pieces->study;
 	const struct contest *contest = study->contest;
@@ -128,7 +134,7 @@ static int hybrid_size_piece(struct pieces *pieces, size_t piece, struct err *er
 	return r;
 }
 
-static int sizes_run(const struct study *study, const char *stage,
+static int run_sizes(const struct study *study, const char *stage,
 		     int (*work)(struct pieces *, size_t, struct err *), const double *shares,
 		     size_t count, struct size_result *results, struct err *err)
 {
@@ -155,14 +161,14 @@ static int sizes_run(const struct study *study, const char *stage,
 int study_ml_sizes(const struct study *study, const double *shares, size_t count,
 		   struct size_result *results, struct err *err)
 {
-	return sizes_run(study, "ml with fewer runs", ml_size_piece, shares, count, results, err);
+	return run_sizes(study, "ml with fewer runs", run_ml_piece, shares, count, results, err);
 }
 
 int study_hybrid_sizes(const struct study *study, const double *shares, size_t count,
 		       struct size_result *results, struct err *err)
 {
-	return sizes_run(study, "hybrid with fewer cells", hybrid_size_piece, shares, count,
-			 results, err);
+	return run_sizes(study, "hybrid with fewer cells", run_hybrid_piece, shares, count, results,
+			 err);
 }
 
 void size_results_release(struct size_result *results, size_t count)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The torus: latency, bytes, and who is in whose way. A partition has it for itself, so there is
- * hardly any noise (HYB-31).
+ * The torus network: latency, bandwidth and contention. A job has its partition for itself, so
+ * there is hardly any noise.
  */
 #include <math.h>
 
 #include "lab/replica/replica_internal.h"
 
 #define TORUS_DIMENSIONS 5
+#define OVERLAP 4 /* exponent of combine_stages(); infinity would be the maximum, 1 the sum */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Between the sum of stages that wait for one another and the slowest alone. */
-static double meet(const double *seconds, size_t count)
+/* The time of partly overlapping stages: between the slowest stage and the sum of all. */
+static double combine_stages(const double *seconds, size_t count)
 {
 	double most = 0, sum = 0;
 
@@ -20,11 +21,11 @@ static double meet(const double *seconds, size_t count)
 	if (most <= 0)
 		return 0;
 	for (size_t i = 0; i < count; i++)
-		sum += pow(seconds[i] / most, 4);
-	return most * pow(sum, 0.25);
+		sum += pow(seconds[i] / most, OVERLAP);
+	return most * pow(sum, 1.0 / OVERLAP);
 }
 
-/* Mean number of hops: a quarter of each side, both ways round. */
+/* The mean number of hops is a quarter of the length of each dimension, which is a ring. */
 static double mean_hops(double nodes)
 {
 	return TORUS_DIMENSIONS * pow(nodes, 1.0 / TORUS_DIMENSIONS) / 4;
@@ -54,10 +55,10 @@ double network_alltoall(const struct replica *replica, double nodes, double core
 		torus_seconds(p, nodes, ranks * ranks * bytes),
 	};
 
-	return log2(fmax(ranks, 2)) * p->step_s + meet(times, COUNT(times));
+	return log2(fmax(ranks, 2)) * p->step_s + combine_stages(times, COUNT(times));
 }
 
-/* A core that unpacks what the second-level cache of its node cannot hold waits for memory. */
+/* A core waits for memory if the data of its node exceeds the second-level cache. */
 static double unpack_rate(const struct physics *p, double node_bytes)
 {
 	return node_bytes > p->l2 ? p->core_rate * p->spill : p->core_rate;
@@ -78,7 +79,7 @@ double network_exchange(const struct replica *replica, const struct exchange *e)
 	};
 
 	return log2(fmax(e->nodes * e->cores, 2)) * p->step_s + e->nodes * e->cores * p->count_s +
-	       meet(times, COUNT(times));
+	       combine_stages(times, COUNT(times));
 }
 
 double network_noisy(const struct replica *replica, struct random *random, double seconds)

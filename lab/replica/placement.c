@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who writes where. A pset is a block of the torus with two nodes to a side; its two bridges lie in
- * opposite corners. What a node writes goes to the bridge that is nearer.
+ * Places writers on nodes and computes their load on the I/O nodes. A pset is a block of the torus
+ * with two nodes per dimension; its two bridges are in opposite corners. A node writes through the
+ * nearer bridge.
  */
 #include <math.h>
 
@@ -9,7 +10,7 @@
 
 #define BRIDGES 2 /* of a pset: opposite corners */
 
-static unsigned bits_of(unsigned number)
+static unsigned count_bits(unsigned number)
 {
 	unsigned bits = 0;
 
@@ -19,26 +20,26 @@ static unsigned bits_of(unsigned number)
 }
 
 /* Hops to the nearer bridge. */
-static unsigned distance(unsigned node, unsigned nodes)
+static unsigned hops_to_bridge(unsigned node, unsigned nodes)
 {
-	unsigned near = bits_of(node), far = bits_of(node ^ (nodes - 1));
+	unsigned near = count_bits(node), far = count_bits(node ^ (nodes - 1));
 
 	return near < far ? near : far;
 }
 
-static unsigned bridge_of(unsigned node, unsigned nodes)
+static unsigned nearer_bridge(unsigned node, unsigned nodes)
 {
-	return bits_of(node) * 2 > bits_of(nodes - 1);
+	return count_bits(node) * 2 > count_bits(nodes - 1);
 }
 
-/* Nodes of a pset, the bridges first and the rest by distance. */
+/* Lists the nodes of a pset by distance; the bridges come first. */
 static void order_nodes(unsigned *order, unsigned nodes)
 {
 	unsigned count = 0;
 
 	for (unsigned hops = 0; count < nodes; hops++)
 		for (unsigned node = 0; node < nodes; node++)
-			if (distance(node, nodes) == hops)
+			if (hops_to_bridge(node, nodes) == hops)
 				order[count++] = node;
 }
 
@@ -53,7 +54,7 @@ bool placement_start(struct placement *placement, const struct replica *replica,
 	return true;
 }
 
-static void put(struct placement *placement, uint64_t pset, uint64_t node, double bytes)
+static void add_writer(struct placement *placement, uint64_t pset, uint64_t node, double bytes)
 {
 	placement->count[pset][node]++;
 	placement->bytes[pset][node] += bytes;
@@ -62,8 +63,8 @@ static void put(struct placement *placement, uint64_t pset, uint64_t node, doubl
 }
 
 /*
- * As the collective I/O of the platform does it: bridges first, the rest evenly over psets. Writers
- * are numbered so that neighbours belong to different psets; those from first on are placed.
+ * Places writers as the collective I/O of the platform does: bridges first, and evenly over psets.
+ * Consecutive writers belong to different psets.
  */
 void placement_topology(struct placement *placement, uint64_t first, uint64_t writers, double bytes)
 {
@@ -71,11 +72,11 @@ void placement_topology(struct placement *placement, uint64_t first, uint64_t wr
 
 	order_nodes(order, (unsigned)placement->nodes);
 	for (uint64_t i = first; bytes > 0 && i < first + writers; i++)
-		put(placement, i % placement->psets, order[i / placement->psets % placement->nodes],
-		    bytes);
+		add_writer(placement, i % placement->psets,
+			   order[i / placement->psets % placement->nodes], bytes);
 }
 
-/* Every so-many-th rank; what the stride leaves open is taken from ranks between, far apart. */
+/* Takes ranks at a constant stride, and the missing ones from ranks in between, far apart. */
 void placement_uniform(struct placement *placement, uint64_t cores, uint64_t writers, double bytes)
 {
 	uint64_t nodes = placement->psets * placement->nodes, ranks = nodes * cores;
@@ -85,12 +86,12 @@ void placement_uniform(struct placement *placement, uint64_t cores, uint64_t wri
 	for (uint64_t rank = 0; rank < ranks; rank += stride) {
 		uint64_t node = rank / cores;
 
-		put(placement, node / placement->nodes, node % placement->nodes, bytes);
+		add_writer(placement, node / placement->nodes, node % placement->nodes, bytes);
 	}
 	for (uint64_t i = 0; i < missing; i++) {
 		uint64_t node = (2 * i + 1) * nodes / (2 * missing);
 
-		put(placement, node / placement->nodes, node % placement->nodes, bytes);
+		add_writer(placement, node / placement->nodes, node % placement->nodes, bytes);
 	}
 }
 
@@ -104,7 +105,7 @@ double placement_crowd(const struct placement *placement)
 	return most;
 }
 
-/* The forwarder takes the calls of a node one after the other; only a part of that overlaps. */
+/* The forwarder serves the calls of a node one after the other, with some overlap. */
 static double node_seconds(const struct physics *p, double writers, double bytes, unsigned hops)
 {
 	double serial = 1 + (writers - 1) * p->serial;
@@ -112,7 +113,7 @@ static double node_seconds(const struct physics *p, double writers, double bytes
 	return serial * (bytes / writers / p->stream_rate * (1 + p->hop * hops) + p->call_s);
 }
 
-/* What an I/O node takes from so many streams that ask for so much at once. */
+/* The rate that an I/O node accepts from the streams that together offer the rate `asked`. */
 static double ingest_rate(const struct replica *replica, double streams, double asked)
 {
 	const struct physics *p = &replica->physics;
@@ -135,9 +136,9 @@ static double pset_seconds(const struct replica *replica, const struct placement
 		if (count[node] <= 0)
 			continue;
 		streams += count[node];
-		bridges[bridge_of(node, nodes)] += bytes[node];
-		slowest = fmax(slowest,
-			       node_seconds(p, count[node], bytes[node], distance(node, nodes)));
+		bridges[nearer_bridge(node, nodes)] += bytes[node];
+		slowest = fmax(slowest, node_seconds(p, count[node], bytes[node],
+						     hops_to_bridge(node, nodes)));
 	}
 	*total = bridges[0] + bridges[1];
 	if (streams <= 0)
@@ -146,8 +147,11 @@ static double pset_seconds(const struct replica *replica, const struct placement
 	return fmax(slowest, fmax(bridges[0], bridges[1]) / p->bridge_rate);
 }
 
-/* Of n draws with a relative deviation d the largest is about d sqrt(2 ln n) above the mean. */
-static double lateness(const struct replica *replica, const struct placement *placement)
+/*
+ * The relative delay of the slowest writer: the maximum of n draws with relative deviation d is
+ * about d sqrt(2 ln n) above the mean.
+ */
+static double straggler_delay(const struct replica *replica, const struct placement *placement)
 {
 	double blocks = fmax(placement->most / (double)replica->machine.block_bytes, 1);
 
@@ -156,9 +160,9 @@ static double lateness(const struct replica *replica, const struct placement *pl
 	return replica->physics.straggle * sqrt(2 * log(placement->writers) / blocks);
 }
 
-void load_of(struct load *load, const struct replica *replica, const struct placement *placement)
+void load_init(struct load *load, const struct replica *replica, const struct placement *placement)
 {
-	double late = lateness(replica, placement);
+	double late = straggler_delay(replica, placement);
 
 	*load = (struct load){ .psets = placement->psets, .writers = placement->writers };
 	for (size_t i = 0; i < placement->psets; i++)

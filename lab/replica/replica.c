@@ -75,7 +75,7 @@ static int read_physics(struct physics *physics, const char *name, struct err *e
 	AUTO_BUF struct buf text = { 0 };
 	struct describe d = { .into = physics, .rows = rows, .row_count = ROWS };
 	int r = describe_load(&folder, name, &path, &text, err);
-	bool is_there = false;
+	bool has_section = false;
 
 	if (r < 0)
 		return r;
@@ -84,16 +84,16 @@ static int read_physics(struct physics *physics, const char *name, struct err *e
 	if (r < 0)
 		return err_set(err, d.err.code, "%s", d.err.text);
 	for (size_t i = 0; i < ROWS; i++)
-		is_there |= d.seen[i] != 0;
-	if (!is_there)
+		has_section |= d.seen[i] != 0;
+	if (!has_section)
 		return err_set(err, ENODATA,
-			       "%s has no section [replica]: the machine is described, but there "
-			       "is no model to run on; vesta has one",
+			       "%s has no section [replica], so the machine cannot be simulated; "
+			       "vesta can",
 			       path);
 	if (describe_complete(&d, 1) < 0)
 		return err_set(err, d.err.code, "%s", d.err.text);
 	if (physics->low >= physics->high)
-		return err_set(err, EINVAL, "%s: [replica] low must lie below high", path);
+		return err_set(err, EINVAL, "%s: low must be less than high in [replica]", path);
 	return 0;
 }
 
@@ -104,15 +104,16 @@ static int check_machine(const struct machine *m, const char *name, struct err *
 	if (m->romio != ROMIO_BLUEGENE || !m->bridges || !m->bridge_nodes || !m->cache_bytes ||
 	    !m->block_bytes || !m->cores)
 		return err_set(err, EINVAL,
-			       "%s: a model to run on needs romio = bluegene, cores, bridges, "
-			       "caches and blocks",
+			       "%s: a simulated machine requires romio = bluegene, cores, bridges, "
+			       "bridge_nodes, cache and block",
 			       name);
 	if (pset < 2 || pset > REPLICA_NODES_MAX || pset & (pset - 1) ||
 	    m->bridges * pset != 2 * m->bridge_nodes)
-		return err_set(err, EINVAL,
-			       "%s: a model to run on needs psets of 2, 4, ... %d nodes with two "
-			       "bridges each",
-			       name, REPLICA_NODES_MAX);
+		return err_set(
+			err, EINVAL,
+			"%s: a simulated machine requires psets of two bridges and a power of "
+			"two of nodes, from 2 to %d",
+			name, REPLICA_NODES_MAX);
 	return 0;
 }
 
@@ -163,7 +164,7 @@ void replica_rounds(const struct replica *replica, uint64_t nodes, uint64_t writ
 {
 	const uint64_t key[] = { 2, nodes, writers, bytes, topology, repetition };
 	struct placement placement;
-	struct course course;
+	struct storage_state state;
 	struct load load;
 
 	for (size_t i = 0; i < rounds; i++)
@@ -175,9 +176,9 @@ void replica_rounds(const struct replica *replica, uint64_t nodes, uint64_t writ
 		placement_topology(&placement, 0, writers, (double)bytes);
 	else
 		placement_uniform(&placement, replica->machine.cores, writers, (double)bytes);
-	load_of(&load, replica, &placement);
-	course_start(&course, replica, placement.psets,
-		     replica_mix(key, sizeof(key) / sizeof(key[0])));
+	load_init(&load, replica, &placement);
+	storage_start(&state, replica, placement.psets,
+		      replica_mix(key, sizeof(key) / sizeof(key[0])));
 	for (size_t i = 0; i < rounds; i++)
-		seconds[i] = course_write(&course, &load, i == 0);
+		seconds[i] = storage_write(&state, &load, i == 0);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A run of the application: the rounds of the collective write as the driver for Blue Gene does
- * them. The file is cut into one domain of whole blocks per aggregator, some a block larger than
- * others; in a round every aggregator takes in up to a buffer of what is left of its domain, and
- * writes it. In the last rounds some have less, or nothing. The file's last block counts as a
- * whole.
+ * A run of the application: the rounds of the collective write as the ROMIO driver for Blue Gene
+ * does them. The file is divided into one domain of whole blocks per aggregator; some domains have
+ * one more block. In each round every aggregator collects up to one buffer of its domain and writes
+ * it. In the last rounds some aggregators have less data, or none. The last block of the file
+ * counts as a whole block.
  */
 #include <math.h>
 
@@ -14,14 +14,14 @@ struct application {
 	const struct replica *replica;
 	double nodes, cores, ranks, rank_bytes;
 	uint64_t aggregators;
-	uint64_t large, blocks; /* the first so many have a block more than that */
+	uint64_t large, blocks; /* blocks of a domain; the first `large` domains have one more */
 	uint64_t buffer_blocks;
 	uint64_t rounds;
 };
 
-/* The hint counts those beside the bridge's own (HYB-9). No more than there are cores. */
-static uint64_t aggregators_of(const struct replica *replica, const struct access *access,
-			       const struct settings *settings)
+/* The hint does not count the aggregator on the bridge itself. There is at most one per rank. */
+static uint64_t count_aggregators(const struct replica *replica, const struct access *access,
+				  const struct settings *settings)
 {
 	const struct machine *m = &replica->machine;
 	uint64_t hint = settings->aggregators ? settings->aggregators : m->aggregators;
@@ -30,8 +30,8 @@ static uint64_t aggregators_of(const struct replica *replica, const struct acces
 	return all < access->ranks ? all : access->ranks;
 }
 
-static bool application_of(struct application *a, const struct replica *replica,
-			   const struct access *access, const struct settings *settings)
+static bool application_init(struct application *a, const struct replica *replica,
+			     const struct access *access, const struct settings *settings)
 {
 	const struct machine *m = &replica->machine;
 	uint64_t buffer = settings->buffer_bytes ? settings->buffer_bytes : m->buffer_bytes;
@@ -47,7 +47,7 @@ static bool application_of(struct application *a, const struct replica *replica,
 		.cores = (double)access->ranks / (double)access->nodes,
 		.ranks = (double)access->ranks,
 		.rank_bytes = (double)access->rank_bytes,
-		.aggregators = aggregators_of(replica, access, settings),
+		.aggregators = count_aggregators(replica, access, settings),
 		.buffer_blocks = buffer > m->block_bytes ? buffer / m->block_bytes : 1,
 	};
 	if (!a->aggregators)
@@ -58,22 +58,22 @@ static bool application_of(struct application *a, const struct replica *replica,
 	return true;
 }
 
-/* Blocks of a domain that are written in a round. */
-static uint64_t part_of(const struct application *a, uint64_t domain, uint64_t round)
+/* The number of blocks of a domain that are written in a round. */
+static uint64_t round_blocks(const struct application *a, uint64_t domain, uint64_t round)
 {
 	uint64_t done = round * a->buffer_blocks, left = domain > done ? domain - done : 0;
 
 	return left < a->buffer_blocks ? left : a->buffer_blocks;
 }
 
-/* What a round is like: the same for all rounds but the last ones. */
+/* One round; all rounds but the last ones are equal. */
 struct round {
-	uint64_t large, small; /* blocks that an aggregator of either kind writes */
-	double moved_s;	       /* what goes over the torus, and what ranks compute */
+	uint64_t large, small; /* blocks written for a large and for a small domain */
+	double moved_s;	       /* communication over the torus and CPU time of ranks */
 	struct load load;
 };
 
-/* Ranks hold one piece of the file each: a buffer is filled by as many as it spans. */
+/* Each rank holds one contiguous piece of the file; a buffer comes from all ranks it overlaps. */
 static double exchange_seconds(const struct application *a, const struct placement *placement)
 {
 	double most = placement->most, total = 0;
@@ -92,7 +92,7 @@ static double exchange_seconds(const struct application *a, const struct placeme
 					    });
 }
 
-static bool round_make(struct round *round, const struct application *a, uint64_t large,
+static bool round_init(struct round *round, const struct application *a, uint64_t large,
 		       uint64_t small)
 {
 	double block = (double)a->replica->machine.block_bytes;
@@ -106,11 +106,11 @@ static bool round_make(struct round *round, const struct application *a, uint64_
 	round->moved_s = exchange_seconds(a, &placement) +
 			 network_alltoall(a->replica, a->nodes, a->cores, 4) +
 			 a->ranks * a->replica->physics.round_rank_s;
-	load_of(&round->load, a->replica, &placement);
+	load_init(&round->load, a->replica, &placement);
 	return true;
 }
 
-/* Everybody learns what everybody has, and who is responsible for what. */
+/* The exchange of offsets and domains before the first round. */
 static double partition_seconds(const struct application *a, struct random *random)
 {
 	const struct replica *r = a->replica;
@@ -125,24 +125,25 @@ static double partition_seconds(const struct application *a, struct random *rand
 }
 
 static double round_seconds(const struct application *a, const struct round *round,
-			    struct course *course, bool is_first)
+			    struct storage_state *state, bool is_first)
 {
-	double moved = network_noisy(a->replica, &course->random, round->moved_s);
+	double moved = network_noisy(a->replica, &state->random, round->moved_s);
 
-	course_wait(course, moved);
-	return moved + course_write(course, &round->load, is_first);
+	storage_wait(state, moved);
+	return moved + storage_write(state, &round->load, is_first);
 }
 
 double replica_run(const struct replica *replica, const struct access *access,
 		   const struct settings *settings, uint64_t repetition)
 {
 	struct application a;
-	struct course course;
+	struct storage_state state;
 	struct round round = { 0 };
 	double seconds;
 
-	if (!application_of(&a, replica, access, settings) ||
-	    !round_make(&round, &a, part_of(&a, a.blocks + 1, 0), part_of(&a, a.blocks, 0)))
+	if (!application_init(&a, replica, access, settings) ||
+	    !round_init(&round, &a, round_blocks(&a, a.blocks + 1, 0),
+			round_blocks(&a, a.blocks, 0)))
 		return NAN;
 
 	const uint64_t key[] = { 1,
@@ -153,16 +154,17 @@ double replica_run(const struct replica *replica, const struct access *access,
 				 a.buffer_blocks,
 				 repetition };
 
-	course_start(&course, replica, round.load.psets,
-		     replica_mix(key, sizeof(key) / sizeof(key[0])));
-	seconds = partition_seconds(&a, &course.random);
-	course_wait(&course, seconds);
+	storage_start(&state, replica, round.load.psets,
+		      replica_mix(key, sizeof(key) / sizeof(key[0])));
+	seconds = partition_seconds(&a, &state.random);
+	storage_wait(&state, seconds);
 	for (uint64_t i = 0; i < a.rounds; i++) {
-		uint64_t large = part_of(&a, a.blocks + 1, i), small = part_of(&a, a.blocks, i);
+		uint64_t large = round_blocks(&a, a.blocks + 1, i),
+			 small = round_blocks(&a, a.blocks, i);
 
 		if (large != round.large || small != round.small)
-			round_make(&round, &a, large, small);
-		seconds += round_seconds(&a, &round, &course, i == 0);
+			round_init(&round, &a, large, small);
+		seconds += round_seconds(&a, &round, &state, i == 0);
 	}
 	return seconds;
 }

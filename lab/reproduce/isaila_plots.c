@@ -42,7 +42,7 @@ static void add_outcome(struct chart *chart, size_t series, const struct outcome
 	struct standing standing;
 	struct chart_box box;
 
-	standing_of(&standing, outcome, contest);
+	standing_init(&standing, outcome, contest);
 	box = make_box(standing.quantiles);
 	chart_box(chart, series, &box);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Contests, outcomes and the black box, on machines of which all times are known.
+ * Contests, outcomes and the black box, on toy machines whose run times follow a formula.
  */
 #include "lab/model/contest.h"
 
@@ -10,11 +10,11 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
-#include "learn/table/csv.h"
-#include "learn/table/dataset.h"
-#include "learn/judge/metrics.h"
 #include "lab/model/blackbox.h"
 #include "lab/model/outcome.h"
+#include "learn/judge/metrics.h"
+#include "learn/table/csv.h"
+#include "learn/table/dataset.h"
 
 #define MIB 1048576ull
 
@@ -22,7 +22,7 @@ static const struct machine toy = {
 	.name = "toy", .cores = 16, .aggregators = 64, .buffer_bytes = 16 * MIB
 };
 
-/* Fewer aggregators are better for small accesses, more for large ones. */
+/* Few aggregators are best for small accesses, many for large ones. */
 static double toy_run(void *arg, const struct access *access, const struct settings *settings,
 		      uint64_t run)
 {
@@ -56,7 +56,7 @@ static void the_paper_has_33_instances_and_9_choices(void)
 	CHECK_INT(contest.instances[32].ranks, 8192);
 	CHECK_INT(contest.instances[32].rank_bytes, 256 * MIB);
 	CHECK_INT(contest.instances[9].rank_bytes, 196 * MIB);
-	/* The mean of runs of 1.00 to 1.09 times the first. */
+	/* Runs take 1.00 to 1.09 times the first one. */
 	CHECK(fabs(contest_mean(&contest, 3, 4) / contest_seconds(&contest, 3, 4, 0) - 1.045) <
 	      1e-12);
 	CHECK(contest_seconds(&contest, 3, 4, 12) == contest_seconds(&contest, 3, 4, 2));
@@ -91,9 +91,7 @@ static void the_design_has_each_level_once_per_instance(void)
 	contest_release(&contest);
 }
 
-/* ---- tables ---- */
-
-static void a_contest_survives_its_table(void)
+static void a_written_contest_reads_back_the_same(void)
 {
 	char path[] = "/tmp/sluice-contest-XXXXXX";
 	struct contest contest, again;
@@ -115,7 +113,7 @@ static void a_contest_survives_its_table(void)
 	contest_release(&again);
 }
 
-static void refused(const char *text, const char *why)
+static void check_refused(const char *text, const char *why)
 {
 	AUTO_DATASET struct dataset table = { 0 };
 	struct contest contest = { 0 };
@@ -133,17 +131,17 @@ static void refused(const char *text, const char *why)
 
 static void a_broken_table_is_refused_with_its_line(void)
 {
-	refused("nodes,rank_bytes,aggregators,buffer_bytes\n1,1,64,16777216\n", "seconds");
-	refused(NAMES "1,1,64,16777216,0\n", "t.csv:2: seconds");
-	refused(NAMES "1,1,64,16777216,1\n1,1.5,64,16777216,1\n", "t.csv:3: rank_bytes");
-	refused(NAMES "1,1,64,16777216,1\n1,,64,16777216,1\n", "t.csv:3: rank_bytes");
-	refused(NAMES "1,1,64,16777216,fast\n", "texts");
-	refused(NAMES "1,1,4,16777216,1\n", "not among the choices");
-	refused(NAMES "1,1,64,16777216,1\n1,1,4,16777216,1\n1,2,64,16777216,1\n", "0 runs");
-	refused(NAMES, "no rows");
+	check_refused("nodes,rank_bytes,aggregators,buffer_bytes\n1,1,64,16777216\n", "seconds");
+	check_refused(NAMES "1,1,64,16777216,0\n", "t.csv:2: seconds");
+	check_refused(NAMES "1,1,64,16777216,1\n1,1.5,64,16777216,1\n", "t.csv:3: rank_bytes");
+	check_refused(NAMES "1,1,64,16777216,1\n1,,64,16777216,1\n", "t.csv:3: rank_bytes");
+	check_refused(NAMES "1,1,64,16777216,fast\n", "seconds");
+	check_refused(NAMES "1,1,4,16777216,1\n", "not among the choices");
+	check_refused(NAMES "1,1,64,16777216,1\n1,1,4,16777216,1\n1,2,64,16777216,1\n", "0 runs");
+	check_refused(NAMES, "no rows");
 }
 
-static void a_site_may_have_other_levels(void)
+static void a_table_may_have_other_levels_than_the_paper(void)
 {
 	static const char text[] = NAMES "1,1,64,16777216,2\n1,1,32,16777216,1\n";
 	AUTO_DATASET struct dataset table = { 0 };
@@ -161,9 +159,7 @@ static void a_site_may_have_other_levels(void)
 	contest_release(&contest);
 }
 
-/* ---- outcomes ---- */
-
-/* Two instances, three choices, the second is the default. */
+/* Two instances and three choices; the second choice is the default. */
 static void small_contest(struct contest *contest)
 {
 	static const char text[] =
@@ -176,10 +172,10 @@ static void small_contest(struct contest *contest)
 	REQUIRE(contest_table(contest, &toy, &table, "t.csv", &err) == 0);
 }
 
-static void the_fastest_prediction_is_taken_and_ties_keep_the_default(void)
+static void the_shortest_prediction_wins_and_ties_keep_the_default(void)
 {
 	static const double predicted[] = { 3, 2, 1, 5, 5, 5 };
-	static const double silent[] = { NAN, NAN, NAN, 9, NAN, 7 };
+	static const double partial[] = { NAN, NAN, NAN, 9, NAN, 7 };
 	static const bool barred[] = { false, true, true, true, true, true };
 	struct contest contest;
 	struct outcome outcome;
@@ -187,7 +183,7 @@ static void the_fastest_prediction_is_taken_and_ties_keep_the_default(void)
 	small_contest(&contest);
 	outcome_init(&outcome, &contest, 3);
 	outcome_predicted(&outcome, &contest, 0, predicted, NULL);
-	outcome_predicted(&outcome, &contest, 1, silent, NULL);
+	outcome_predicted(&outcome, &contest, 1, partial, NULL);
 	outcome_predicted(&outcome, &contest, 2, predicted, barred);
 	CHECK_INT(outcome.chosen[0], 2);
 	CHECK(outcome.gains[0] == 0.25 && outcome.gains[1] == 1);
@@ -199,7 +195,7 @@ static void the_fastest_prediction_is_taken_and_ties_keep_the_default(void)
 	contest_release(&contest);
 }
 
-static void standings_count_by_mean_gain(void)
+static void standings_count_instances_by_mean_gain(void)
 {
 	struct contest contest;
 	struct outcome outcome;
@@ -207,21 +203,21 @@ static void standings_count_by_mean_gain(void)
 
 	small_contest(&contest);
 	outcome_init(&outcome, &contest, 2);
-	/* 2 and 0.25: mean 1.125; 1 and 0.5: mean 0.75. */
+	/* Gains 2 and 0.25 have the mean 1.125; 1 and 0.5 have 0.75. */
 	outcome_choose(&outcome, &contest, 0, 0, 0);
 	outcome_choose(&outcome, &contest, 1, 0, 2);
 	outcome_choose(&outcome, &contest, 0, 1, 2);
 	outcome_choose(&outcome, &contest, 1, 1, 0);
-	standing_of(&s, &outcome, &contest);
+	standing_init(&s, &outcome, &contest);
 	CHECK(s.worse == 1 && s.even == 0 && s.better == 1 && s.most == 0);
 	CHECK(s.least == 0.75 && s.greatest == 1.125 && s.mean == 0.9375);
 	CHECK(s.of_optimal == 0.9375 / 1.5);
 	CHECK(s.won == 0.25 && s.lost == 0.5 && s.quantiles[2] == 0.75 && isnan(s.kendall));
 	outcome_optimal(&outcome, &contest);
-	standing_of(&s, &outcome, &contest);
+	standing_init(&s, &outcome, &contest);
 	CHECK(s.of_optimal == 1 && s.most == 1 && s.even == 1);
 	outcome_default(&outcome, &contest);
-	standing_of(&s, &outcome, &contest);
+	standing_init(&s, &outcome, &contest);
 	CHECK(s.mean == 1 && s.even == 2 && s.won == 0 && s.lost == 0);
 	outcome_expected(&outcome, &contest);
 	CHECK(fabs(outcome_mean(&outcome, 0) - 3.25 / 3) < 1e-12);
@@ -250,23 +246,21 @@ static void random_choices_come_near_to_their_expectation(void)
 	contest_release(&contest);
 }
 
-static void headroom_is_that_of_the_best_choice(void)
+static void headroom_is_the_gain_of_the_best_choice(void)
 {
 	struct contest contest;
 	struct headroom h;
 
 	small_contest(&contest);
-	headroom_of(&h, &contest);
+	headroom_init(&h, &contest);
 	CHECK(h.near == 1 && h.exact == 1 && h.up_to_two_half == 1);
 	CHECK(!h.up_to_half && !h.up_to_three && !h.above_three);
-	/* 2, 1, 0.25: the 75 % quantile is 1.5; 0.5, 1, 1. */
+	/* The gains are 2, 1, 0.25, with a 75 % quantile of 1.5, and 0.5, 1, 1. */
 	CHECK(h.upper_above == 1 && h.lower_above == 0);
 	contest_release(&contest);
 }
 
-/* ---- the black box ---- */
-
-static void the_black_box_learns_a_plain_machine(void)
+static void the_black_box_learns_a_simple_machine(void)
 {
 	struct contest contest;
 	struct training training;
@@ -295,14 +289,14 @@ static void the_black_box_learns_a_plain_machine(void)
 	CHECK(metrics_correlation(contest.means, predicted, 297) > 0.9);
 	outcome_init(&outcome, &contest, 1);
 	outcome_predicted(&outcome, &contest, 0, predicted, NULL);
-	standing_of(&standing, &outcome, &contest);
+	standing_init(&standing, &outcome, &contest);
 	CHECK(standing.mean > 1 && standing.of_optimal <= 1);
 	outcome_release(&outcome);
 	training_release(&training);
 	contest_release(&contest);
 }
 
-static void a_thinned_training_is_a_part_of_the_whole(void)
+static void thinning_keeps_a_subset_of_the_training_runs(void)
 {
 	struct contest contest;
 	struct training whole, part;
@@ -333,9 +327,11 @@ static void a_thinned_training_is_a_part_of_the_whole(void)
 }
 
 TESTS(TEST(the_paper_has_33_instances_and_9_choices),
-      TEST(the_design_has_each_level_once_per_instance), TEST(a_contest_survives_its_table),
-      TEST(a_broken_table_is_refused_with_its_line), TEST(a_site_may_have_other_levels),
-      TEST(the_fastest_prediction_is_taken_and_ties_keep_the_default),
-      TEST(standings_count_by_mean_gain), TEST(random_choices_come_near_to_their_expectation),
-      TEST(headroom_is_that_of_the_best_choice), TEST(the_black_box_learns_a_plain_machine),
-      TEST(a_thinned_training_is_a_part_of_the_whole))
+      TEST(the_design_has_each_level_once_per_instance),
+      TEST(a_written_contest_reads_back_the_same), TEST(a_broken_table_is_refused_with_its_line),
+      TEST(a_table_may_have_other_levels_than_the_paper),
+      TEST(the_shortest_prediction_wins_and_ties_keep_the_default),
+      TEST(standings_count_instances_by_mean_gain),
+      TEST(random_choices_come_near_to_their_expectation),
+      TEST(headroom_is_the_gain_of_the_best_choice), TEST(the_black_box_learns_a_simple_machine),
+      TEST(thinning_keeps_a_subset_of_the_training_runs))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Studies on a machine whose operations cost what a formula says: benchmarks and runs agree, so who
- * learns the operations must choose well.
+ * Studies on a toy machine whose operations cost what a formula says. Benchmarks and runs agree, so
+ * a model that learns the operations must choose well.
  */
 #include "lab/model/studies.h"
 
@@ -28,7 +28,7 @@ static const struct machine toy = { .name = "toy",
 				    .aggregators = 64,
 				    .buffer_bytes = 16 * MIB };
 
-/* Powers of the arguments, which are lines of logarithms. */
+/* Powers of the arguments, which are linear in logarithms. */
 static double toy_cost(void *arg, enum operation operation, const struct elemental *at)
 {
 	(void)arg;
@@ -49,8 +49,8 @@ static double toy_run(void *arg, const struct access *access, const struct setti
 	return counts_price(&counts, toy_cost, NULL, NULL);
 }
 
-static void row_add(struct elements *out, enum operation operation, const struct elemental *at,
-		    struct random *random)
+static void append_row(struct elements *out, enum operation operation, const struct elemental *at,
+		       struct random *random)
 {
 	struct element row = { .nodes = at->nodes,
 			       .cores = at->cores,
@@ -78,19 +78,19 @@ static int toy_benchmark(void *arg, uint64_t draw, struct elements *out, struct 
 
 		for (at.bytes = 4; at.bytes <= 64.0 * MIB; at.bytes *= 16) {
 			at.senders = at.receivers = 0;
-			row_add(out, OPERATION_ALLREDUCE, &at, &random);
-			row_add(out, OPERATION_ALLTOALL, &at, &random);
+			append_row(out, OPERATION_ALLREDUCE, &at, &random);
+			append_row(out, OPERATION_ALLTOALL, &at, &random);
 			at.senders = 16 * n;
 			at.receivers = n;
-			row_add(out, OPERATION_ALLTOALLV, &at, &random);
+			append_row(out, OPERATION_ALLTOALLV, &at, &random);
 		}
 		at.senders = at.receivers = 0;
 		for (at.bytes = 8.0 * MIB; at.bytes <= 32.0 * MIB; at.bytes *= 2)
 			for (size_t w = 0; w < 5; w++) {
 				at.writers = writers[w];
-				row_add(out, OPERATION_WRITE_FIRST, &at, &random);
-				row_add(out, OPERATION_WRITE_FULL, &at, &random);
-				row_add(out, OPERATION_WRITE_PARTIAL, &at, &random);
+				append_row(out, OPERATION_WRITE_FIRST, &at, &random);
+				append_row(out, OPERATION_WRITE_FULL, &at, &random);
+				append_row(out, OPERATION_WRITE_PARTIAL, &at, &random);
 			}
 	}
 	return 0;
@@ -118,7 +118,7 @@ static void toy_study(struct contest *contest, struct study *study, unsigned thr
 	REQUIRE(study->draws);
 }
 
-static void who_knows_the_operations_chooses_well(void)
+static void a_model_of_the_operations_chooses_well(void)
 {
 	struct contest contest;
 	struct study study;
@@ -128,16 +128,16 @@ static void who_knows_the_operations_chooses_well(void)
 
 	toy_study(&contest, &study, 1);
 	REQUIRE(study_compare(&study, &comparison, &err) == 0);
-	standing_of(&hybrid, &comparison.of[STUDY_HYBRID], &contest);
-	standing_of(&keep, &comparison.of[STUDY_HYBRID_KEEP], &contest);
-	standing_of(&optimal, &comparison.of[STUDY_OPTIMAL], &contest);
-	standing_of(&initial, &comparison.of[STUDY_DEFAULT], &contest);
+	standing_init(&hybrid, &comparison.of[STUDY_HYBRID], &contest);
+	standing_init(&keep, &comparison.of[STUDY_HYBRID_KEEP], &contest);
+	standing_init(&optimal, &comparison.of[STUDY_OPTIMAL], &contest);
+	standing_init(&initial, &comparison.of[STUDY_DEFAULT], &contest);
 	CHECK(optimal.mean > 1.2);
 	CHECK(hybrid.of_optimal > 0.97 && hybrid.of_optimal <= 1);
 	CHECK(hybrid.kendall > 0.8);
 	CHECK_INT(keep.worse, 0);
 	CHECK(initial.mean == 1);
-	/* The black box was not even told its choices of the design. */
+	/* The black box also chooses if the training runs are excluded. */
 	CHECK_INT(comparison.of[STUDY_ML_UNSEEN].instances, 33);
 	for (size_t i = 0; i < 66; i++)
 		CHECK(comparison.of[STUDY_HYBRID].gains[i] > 0 &&
@@ -147,7 +147,7 @@ static void who_knows_the_operations_chooses_well(void)
 	contest_release(&contest);
 }
 
-/* Those whose runs were made by the published counts are wrong about domains, and the reverse. */
+/* Runs of a machine that counts rounds by domains. */
 static double toy_domains_run(void *arg, const struct access *access,
 			      const struct settings *settings, uint64_t run)
 {
@@ -159,14 +159,14 @@ static double toy_domains_run(void *arg, const struct access *access,
 	(void)run;
 	bluegene_attach(&machine, &domains);
 	REQUIRE(counts_of(&counts, &machine, access, settings, NULL) == 0);
-	/* Cached rounds as costs have them: first ones have no locks here that bytes do not. */
+	/* The toy machine has no caches, so cached rounds cost as much as full ones. */
 	for (size_t i = 0; i < counts.count; i++)
 		if (counts.terms[i].operation == OPERATION_WRITE_CACHED)
 			counts.terms[i].operation = OPERATION_WRITE_FULL;
 	return counts_price(&counts, toy_cost, NULL, NULL);
 }
 
-static void each_rule_of_rounds_competes_by_itself(void)
+static void each_rule_of_rounds_is_evaluated_separately(void)
 {
 	struct contest contest;
 	struct study study;
@@ -177,15 +177,15 @@ static void each_rule_of_rounds_competes_by_itself(void)
 	toy_study(&contest, &study, 1);
 	REQUIRE(contest_measure(&contest, 2, toy_domains_run, NULL, &err) == 0);
 	REQUIRE(study_compare(&study, &comparison, &err) == 0);
-	standing_of(&published, &comparison.of[STUDY_HYBRID], &contest);
-	standing_of(&domains, &comparison.of[STUDY_DOMAINS], &contest);
+	standing_init(&published, &comparison.of[STUDY_HYBRID], &contest);
+	standing_init(&domains, &comparison.of[STUDY_DOMAINS], &contest);
 	CHECK(domains.of_optimal > 0.97 && domains.kendall > published.kendall);
 	comparison_release(&comparison);
 	study_release(&study);
 	contest_release(&contest);
 }
 
-static void threads_change_nothing(void)
+static void results_do_not_depend_on_the_number_of_threads(void)
 {
 	struct contest contest[2];
 	struct study study[2];
@@ -193,7 +193,7 @@ static void threads_change_nothing(void)
 	static const double sigmas[] = { 0.5 };
 	struct noise_result noise[2];
 	struct err err = { 0 };
-	size_t cells = 2 * 297; /* of ml */
+	size_t cells = 2 * 297; /* of ml: repetitions x instances x choices */
 
 	for (unsigned i = 0; i < 2; i++) {
 		toy_study(&contest[i], &study[i], i ? 3 : 1);
@@ -233,10 +233,10 @@ static void little_noise_changes_little_and_much_changes_much(void)
 		CHECK(noise[1].hybrid_kendall[i] < noise[0].hybrid_kendall[i]);
 	}
 	CHECK_INT(noise[0].left_out, 0);
-	/* A third of all times are negative. */
+	/* With sigma 3, a third of all times are negative. */
 	CHECK(noise[1].left_out > 50);
 	noise_results_release(noise, 2);
-	/* Nothing is negative under the other policies, so that nothing is left out. */
+	/* The other policies make no time negative, so that nothing is left out. */
 	REQUIRE(study_noise(&study, &comparison, NOISE_REFLECT, sigmas + 1, 1, noise, &err) == 0);
 	CHECK_INT(noise[0].left_out, 0);
 	noise_results_release(noise, 1);
@@ -245,7 +245,7 @@ static void little_noise_changes_little_and_much_changes_much(void)
 	contest_release(&contest);
 }
 
-static void policies_differ_below_zero_only(void)
+static void policies_differ_for_negative_times_only(void)
 {
 	CHECK(noise_apply(2, 1.5, NOISE_ALLOW) == 3);
 	CHECK(noise_apply(2, 1.5, NOISE_CLIP) == 3 && noise_apply(2, 1.5, NOISE_REFLECT) == 3);
@@ -254,7 +254,7 @@ static void policies_differ_below_zero_only(void)
 	CHECK(noise_apply(2, -0.5, NOISE_CLIP) > 0 && noise_apply(2, -0.5, NOISE_CLIP) < 0.01);
 }
 
-static size_t rows_of(const struct elements *rows, const char *operation)
+static size_t count_rows(const struct elements *rows, const char *operation)
 {
 	size_t count = 0;
 
@@ -271,12 +271,12 @@ static void thinning_keeps_a_share_of_each_operation(void)
 	toy_benchmark(NULL, 1, &rows, NULL);
 	toy_benchmark(NULL, 2, &rows, NULL); /* a second repetition of every cell */
 	toy_benchmark(NULL, 1, &same, NULL);
-	whole = rows_of(&rows, "s_lock");
+	whole = count_rows(&rows, "s_lock");
 	CHECK_INT(whole, 90);
 	elements_thin(&rows, 1.0 / 3, 5);
-	CHECK_INT(rows_of(&rows, "s_lock"), 30);
-	CHECK_INT(rows_of(&rows, "s_nl_full"), 30);
-	/* Repetitions of a cell stay or go together. */
+	CHECK_INT(count_rows(&rows, "s_lock"), 30);
+	CHECK_INT(count_rows(&rows, "s_nl_full"), 30);
+	/* All repetitions of a cell are kept, or none. */
 	for (size_t i = 0; i < rows.count; i++) {
 		size_t twins = 0;
 
@@ -288,16 +288,16 @@ static void thinning_keeps_a_share_of_each_operation(void)
 		CHECK_INT(twins, 2);
 	}
 	elements_thin(&same, 1, 5);
-	CHECK_INT(rows_of(&same, "s_lock"), 45);
+	CHECK_INT(count_rows(&same, "s_lock"), 45);
 	elements_thin(&same, 0, 5);
-	CHECK_INT(rows_of(&same, "aa"), 2);
+	CHECK_INT(count_rows(&same, "aa"), 2);
 	elements_thin(&none, 0.5, 5);
 	CHECK_INT(none.count, 0);
 	elements_release(&rows);
 	elements_release(&same);
 }
 
-static void fewer_rows_are_learnt_from(void)
+static void smaller_shares_train_on_fewer_rows(void)
 {
 	static const double shares[] = { 1, 1.0 / 3 };
 	struct contest contest;
@@ -311,8 +311,8 @@ static void fewer_rows_are_learnt_from(void)
 	REQUIRE(study_hybrid_sizes(&study, shares, 2, hybrid, &err) == 0);
 	CHECK(ml[0].rows == 99 && ml[1].rows == 33);
 	CHECK(hybrid[0].rows > 2 * hybrid[1].rows);
-	/* Lines need few points. */
-	standing_of(&standing, &hybrid[1].hybrid[ROUNDS_PUBLISHED], &contest);
+	/* A linear function needs few points. */
+	standing_init(&standing, &hybrid[1].hybrid[ROUNDS_PUBLISHED], &contest);
 	CHECK(standing.of_optimal > 0.95);
 	size_results_release(ml, 2);
 	size_results_release(hybrid, 2);
@@ -324,10 +324,10 @@ static int benchmark_fails(void *arg, uint64_t draw, struct elements *out, struc
 {
 	(void)arg;
 	(void)out;
-	return draw % 1000 == 1 ? err_set(err, EIO, "the disk is gone") : 0;
+	return draw % 1000 == 1 ? err_set(err, EIO, "disk failed") : 0;
 }
 
-static void a_benchmark_that_fails_is_told(void)
+static void the_error_of_a_benchmark_is_returned(void)
 {
 	struct study_plan plan = { .benchmark = benchmark_fails, .repetitions = 3, .seed = 1 };
 	struct contest contest;
@@ -337,11 +337,13 @@ static void a_benchmark_that_fails_is_told(void)
 	REQUIRE(contest_paper(&contest, &toy, &err) == 0);
 	REQUIRE(contest_measure(&contest, 1, toy_run, NULL, &err) == 0);
 	CHECK_INT(study_init(&study, &contest, &plan, &err), -EIO);
-	CHECK_TEXT(err.text, "the disk is gone");
+	CHECK_TEXT(err.text, "disk failed");
 	contest_release(&contest);
 }
 
-TESTS(TEST(who_knows_the_operations_chooses_well), TEST(each_rule_of_rounds_competes_by_itself),
-      TEST(threads_change_nothing), TEST(little_noise_changes_little_and_much_changes_much),
-      TEST(policies_differ_below_zero_only), TEST(thinning_keeps_a_share_of_each_operation),
-      TEST(fewer_rows_are_learnt_from), TEST(a_benchmark_that_fails_is_told))
+TESTS(TEST(a_model_of_the_operations_chooses_well),
+      TEST(each_rule_of_rounds_is_evaluated_separately),
+      TEST(results_do_not_depend_on_the_number_of_threads),
+      TEST(little_noise_changes_little_and_much_changes_much),
+      TEST(policies_differ_for_negative_times_only), TEST(thinning_keeps_a_share_of_each_operation),
+      TEST(smaller_shares_train_on_fewer_rows), TEST(the_error_of_a_benchmark_is_returned))

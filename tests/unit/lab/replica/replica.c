@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Modelled Vesta has the shapes that were published of the machine: headroom of its default over 33
- * instances, first rounds and later ones, near and far writers, quiet torus. What a model makes of
- * it is tested elsewhere.
+ * The simulated Vesta behaves as published: the potential gain over its default on 33 instances,
+ * first and later rounds, near and far writers, and a torus with little noise. Models of the
+ * machine are tested elsewhere.
  */
 #include "lab/replica/replica.h"
 
@@ -19,7 +19,7 @@
 
 #define MIB 1048576.0
 #define REPETITIONS 10
-#define DEFAULT 7 /* of the nine: 64 aggregators per pset, 16 MB */
+#define DEFAULT 7 /* of the nine choices: 64 aggregators per pset, 16 MiB */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const uint64_t nodes_tried[] = { 128, 256, 512 };
@@ -27,7 +27,7 @@ static const uint64_t sizes_tried[] = { 1, 2, 4, 8, 16, 32, 64, 96, 128, 196, 25
 static const uint64_t hints_tried[] = { 4, 16, 64 };
 static const uint64_t buffers_tried[] = { 8, 16, 32 };
 
-static struct replica *opened(enum replica_contention contention)
+static struct replica *open_vesta(enum replica_contention contention)
 {
 	struct replica *replica = NULL;
 	struct err err = { 0 };
@@ -38,8 +38,8 @@ static struct replica *opened(enum replica_contention contention)
 	return replica;
 }
 
-static double run(const struct replica *replica, uint64_t nodes, uint64_t mib, size_t choice,
-		  uint64_t repetition)
+static double run_once(const struct replica *replica, uint64_t nodes, uint64_t mib, size_t choice,
+		       uint64_t repetition)
 {
 	const struct access access = { .nodes = nodes,
 				       .ranks = nodes * 16,
@@ -50,28 +50,29 @@ static double run(const struct replica *replica, uint64_t nodes, uint64_t mib, s
 	return replica_run(replica, &access, &settings, repetition);
 }
 
-static double mean_run(const struct replica *replica, uint64_t nodes, uint64_t mib, size_t choice)
+static double mean_time(const struct replica *replica, uint64_t nodes, uint64_t mib, size_t choice)
 {
 	double sum = 0;
 
 	for (uint64_t i = 0; i < REPETITIONS; i++)
-		sum += run(replica, nodes, mib, choice, i);
+		sum += run_once(replica, nodes, mib, choice, i);
 	return sum / REPETITIONS;
 }
 
-static uint64_t writers_of(uint64_t nodes, uint64_t hint)
+static uint64_t count_writers(uint64_t nodes, uint64_t hint)
 {
 	return (hint + 1) * 8 * nodes / 128;
 }
 
-/* Mean seconds of the rounds after the first, as many as make 1 GiB per writer (HYB-55). */
-static double later(const struct replica *replica, uint64_t nodes, size_t choice, bool topology)
+/* Mean seconds of the rounds after the first; each writer writes 1 GiB. */
+static double mean_later_round(const struct replica *replica, uint64_t nodes, size_t choice,
+			       bool topology)
 {
 	uint64_t mib = buffers_tried[choice % 3], rounds = 1024 / mib;
 	double seconds[128], sum = 0;
 
 	for (uint64_t k = 0; k < REPETITIONS; k++) {
-		replica_rounds(replica, nodes, writers_of(nodes, hints_tried[choice / 3]),
+		replica_rounds(replica, nodes, count_writers(nodes, hints_tried[choice / 3]),
 			       mib << 20, topology, k, seconds, rounds);
 		for (uint64_t i = 1; i < rounds; i++)
 			sum += seconds[i] / (double)(rounds - 1);
@@ -79,12 +80,12 @@ static double later(const struct replica *replica, uint64_t nodes, size_t choice
 	return sum / REPETITIONS;
 }
 
-static double first(const struct replica *replica, uint64_t nodes, size_t choice)
+static double mean_first_round(const struct replica *replica, uint64_t nodes, size_t choice)
 {
 	double sum = 0, seconds;
 
 	for (uint64_t k = 0; k < REPETITIONS; k++) {
-		replica_rounds(replica, nodes, writers_of(nodes, hints_tried[choice / 3]),
+		replica_rounds(replica, nodes, count_writers(nodes, hints_tried[choice / 3]),
 			       buffers_tried[choice % 3] << 20, true, k, &seconds, 1);
 		sum += seconds;
 	}
@@ -94,13 +95,12 @@ static double first(const struct replica *replica, uint64_t nodes, size_t choice
 static const char *const operations_wanted[] = { "s_lock", "s_nl_full", "s_nl_partial",
 						 "ar",	   "aa",	"aav" };
 
-/* HYB-AC-7. */
-static void training_sets_are_as_large_as_published(void)
+static void benchmarks_have_as_many_rows_as_published(void)
 {
 	static const size_t wanted[] = { 270, 27, 270, 57, 51, 1044 };
 
 	for (int contention = REPLICA_QUEUE; contention <= REPLICA_SHARE; contention++) {
-		struct replica *replica = opened(contention);
+		struct replica *replica = open_vesta(contention);
 		struct elements rows = { 0 };
 		size_t found[COUNT(wanted)] = { 0 };
 
@@ -120,10 +120,10 @@ static void training_sets_are_as_large_as_published(void)
 	}
 }
 
-/* Otherwise some of them would be lost in the store, which knows rows by all but their time. */
+/* The store identifies rows by their arguments; equal rows would be lost. */
 static void no_two_rows_have_the_same_arguments(void)
 {
-	struct replica *replica = opened(REPLICA_QUEUE);
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
 	struct elements rows = { 0 };
 	size_t same = 0;
 
@@ -142,9 +142,9 @@ static void no_two_rows_have_the_same_arguments(void)
 	replica_close(replica);
 }
 
-static void everything_is_repeated_by_its_seed(void)
+static void equal_seeds_give_equal_results(void)
 {
-	struct replica *replica = opened(REPLICA_QUEUE);
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
 	struct elements a = { 0 }, b = { 0 }, c = { 0 };
 	size_t differ = 0;
 
@@ -156,18 +156,18 @@ static void everything_is_repeated_by_its_seed(void)
 	for (size_t i = 0; i < a.count; i++)
 		differ += a.rows[i].seconds != c.rows[i].seconds;
 	CHECK(differ > a.count * 9 / 10);
-	CHECK(run(replica, 256, 16, 4, 3) == run(replica, 256, 16, 4, 3));
-	CHECK(run(replica, 256, 16, 4, 3) != run(replica, 256, 16, 4, 4));
+	CHECK(run_once(replica, 256, 16, 4, 3) == run_once(replica, 256, 16, 4, 3));
+	CHECK(run_once(replica, 256, 16, 4, 3) != run_once(replica, 256, 16, 4, 4));
 	elements_release(&a);
 	elements_release(&b);
 	elements_release(&c);
 	replica_close(replica);
 }
 
-/* Headroom of the default over 33 instances. */
+/* Numbers of instances, of 33, by the gain of the best choice over the default. */
 struct headroom {
 	size_t near, low, high, top; /* up to 1.1, 1.5, 3, above */
-	size_t chance;		     /* the mean of nine speed-ups is above 1 */
+	size_t chance;		     /* the mean of the nine speedups is above 1 */
 };
 
 static struct headroom headroom_of(const struct replica *replica)
@@ -178,8 +178,8 @@ static struct headroom headroom_of(const struct replica *replica)
 		double seconds[9], best = INFINITY, chance = 0;
 
 		for (size_t k = 0; k < 9; k++) {
-			seconds[k] = mean_run(replica, nodes_tried[i / COUNT(sizes_tried)],
-					      sizes_tried[i % COUNT(sizes_tried)], k);
+			seconds[k] = mean_time(replica, nodes_tried[i / COUNT(sizes_tried)],
+					       sizes_tried[i % COUNT(sizes_tried)], k);
 			CHECK(seconds[k] > 0 && isfinite(seconds[k]));
 			best = fmin(best, seconds[k]);
 		}
@@ -195,11 +195,11 @@ static struct headroom headroom_of(const struct replica *replica)
 	return h;
 }
 
-/* HYB-AC-9 and 10: 12, 13, 6, 2; a choice by chance is better on 15. */
-static void default_leaves_as_much_room_as_published(void)
+/* Published: 12, 13, 6 and 2; a random choice is better on 15. */
+static void potential_gain_over_the_default_is_as_published(void)
 {
 	for (int contention = REPLICA_QUEUE; contention <= REPLICA_SHARE; contention++) {
-		struct replica *replica = opened(contention);
+		struct replica *replica = open_vesta(contention);
 		struct headroom h = headroom_of(replica);
 
 		CHECK(h.near >= 8 && h.near <= 15);
@@ -210,16 +210,16 @@ static void default_leaves_as_much_room_as_published(void)
 	}
 }
 
-/* HYB-AC-15: tokens make the first round slow, unless the cache absorbs what later ones cannot. */
+/* Lock tokens slow down the first round, unless the cache absorbs more of it than of later ones. */
 static void first_rounds_are_slower_for_few_writers_and_faster_for_many(void)
 {
 	for (int contention = REPLICA_QUEUE; contention <= REPLICA_SHARE; contention++) {
-		struct replica *replica = opened(contention);
+		struct replica *replica = open_vesta(contention);
 
 		for (size_t n = 0; n < 3; n++)
 			for (size_t k = 0; k < 9; k++) {
-				double ratio = first(replica, nodes_tried[n], k) /
-					       later(replica, nodes_tried[n], k, true);
+				double ratio = mean_first_round(replica, nodes_tried[n], k) /
+					       mean_later_round(replica, nodes_tried[n], k, true);
 
 				if (k < 3)
 					CHECK(ratio > 1.05);
@@ -230,16 +230,15 @@ static void first_rounds_are_slower_for_few_writers_and_faster_for_many(void)
 	}
 }
 
-/* HYB-AC-16. */
 static void near_writers_are_faster_unless_all_nodes_write(void)
 {
-	struct replica *replica = opened(REPLICA_QUEUE);
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
 	double most = 0;
 
 	for (size_t n = 0; n < 3; n++)
 		for (size_t k = 0; k < 9; k++) {
-			double gain = later(replica, nodes_tried[n], k, false) /
-				      later(replica, nodes_tried[n], k, true);
+			double gain = mean_later_round(replica, nodes_tried[n], k, false) /
+				      mean_later_round(replica, nodes_tried[n], k, true);
 
 			most = fmax(most, gain);
 			CHECK(gain > 0.9);
@@ -250,47 +249,48 @@ static void near_writers_are_faster_unless_all_nodes_write(void)
 	replica_close(replica);
 }
 
-/* How much longer than it must a round takes that finds caches dirty to a part. */
-static double delay(const struct replica *replica, uint64_t nodes, size_t choice, double dirty)
+/* The time of a round relative to that without contention, with a part of the caches dirty. */
+static double relative_time(const struct replica *replica, uint64_t nodes, size_t choice,
+			    double dirty)
 {
 	double bytes = (double)buffers_tried[choice % 3] * MIB;
 	struct placement placement;
-	struct course course;
+	struct storage_state course;
 	struct load load;
 
 	REQUIRE(placement_start(&placement, replica, nodes));
-	placement_topology(&placement, 0, writers_of(nodes, hints_tried[choice / 3]), bytes);
-	load_of(&load, replica, &placement);
-	course_start(&course, replica, placement.psets, 1);
+	placement_topology(&placement, 0, count_writers(nodes, hints_tried[choice / 3]), bytes);
+	load_init(&load, replica, &placement);
+	storage_start(&course, replica, placement.psets, 1);
 	for (size_t i = 0; i < course.psets; i++)
 		course.dirty[i] = dirty * (double)replica->machine.cache_bytes;
-	return course_write(&course, &load, false) / load.seconds[0];
+	return storage_write(&course, &load, false) / load.seconds[0];
 }
 
-/* HYB-AC-5 and HYB-34: only (64, 32 MB) brings more in a round than all caches hold. */
+/* Only rounds of 64 aggregators with 32 MiB exceed the capacity of all caches. */
 static void only_the_largest_round_exceeds_the_cache(void)
 {
-	struct replica *replica = opened(REPLICA_QUEUE);
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
 	double cache = (double)replica_machine(replica)->cache_bytes;
 
 	for (size_t n = 0; n < 3; n++)
 		for (size_t k = 0; k < 9; k++) {
-			double writers = (double)writers_of(nodes_tried[n], hints_tried[k / 3]);
+			double writers = (double)count_writers(nodes_tried[n], hints_tried[k / 3]);
 			double bytes = writers * (double)buffers_tried[k % 3] * MIB;
 
 			CHECK((bytes > cache * (double)nodes_tried[n] / 32) == (k == 8));
 			if (k < 8)
-				CHECK(delay(replica, nodes_tried[n], k, 0.3) < 1.25);
+				CHECK(relative_time(replica, nodes_tried[n], k, 0.3) < 1.25);
 		}
-	/* Where servers keep up with much of what comes, it fits after all; here they do not. */
-	CHECK(delay(replica, 512, 8, 0.3) > 1.5);
+	/* On 512 nodes the servers are too slow to make up for it. */
+	CHECK(relative_time(replica, 512, 8, 0.3) > 1.5);
 	replica_close(replica);
 }
 
-/* HYB-54, Figure 4: 544 writers of 16 MB on 512 nodes, 32 times, in two runs. */
+/* Figure 4: 544 writers of 16 MiB on 512 nodes, 32 rounds, two runs. */
 static void rounds_of_equal_runs_differ_and_are_out_of_phase(void)
 {
-	struct replica *replica = opened(REPLICA_QUEUE);
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
 	double a[32], b[32], ma = 0, mb = 0, ab = 0, aa = 0, bb = 0, least = INFINITY, most = 0;
 	size_t slow = 0;
 
@@ -321,29 +321,28 @@ static void rounds_of_equal_runs_differ_and_are_out_of_phase(void)
 	replica_close(replica);
 }
 
-/* HYB-33. */
 static void tokens_cost_more_the_more_writers_touch_a_fresh_file(void)
 {
-	struct replica *replica = opened(REPLICA_QUEUE);
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
 	double before = 0;
 
 	for (size_t n = 0; n < 3; n++)
 		for (size_t k = 0; k < 3; k++) {
-			uint64_t writers = writers_of(nodes_tried[n], hints_tried[k]);
+			uint64_t writers = count_writers(nodes_tried[n], hints_tried[k]);
 			double cost = 0;
 
 			for (uint64_t i = 0; i < 40; i++) {
 				struct placement placement;
-				struct course fresh, old;
+				struct storage_state fresh, old;
 				struct load load;
 
 				placement_start(&placement, replica, nodes_tried[n]);
 				placement_topology(&placement, 0, writers, 8 * MIB);
-				load_of(&load, replica, &placement);
-				course_start(&fresh, replica, placement.psets, i);
-				course_start(&old, replica, placement.psets, i);
-				cost += course_write(&fresh, &load, true) -
-					course_write(&old, &load, false);
+				load_init(&load, replica, &placement);
+				storage_start(&fresh, replica, placement.psets, i);
+				storage_start(&old, replica, placement.psets, i);
+				cost += storage_write(&fresh, &load, true) -
+					storage_write(&old, &load, false);
 			}
 			CHECK(cost > 0);
 			CHECK(k == 0 || cost > before);
@@ -352,10 +351,9 @@ static void tokens_cost_more_the_more_writers_touch_a_fresh_file(void)
 	replica_close(replica);
 }
 
-/* HYB-31, HYB-AC-17. */
-static void torus_is_quiet(void)
+static void torus_has_little_noise(void)
 {
-	struct replica *replica = opened(REPLICA_QUEUE);
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
 	double alone = network_alltoall(replica, 512, 16, 4), sum = 0, square = 0;
 	struct random random;
 
@@ -373,46 +371,47 @@ static void torus_is_quiet(void)
 	replica_close(replica);
 }
 
-/* A cache that is full when a run begins is one that absorbs nothing. */
-static void what_was_before_counts(void)
+/* A cache that is full when a run begins absorbs nothing. */
+static void dirty_caches_slow_a_round_down(void)
 {
-	struct replica *replica = opened(REPLICA_QUEUE);
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
 
 	for (size_t n = 0; n < 3; n++)
-		CHECK(delay(replica, nodes_tried[n], DEFAULT, 0.85) >
-		      1.15 * delay(replica, nodes_tried[n], DEFAULT, 0));
-	CHECK(delay(replica, 512, DEFAULT, 0.85) > 3 * delay(replica, 512, DEFAULT, 0));
+		CHECK(relative_time(replica, nodes_tried[n], DEFAULT, 0.85) >
+		      1.15 * relative_time(replica, nodes_tried[n], DEFAULT, 0));
+	CHECK(relative_time(replica, 512, DEFAULT, 0.85) >
+	      3 * relative_time(replica, 512, DEFAULT, 0));
 	replica_close(replica);
 }
 
-static void caches_never_hold_less_than_nothing_or_more_than_all(void)
+static void dirty_bytes_stay_between_zero_and_the_cache_size(void)
 {
-	struct replica *replica = opened(REPLICA_QUEUE);
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
 	double cache = (double)replica->machine.cache_bytes;
 
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct placement placement;
-		struct course course;
+		struct storage_state course;
 		struct load load;
 
 		placement_start(&placement, replica, 256);
 		placement_topology(&placement, 0, 1040, 32 * MIB);
-		load_of(&load, replica, &placement);
-		course_start(&course, replica, placement.psets, seed);
+		load_init(&load, replica, &placement);
+		storage_start(&course, replica, placement.psets, seed);
 		for (int i = 0; i < 60; i++) {
-			CHECK(course_write(&course, &load, i == 0) > 0);
+			CHECK(storage_write(&course, &load, i == 0) > 0);
 			for (size_t k = 0; k < course.psets; k++)
 				CHECK(course.dirty[k] >= 0 && course.dirty[k] <= cache);
-			course_wait(&course, i % 3);
+			storage_wait(&course, i % 3);
 		}
 	}
 	replica_close(replica);
 }
 
-/* Cores of a node wait for one another: the same bytes from fewer nodes take longer. */
+/* The same bytes from fewer nodes take longer. */
 static void cores_of_a_node_are_served_one_after_the_other(void)
 {
-	struct replica *replica = opened(REPLICA_QUEUE);
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
 	struct placement spread, heaped;
 	struct load a, b;
 
@@ -421,16 +420,16 @@ static void cores_of_a_node_are_served_one_after_the_other(void)
 	placement_topology(&spread, 0, 4 * 8, 8 * MIB);
 	for (int i = 0; i < 4; i++)
 		placement_topology(&heaped, 0, 4 * 2, 8 * MIB);
-	load_of(&a, replica, &spread);
-	load_of(&b, replica, &heaped);
+	load_init(&a, replica, &spread);
+	load_init(&b, replica, &heaped);
 	CHECK(a.bytes[0] == b.bytes[0] && a.writers == b.writers);
 	CHECK(b.seconds[0] > 1.3 * a.seconds[0]);
 	replica_close(replica);
 }
 
-static void topology_fills_bridges_first_and_psets_alike(void)
+static void topology_fills_bridges_first_and_psets_evenly(void)
 {
-	struct replica *replica = opened(REPLICA_QUEUE);
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
 	struct placement placement;
 
 	placement_start(&placement, replica, 512);
@@ -454,25 +453,24 @@ static void topology_fills_bridges_first_and_psets_alike(void)
 	replica_close(replica);
 }
 
-/* More data never come for less, on average. */
-static void time_grows_with_what_is_written(void)
+static void time_grows_with_the_amount_of_data(void)
 {
-	struct replica *replica = opened(REPLICA_SHARE);
+	struct replica *replica = open_vesta(REPLICA_SHARE);
 
 	for (size_t k = 0; k < 9; k++)
 		for (size_t i = 3; i < COUNT(sizes_tried); i += 2)
-			CHECK(mean_run(replica, 256, sizes_tried[i], k) >
-			      mean_run(replica, 256, sizes_tried[i - 2], k));
+			CHECK(mean_time(replica, 256, sizes_tried[i], k) >
+			      mean_time(replica, 256, sizes_tried[i - 2], k));
 	replica_close(replica);
 }
 
 static void contention_models_differ(void)
 {
-	struct replica *queue = opened(REPLICA_QUEUE), *share = opened(REPLICA_SHARE);
+	struct replica *queue = open_vesta(REPLICA_QUEUE), *share = open_vesta(REPLICA_SHARE);
 	size_t differ = 0;
 
 	for (size_t k = 0; k < 9; k++) {
-		double ratio = mean_run(queue, 512, 64, k) / mean_run(share, 512, 64, k);
+		double ratio = mean_time(queue, 512, 64, k) / mean_time(share, 512, 64, k);
 
 		differ += fabs(log(ratio)) > 0.02;
 	}
@@ -481,9 +479,9 @@ static void contention_models_differ(void)
 	replica_close(share);
 }
 
-static void what_it_cannot_run_has_no_time(void)
+static void unsupported_accesses_have_no_time(void)
 {
-	struct replica *replica = opened(REPLICA_QUEUE);
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
 	struct access access = { .nodes = 128, .ranks = 2048, .rank_bytes = 1 << 20 };
 	const struct settings settings = { 0 };
 	double seconds = 0;
@@ -502,15 +500,16 @@ static void what_it_cannot_run_has_no_time(void)
 
 static void defaults_are_those_of_the_machine(void)
 {
-	struct replica *replica = opened(REPLICA_QUEUE);
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
 	const struct access access = { .nodes = 128, .ranks = 2048, .rank_bytes = 16 << 20 };
 	const struct settings settings = { 0 };
 
-	CHECK(replica_run(replica, &access, &settings, 2) == run(replica, 128, 16, DEFAULT, 2));
+	CHECK(replica_run(replica, &access, &settings, 2) ==
+	      run_once(replica, 128, 16, DEFAULT, 2));
 	replica_close(replica);
 }
 
-static char *written(const char *text)
+static char *write_description(const char *text)
 {
 	char *path = xstrdup("/tmp/replicaXXXXXX.ini");
 	int fd = mkstemps(path, 4);
@@ -525,20 +524,20 @@ static char *written(const char *text)
 	"bridges = 2\nbridge_nodes = 8\npset_nodes = 8\n[storage]\ncache = 1G\nblock = 1M\n" \
 	"[defaults]\naggregators = 2\ncb_buffer_size = 4M\n"
 
-static void descriptions_without_it_or_with_holes_are_refused(void)
+static void incomplete_descriptions_are_refused(void)
 {
 	static const struct {
 		const char *text, *part;
 		int code;
 	} cases[] = {
-		{ MACHINE, "has no section [replica]", ENODATA },
-		{ MACHINE "[replica]\ntargets = 40\n", "is missing", EINVAL },
-		{ MACHINE "[replica]\ntargets = many\n", "whole number", EINVAL },
-		{ MACHINE "[replica]\ntarget = 40\n", "'target'", EINVAL },
+		{ MACHINE, "[replica]", ENODATA },
+		{ MACHINE "[replica]\ntargets = 40\n", "missing", EINVAL },
+		{ MACHINE "[replica]\ntargets = many\n", "targets", EINVAL },
+		{ MACHINE "[replica]\ntarget = 40\n", "target", EINVAL },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		AUTO_FREE char *path = written(cases[i].text);
+		AUTO_FREE char *path = write_description(cases[i].text);
 		struct replica *replica = NULL;
 		struct err err = { 0 };
 
@@ -551,16 +550,15 @@ static void descriptions_without_it_or_with_holes_are_refused(void)
 	replica_close(NULL);
 }
 
-TESTS(TEST(training_sets_are_as_large_as_published), TEST(no_two_rows_have_the_same_arguments),
-      TEST(everything_is_repeated_by_its_seed), TEST(default_leaves_as_much_room_as_published),
+TESTS(TEST(benchmarks_have_as_many_rows_as_published), TEST(no_two_rows_have_the_same_arguments),
+      TEST(equal_seeds_give_equal_results), TEST(potential_gain_over_the_default_is_as_published),
       TEST(first_rounds_are_slower_for_few_writers_and_faster_for_many),
       TEST(near_writers_are_faster_unless_all_nodes_write),
       TEST(only_the_largest_round_exceeds_the_cache),
       TEST(rounds_of_equal_runs_differ_and_are_out_of_phase),
-      TEST(tokens_cost_more_the_more_writers_touch_a_fresh_file), TEST(torus_is_quiet),
-      TEST(what_was_before_counts), TEST(caches_never_hold_less_than_nothing_or_more_than_all),
+      TEST(tokens_cost_more_the_more_writers_touch_a_fresh_file), TEST(torus_has_little_noise),
+      TEST(dirty_caches_slow_a_round_down), TEST(dirty_bytes_stay_between_zero_and_the_cache_size),
       TEST(cores_of_a_node_are_served_one_after_the_other),
-      TEST(topology_fills_bridges_first_and_psets_alike), TEST(time_grows_with_what_is_written),
-      TEST(contention_models_differ), TEST(what_it_cannot_run_has_no_time),
-      TEST(defaults_are_those_of_the_machine),
-      TEST(descriptions_without_it_or_with_holes_are_refused))
+      TEST(topology_fills_bridges_first_and_psets_evenly), TEST(time_grows_with_the_amount_of_data),
+      TEST(contention_models_differ), TEST(unsupported_accesses_have_no_time),
+      TEST(defaults_are_those_of_the_machine), TEST(incomplete_descriptions_are_refused))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The modelled machine is richer than the hybrid model: even with the true mean of every elemental
- * operation, benchmarked at exactly the arguments that are asked for, the sum over operations is
- * not the time of a run. Who is judged on this machine cannot be right by construction.
+ * The simulated machine is more detailed than the hybrid model: the sum of the true mean times of
+ * all elemental operations is not the time of a run. A model that is evaluated on this machine is
+ * therefore not correct by construction.
  */
 #include <math.h>
 
@@ -20,27 +20,27 @@ static const uint64_t sizes_tried[] = { 1, 2, 4, 8, 16, 32, 64, 96, 128, 196, 25
 static const uint64_t hints_tried[] = { 4, 16, 64 };
 static const uint64_t buffers_tried[] = { 8, 16, 32 };
 
-static double storage(const struct replica *replica, const struct placement *placement,
-		      double bytes, bool is_first)
+static double mean_storage_time(const struct replica *replica, const struct placement *placement,
+				double bytes, bool is_first)
 {
 	double rounds = fmax(WRITER_BYTES / bytes, 2), sum = 0;
-	struct course course;
+	struct storage_state course;
 	struct load load;
 
-	load_of(&load, replica, placement);
+	load_init(&load, replica, placement);
 	for (uint64_t i = 0; i < REPETITIONS; i++) {
 		double first;
 
-		course_start(&course, replica, placement->psets, 1000 + i);
-		first = course_write(&course, &load, true);
+		storage_start(&course, replica, placement->psets, 1000 + i);
+		first = storage_write(&course, &load, true);
 		sum += is_first ? first : 0;
 		for (int k = 1; !is_first && k < rounds; k++)
-			sum += course_write(&course, &load, false) / (rounds - 1);
+			sum += storage_write(&course, &load, false) / (rounds - 1);
 	}
 	return sum / REPETITIONS;
 }
 
-static double price(void *arg, enum operation operation, const struct elemental *at)
+static double true_cost(void *arg, enum operation operation, const struct elemental *at)
 {
 	const struct replica *replica = arg;
 	struct placement placement;
@@ -59,11 +59,12 @@ static double price(void *arg, enum operation operation, const struct elemental 
 					&(struct exchange){ at->nodes, at->cores, at->senders,
 							    at->receivers, at->bytes,
 							    placement_crowd(&placement) });
-	return storage(replica, &placement, at->bytes, operation == OPERATION_WRITE_FIRST);
+	return mean_storage_time(replica, &placement, at->bytes,
+				 operation == OPERATION_WRITE_FIRST);
 }
 
-/* Sum of true means over the mean time of runs. */
-static double ratio_of(struct replica *replica, size_t i, const struct bluegene_rules *rules)
+/* The sum of the true means divided by the mean time of runs. */
+static double compute_ratio(struct replica *replica, size_t i, const struct bluegene_rules *rules)
 {
 	uint64_t nodes = nodes_tried[i / 99];
 	const struct access access = { .nodes = nodes,
@@ -79,10 +80,10 @@ static double ratio_of(struct replica *replica, size_t i, const struct bluegene_
 	REQUIRE(counts_of(&counts, &machine, &access, &settings, NULL) == 0);
 	for (uint64_t k = 0; k < REPETITIONS; k++)
 		sum += replica_run(replica, &access, &settings, k);
-	return counts_price(&counts, price, replica, NULL) / (sum / REPETITIONS);
+	return counts_price(&counts, true_cost, replica, NULL) / (sum / REPETITIONS);
 }
 
-static int by_size(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -99,11 +100,11 @@ static void sum_of_true_means_is_close_in_the_middle_and_off_at_the_ends(void)
 
 			REQUIRE(replica_open(&replica, "vesta", contention, NULL) == 0);
 			for (size_t i = 0; i < CONFIGURATIONS; i++) {
-				ratios[i] = ratio_of(replica, i, &rules);
+				ratios[i] = compute_ratio(replica, i, &rules);
 				factors[i] = exp(fabs(log(ratios[i])));
 			}
-			qsort(ratios, CONFIGURATIONS, sizeof(*ratios), by_size);
-			qsort(factors, CONFIGURATIONS, sizeof(*factors), by_size);
+			qsort(ratios, CONFIGURATIONS, sizeof(*ratios), compare_doubles);
+			qsort(factors, CONFIGURATIONS, sizeof(*factors), compare_doubles);
 			CHECK(ratios[148] > 0.95 && ratios[148] < 1.15);
 			CHECK(factors[267] > 1.2 && factors[267] < 2.5);
 			CHECK(factors[296] > 1.8);
