@@ -335,25 +335,6 @@ int contest_read(struct contest *contest, const struct machine *machine, const c
 	return r < 0 ? r : contest_table(contest, machine, &table, path, err);
 }
 
-int contest_write(const struct contest *contest, const char *path, struct err *err)
-{
-	AUTO_DATASET struct dataset table = { 0 };
-	size_t rows = contest->instance_count * contest->choice_count * contest->runs;
-
-	dataset_init(&table, rows, COLUMNS, column_names);
-	for (size_t i = 0; i < rows; i++) {
-		size_t cell = i / contest->runs;
-		const struct access *a = &contest->instances[cell / contest->choice_count];
-		const struct settings *s = &contest->choices[cell % contest->choice_count];
-		const double values[COLUMNS] = { (double)a->nodes,	  (double)a->ranks,
-						 (double)a->rank_bytes,	  (double)s->aggregators,
-						 (double)s->buffer_bytes, contest->seconds[i] };
-
-		memcpy(dataset_row(&table, i), values, sizeof(values));
-	}
-	return csv_write(&table, path, err);
-}
-
 double contest_gain(const struct contest *contest, size_t instance, size_t choice)
 {
 	return contest_mean(contest, instance, contest->initial) /

@@ -54,8 +54,6 @@ int contest_table(struct contest *contest, const struct machine *machine,
 		  const struct dataset *table, const char *name, struct err *err);
 int contest_read(struct contest *contest, const struct machine *machine, const char *path,
 		 struct err *err);
-/* Writes a table that contest_read() reads. */
-int contest_write(const struct contest *contest, const char *path, struct err *err);
 void contest_release(struct contest *contest);
 
 static inline double contest_mean(const struct contest *contest, size_t instance, size_t choice)

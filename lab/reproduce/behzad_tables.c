@@ -170,47 +170,56 @@ static void add_rates(struct sheet *sheet, const struct paper_cell *paper, const
 	sheet_number(sheet, 100 * cell->best.rate / platform_peak(cell->platform));
 }
 
+static const struct sheet_column rate_columns[] = { { ">ranks", "ranks", 0 },
+						    { "platform", "platform", 0 },
+						    { "kernel", "kernel", 0 },
+						    { ">paper: default", "paper_default_mb_s", 0 },
+						    { ">tuned", "paper_tuned_mb_s", 0 },
+						    { ">speedup", "paper_gain", 2 },
+						    { ">Sluice: default", "default_mb_s", 0 },
+						    { ">tuned", "tuned_mb_s", 0 },
+						    { ">speedup", "gain", 2 },
+						    { ">runs", "asked", 0 },
+						    { ">distinct", "measured", 0 },
+						    { ">optimum", "best_mb_s", 0 },
+						    { ">speedup", "best_gain", 2 },
+						    { ">gap %", "missed_percent", 1 },
+						    { ">% of peak", "peak_percent", 1 },
+						    { 0 } };
+
+/* Searches and optimizes one cell of Table 4. Sets the speedups and adds a row. */
+static int make_rate(struct sheet *sheet, const struct behzad *behzad,
+		     const struct paper_cell *paper, double *found, double *best, struct err *err)
+{
+	struct cell cell;
+	int r = cell_open(&cell, paper->platform, paper->kernel, paper->ranks, err);
+
+	if (r < 0)
+		return r;
+	r = cell_search(&cell, behzad->args, err);
+	if (r >= 0)
+		r = cell_optimize(&cell, err);
+	if (r >= 0) {
+		add_rates(sheet, paper, &cell);
+		*found = cell.initial.total / cell.found.total;
+		*best = cell.initial.total / cell.best.total;
+	}
+	cell_close(&cell);
+	return r;
+}
+
 static int make_rates(struct behzad *behzad, struct gains *gains, struct err *err)
 {
-	static const struct sheet_column columns[] = { { ">ranks", "ranks", 0 },
-						       { "platform", "platform", 0 },
-						       { "kernel", "kernel", 0 },
-						       { ">paper: default", "paper_default_mb_s",
-							 0 },
-						       { ">tuned", "paper_tuned_mb_s", 0 },
-						       { ">speedup", "paper_gain", 2 },
-						       { ">Sluice: default", "default_mb_s", 0 },
-						       { ">tuned", "tuned_mb_s", 0 },
-						       { ">speedup", "gain", 2 },
-						       { ">runs", "asked", 0 },
-						       { ">distinct", "measured", 0 },
-						       { ">optimum", "best_mb_s", 0 },
-						       { ">speedup", "best_gain", 2 },
-						       { ">gap %", "missed_percent", 1 },
-						       { ">% of peak", "peak_percent", 1 },
-						       { 0 } };
 	struct sheet sheet;
+	int r = 0;
 
-	sheet_init(&sheet, "table4", "Table 4: rates in MB/s", columns);
-	for (size_t i = 0; i < PAPER_CELLS; i++) {
-		const struct paper_cell *paper = &paper_cells[i];
-		struct cell cell;
-		int r = cell_open(&cell, paper->platform, paper->kernel, paper->ranks, err);
-
-		if (r >= 0) {
-			r = cell_search(&cell, behzad->args, err);
-			if (r >= 0)
-				r = cell_optimize(&cell, err);
-			if (r >= 0)
-				add_rates(&sheet, paper, &cell);
-			gains->found[i] = cell.initial.total / cell.found.total;
-			gains->best[i] = cell.initial.total / cell.best.total;
-			cell_close(&cell);
-		}
-		if (r < 0) {
-			sheet_release(&sheet);
-			return r;
-		}
+	sheet_init(&sheet, "table4", "Table 4: rates in MB/s", rate_columns);
+	for (size_t i = 0; i < PAPER_CELLS && r >= 0; i++)
+		r = make_rate(&sheet, behzad, &paper_cells[i], &gains->found[i], &gains->best[i],
+			      err);
+	if (r < 0) {
+		sheet_release(&sheet);
+		return r;
 	}
 	sheet_note(&sheet,
 		   "tuned: the best settings that the %s search found; distinct: runs with "
@@ -327,6 +336,28 @@ static int add_paper_settings(struct sheet *sheet, const struct cell *cell, cons
 	return r;
 }
 
+/* Adds the rows of the paper, of the search and of the optimum for one kernel and platform. */
+static int make_settings(struct sheet *sheet, const struct behzad *behzad,
+			 const struct paper_setting *setting, struct err *err)
+{
+	struct cell cell;
+	int r = cell_open(&cell, setting->platform, setting->kernel, BEHZAD_RANKS, err);
+
+	if (r < 0)
+		return r;
+	r = add_paper_settings(sheet, &cell, setting->settings, err);
+	if (r >= 0)
+		r = cell_search(&cell, behzad->args, err);
+	if (r >= 0)
+		r = cell_optimize(&cell, err);
+	if (r >= 0) {
+		add_point(sheet, &cell, "found", cell.found_point, &cell.found);
+		add_point(sheet, &cell, "best", cell.best_point, &cell.best);
+	}
+	cell_close(&cell);
+	return r;
+}
+
 int behzad_table5(struct behzad *behzad, struct err *err)
 {
 	static const struct sheet_column columns[] = {
@@ -334,29 +365,15 @@ int behzad_table5(struct behzad *behzad, struct err *err)
 		{ ">MB/s", "mb_s", 0 },	   { "settings", "settings", 0 }, { 0 }
 	};
 	struct sheet sheet;
+	int r = 0;
 
 	sheet_init(&sheet, "table5",
 		   "Table 5: tuned settings at 2048 ranks and their simulated rates", columns);
-	for (const struct paper_setting *s = paper_settings; s->kernel; s++) {
-		struct cell cell;
-		int r = cell_open(&cell, s->platform, s->kernel, BEHZAD_RANKS, err);
-
-		if (r >= 0) {
-			r = add_paper_settings(&sheet, &cell, s->settings, err);
-			if (r >= 0)
-				r = cell_search(&cell, behzad->args, err);
-			if (r >= 0)
-				r = cell_optimize(&cell, err);
-			if (r >= 0) {
-				add_point(&sheet, &cell, "found", cell.found_point, &cell.found);
-				add_point(&sheet, &cell, "best", cell.best_point, &cell.best);
-			}
-			cell_close(&cell);
-		}
-		if (r < 0) {
-			sheet_release(&sheet);
-			return r;
-		}
+	for (const struct paper_setting *s = paper_settings; s->kernel && r >= 0; s++)
+		r = make_settings(&sheet, behzad, s, err);
+	if (r < 0) {
+		sheet_release(&sheet);
+		return r;
 	}
 	sheet_note(&sheet,
 		   "The paper gives 1 GB as the size of the chunk (1, 26, 1048760), which is "

@@ -311,7 +311,22 @@ static int generate_system(struct wan *wan, struct err *err)
 	return 0;
 }
 
-int wan_open(struct wan *wan, const struct wan_args *args, size_t system, struct err *err)
+static void wan_close(struct wan *wan)
+{
+	judgement_release(&wan->judged);
+	judgement_release(&wan->folds);
+	for (size_t i = 0; i < WAN_SPLITS; i++)
+		judgement_release(&wan->splits[i]);
+	steps_release(&wan->steps);
+	free(wan->rows);
+	generated_release(&wan->generated);
+	site_release(&wan->site);
+	system_close(wan->system);
+	*wan = (struct wan){ 0 };
+}
+
+/* Runs all experiments on one system. On failure there is nothing to close. */
+static int wan_open(struct wan *wan, const struct wan_args *args, size_t system, struct err *err)
 {
 	int r;
 
@@ -329,20 +344,6 @@ int wan_open(struct wan *wan, const struct wan_args *args, size_t system, struct
 	if (r < 0)
 		wan_close(wan);
 	return r;
-}
-
-void wan_close(struct wan *wan)
-{
-	judgement_release(&wan->judged);
-	judgement_release(&wan->folds);
-	for (size_t i = 0; i < WAN_SPLITS; i++)
-		judgement_release(&wan->splits[i]);
-	steps_release(&wan->steps);
-	free(wan->rows);
-	generated_release(&wan->generated);
-	site_release(&wan->site);
-	system_close(wan->system);
-	*wan = (struct wan){ 0 };
 }
 
 static int reproduce_systems(const struct wan_args *args, struct reproduce_output *output,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Reproduces the paper on forecasting busy storage targets (Wan et al., 2019). A struct wan is one
- * generated system with the results of all experiments on it. wan_open() computes them once; sheets
- * and plots only read them.
+ * generated system with the results of all experiments on it. wan.c computes them once; sheets and
+ * plots only read them.
  */
 #ifndef SLUICE_LAB_REPRODUCE_WAN_H
 #define SLUICE_LAB_REPRODUCE_WAN_H
@@ -70,10 +70,6 @@ struct wan {
 	struct wan_run run;
 	struct progress progress;
 };
-
-/* Runs all experiments. On failure there is nothing to close. */
-int wan_open(struct wan *wan, const struct wan_args *args, size_t system, struct err *err);
-void wan_close(struct wan *wan);
 
 /* Times of the writes of one size to all targets, sorted. The caller frees them. */
 double *wan_seconds(const struct wan *wan, size_t size, size_t *count);

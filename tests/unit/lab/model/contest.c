@@ -5,7 +5,6 @@
 #include "lab/model/contest.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -89,28 +88,6 @@ static void the_design_has_each_level_once_per_instance(void)
 	CHECK(differ > 0);
 	CHECK(diagonals[0] && diagonals[1] && diagonals[2]);
 	contest_release(&contest);
-}
-
-static void a_written_contest_reads_back_the_same(void)
-{
-	char path[] = "/tmp/sluice-contest-XXXXXX";
-	struct contest contest, again;
-	struct err err = { 0 };
-	int fd = mkstemp(path);
-
-	REQUIRE(fd >= 0);
-	toy_contest(&contest);
-	REQUIRE(contest_write(&contest, path, &err) == 0);
-	REQUIRE(contest_read(&again, &toy, path, &err) == 0);
-	CHECK_INT(again.instance_count, 33);
-	CHECK_INT(again.choice_count, 9);
-	CHECK_INT(again.runs, 10);
-	CHECK_INT(again.initial, contest.initial);
-	CHECK(memcmp(again.means, contest.means, sizeof(double) * 297) == 0);
-	close(fd);
-	unlink(path);
-	contest_release(&contest);
-	contest_release(&again);
 }
 
 static void check_refused(const char *text, const char *why)
@@ -328,7 +305,7 @@ static void thinning_keeps_a_subset_of_the_training_runs(void)
 
 TESTS(TEST(the_paper_has_33_instances_and_9_choices),
       TEST(the_design_has_each_level_once_per_instance),
-      TEST(a_written_contest_reads_back_the_same), TEST(a_broken_table_is_refused_with_its_line),
+      TEST(a_broken_table_is_refused_with_its_line),
       TEST(a_table_may_have_other_levels_than_the_paper),
       TEST(the_shortest_prediction_wins_and_ties_keep_the_default),
       TEST(standings_count_instances_by_mean_gain),
