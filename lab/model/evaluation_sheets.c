@@ -180,7 +180,8 @@ static void make_methods(const struct evaluation *evaluation, struct sheet *shee
 	sheet_note(
 		sheet,
 		"Number of instances by mean speedup of %zu repetitions. by 2 SE: slower by more "
-		"than two standard errors; by 5 %%: slower than 0.95; %% faster: choices that are "
+		"than two standard errors; by 5 %%: speedup below 0.95; %% faster: choices that "
+		"are "
 		"faster than the default; quantiles: of the speedup of all choices; tau: "
 		"Kendall's rank correlation of predicted and measured times of an instance.",
 		evaluation->plan.study.repetitions);

@@ -14,7 +14,7 @@ static void add_gains(struct reproduce_output *output, const struct wan *titan)
 						       { ">slower group %", "slower_group", 1 },
 						       { ">low %", "low", 1 },
 						       { ">high %", "high", 1 },
-						       { ">steps won", "won", 2 },
+						       { ">faster steps", "won", 2 },
 						       { ">95th percentile %", "late", 1 },
 						       { ">slowest %", "slowest", 1 },
 						       { 0 } };
