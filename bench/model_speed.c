@@ -128,6 +128,7 @@ int main(int argc, char **argv)
 	double limit = argc > 1 ? strtod(argv[1], NULL) : INFINITY, slowest = 0;
 	AUTO_FREE struct settings *settings = xcalloc(SETTINGS, sizeof(*settings));
 	struct elements rows = { 0 };
+	struct machine machine;
 	struct replica *replica;
 	struct err err = { 0 };
 
@@ -136,11 +137,12 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bench_model_speed: %s\n", err.text);
 		return 1;
 	}
+	machine = *replica_machine(replica);
+	bluegene_attach(&machine, NULL);
 	settings_fill(settings);
 	printf("recommending among %d settings, milliseconds\n", SETTINGS);
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-		slowest = fmax(slowest,
-			       method_time(replica_machine(replica), &rows, settings, &methods[i]));
+		slowest = fmax(slowest, method_time(&machine, &rows, settings, &methods[i]));
 	printf("slowest: %.1f\n", slowest);
 	elements_release(&rows);
 	replica_close(replica);

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "lab/model/bluegene.h"
 #include "lab/replica/replica_internal.h"
 #include "predict/describe.h"
 
@@ -123,7 +122,6 @@ int replica_open(struct replica **out, const char *name, enum replica_contention
 	struct replica *replica = xcalloc(1, sizeof(*replica));
 	int r = machine_open(&replica->machine, name, err);
 
-	bluegene_attach(&replica->machine, NULL);
 	replica->contention = contention;
 	if (r >= 0)
 		r = read_physics(&replica->physics, name, err);

@@ -32,6 +32,8 @@ enum replica_contention { REPLICA_QUEUE, REPLICA_SHARE };
 int replica_open(struct replica **replica, const char *name, enum replica_contention contention,
 		 struct err *err);
 void replica_close(struct replica *replica);
+
+/* The description of the machine, without a form for counts (lab/model/bluegene.h). */
 const struct machine *replica_machine(const struct replica *replica);
 
 /*

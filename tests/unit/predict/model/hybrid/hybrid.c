@@ -581,12 +581,15 @@ static void recommendations_for_the_simulated_vesta_gain_and_never_lose(void)
 	struct costs_plan plan = { .learners = learners_quick, .budget = 1, .seed = 1 };
 	struct elements rows = { 0 };
 	struct replica *replica;
+	struct machine machine;
 	struct hybrid hybrid;
 	struct verdict v = { 0 };
 
 	REQUIRE(replica_open(&replica, "vesta", REPLICA_QUEUE, NULL) == 0);
 	REQUIRE(replica_benchmark(replica, 1, &rows, NULL) == 0);
-	REQUIRE(hybrid_fit(&hybrid, replica_machine(replica), &rows, &plan, NULL) == 0);
+	machine = *replica_machine(replica);
+	bluegene_attach(&machine, NULL);
+	REQUIRE(hybrid_fit(&hybrid, &machine, &rows, &plan, NULL) == 0);
 	for (size_t i = 0; i < INSTANCES; i++)
 		judge_instance(replica, &hybrid, i, &v);
 	CHECK(v.kept_losses == 0);
