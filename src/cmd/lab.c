@@ -68,7 +68,7 @@ const struct command_ops command_lab = {
 	.operands_min = 1,
 	.operands_max = -1,
 	.about = "The laboratory is a program of its own; 'sluice lab help' lists its commands:\n\n"
-		 "  sluice lab reproduce table4              tables and figures of papers\n"
+		 "  sluice lab reproduce behzad table4       tables and figures of papers\n"
 		 "  sluice lab kernel vpic --ranks 4         run an I/O kernel\n"
 		 "  sluice lab learn select DATA --response bw",
 	.order = OPTION_STOP_FIRST,
