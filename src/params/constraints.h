@@ -2,6 +2,7 @@
  *
  * Conflicts between parameters, and between a parameter and its environment: a table of rules, each
  * with its message. set.c reports them to the user; space.c skips combinations that make no sense.
+ * constraints.c and set.c implement the check of a parameter set together.
  */
 #ifndef SLUICE_PARAMS_CONSTRAINTS_H
 #define SLUICE_PARAMS_CONSTRAINTS_H

@@ -5,7 +5,7 @@
  * A form is one constant `struct trace_format` in the list trace_formats[]. All forms store the
  * same information: converting a trace to another form and back gives an identical sequence of
  * activities. A writer or reader is used by one thread only. Writers copy the strings they are
- * given.
+ * given. format.c, facts.c and head.c implement what the forms share.
  */
 #ifndef SLUICE_TRACE_FORMAT_H
 #define SLUICE_TRACE_FORMAT_H

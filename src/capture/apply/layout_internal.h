@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shared by layout.c, layout_lustre.c, layout_ceph.c and spread.c. Guest.
+ * Shared by layout.c, layout_lustre.c, layout_ceph.c and spread.c, which implement the layout of new
+ * files together. Guest.
  */
 #ifndef SLUICE_CAPTURE_APPLY_LAYOUT_INTERNAL_H
 #define SLUICE_CAPTURE_APPLY_LAYOUT_INTERNAL_H

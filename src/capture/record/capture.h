@@ -5,6 +5,8 @@
  * Rules for all guest code: it uses libc only; it never prints, waits, exits or allocates memory;
  * it always restores errno.
  *
+ * These files implement one recorder together:
+ *
  *   attach.c         joins a run, at start-up and after a fork
  *   spool.c          allocates chunks and segments
  *   frame.c          the out-of-line parts of frame.h

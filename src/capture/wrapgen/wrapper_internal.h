@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shared by wrapper.c, which prints a wrapper up to the real call, and wrapper_after.c.
+ * Shared by wrapper.c, which prints a wrapper up to the real call, and wrapper_after.c, which prints
+ * the rest: they implement one printer.
  */
 #ifndef SLUICE_CAPTURE_WRAPGEN_WRAPPER_INTERNAL_H
 #define SLUICE_CAPTURE_WRAPGEN_WRAPPER_INTERNAL_H

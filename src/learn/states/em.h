@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Expectation-maximization for mixture.c: one series from one start. Values are first brought to a
- * common scale, on which the components are described until em_result() converts them back.
+ * Expectation-maximization for mixture.c, with which it implements the fit: one series from one
+ * start. Values are first brought to a common scale, on which the components are described until
+ * em_result() converts them back.
  */
 #ifndef SLUICE_LEARN_STATES_EM_H
 #define SLUICE_LEARN_STATES_EM_H

@@ -2,7 +2,8 @@
  *
  * Turns a directory of spools into a trace: finds the spools, reads the committed records pass by
  * pass, sorts and resolves them, and passes them to a writer. The collector uses it for living
- * processes, and recover.c for the spools that a dead collector left behind.
+ * processes, and recover.c for the spools that a dead collector left behind. collector.c, intake.c,
+ * accounts.c, control_page.c and overhead.c implement one collector together.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_INTAKE_H
 #define SLUICE_OBSERVE_COLLECT_INTAKE_H

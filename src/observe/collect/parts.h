@@ -11,7 +11,7 @@
  *
  * JOB distinguishes the parts from those that an earlier job with the same trace name left behind.
  * Nodes coordinate by operations that are atomic on shared file systems: renaming, and creating a
- * file exclusively.
+ * file exclusively. parts.c and agreement.c manage this directory together.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_PARTS_H
 #define SLUICE_OBSERVE_COLLECT_PARTS_H

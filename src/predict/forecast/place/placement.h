@@ -3,6 +3,7 @@
  * Divides a volume of data among storage targets so that all of it is written soonest (WAN-35,
  * WAN-L-11). Each rule computes shares that sum to 1. The time of a target is its volume times its
  * seconds per unit. Random draws have a fixed seed: the same forecasts give the same shares.
+ * placement.c and placement_hedge.c implement the rules together.
  */
 #ifndef SLUICE_PREDICT_FORECAST_PLACE_PLACEMENT_H
 #define SLUICE_PREDICT_FORECAST_PLACE_PLACEMENT_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parts of probing.c: rows and where they are saved, job queries, and the command.
+ * The parts of probing.c, which implement one loop together: rows and where they are saved, job
+ * queries, and the command.
  */
 #ifndef SLUICE_PREDICT_FORECAST_SERVICE_PROBING_INTERNAL_H
 #define SLUICE_PREDICT_FORECAST_SERVICE_PROBING_INTERNAL_H

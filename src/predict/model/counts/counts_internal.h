@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Helpers that the forms of ROMIO share. A form outside this folder may use them, too.
+ * Helpers that the forms of ROMIO share. A form outside this folder may use them, too. counts.c,
+ * layout.c and rounds.c implement the counting together.
  */
 #ifndef SLUICE_PREDICT_MODEL_COUNTS_COUNTS_INTERNAL_H
 #define SLUICE_PREDICT_MODEL_COUNTS_COUNTS_INTERNAL_H
