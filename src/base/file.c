@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -101,20 +103,38 @@ static int write_bytes(int fd, const char *bytes, size_t n)
 	return 0;
 }
 
-int file_write_all(const char *path, const void *bytes, size_t n, struct err *err)
+static int write_file(const char *path, const void *bytes, size_t n)
 {
-	struct file_draft draft;
-	int fd, r;
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
+	int r = fd < 0 ? -errno : write_bytes(fd, bytes, n);
 
-	file_draft_init(&draft, path);
-	fd = open(draft.temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
-	r = fd < 0 ? -errno : write_bytes(fd, bytes, n);
 	if (fd >= 0 && close(fd) < 0 && !r)
 		r = -errno;
-	if (!r)
-		return file_draft_commit(&draft, err);
-	file_draft_discard(&draft);
-	return err_set(err, -r, "%s: cannot write: %s", path, strerror(-r));
+	return r;
+}
+
+static bool is_special_file(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+int file_write_all(const char *path, const void *bytes, size_t n, struct err *err)
+{
+	struct file_draft draft = { 0 };
+	int r;
+
+	if (is_special_file(path)) {
+		r = write_file(path, bytes, n);
+	} else {
+		file_draft_init(&draft, path);
+		r = write_file(draft.temporary, bytes, n);
+		if (!r)
+			return file_draft_commit(&draft, err);
+		file_draft_discard(&draft);
+	}
+	return r < 0 ? err_set(err, -r, "%s: cannot write: %s", path, strerror(-r)) : 0;
 }
 
 const char *path_base_name(const char *path)

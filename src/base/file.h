@@ -37,7 +37,10 @@ int file_draft_commit(struct file_draft *draft, struct err *err);
 /* Removes the temporary file, if there is one. Accepts a zeroed draft. */
 void file_draft_discard(struct file_draft *draft);
 
-/* Writes the bytes as a draft and commits it. */
+/*
+ * Writes the bytes as a draft and commits it. A device, pipe or symbolic link, such as /dev/stdout,
+ * is written in place, because a rename would replace it.
+ */
 int file_write_all(const char *path, const void *bytes, size_t n, struct err *err);
 
 /* The part of a path after its last slash; points into path. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -114,6 +115,21 @@ static void a_draft_that_cannot_be_renamed_is_removed(void)
 	CHECK(access(temporary, F_OK) != 0);
 }
 
+static void a_symbolic_link_is_written_through(void)
+{
+	AUTO_FREE char *path = check_path("real"), *link = check_path("link");
+	struct err err = { 0 };
+	struct stat st;
+
+	CHECK_INT(file_write_all(path, "old", 3, &err), 0);
+	CHECK_INT(symlink(path, link), 0);
+	CHECK_INT(file_write_all(link, "new", 3, &err), 0);
+	check_content(path, "new");
+	CHECK_INT(lstat(link, &st), 0);
+	CHECK(S_ISLNK(st.st_mode));
+	CHECK_INT(file_write_all("/dev/null", "x", 1, &err), 0);
+}
+
 static void the_base_name_follows_the_last_slash(void)
 {
 	CHECK_TEXT(path_base_name("/a/b"), "b");
@@ -124,4 +140,5 @@ static void the_base_name_follows_the_last_slash(void)
 TESTS(TEST(a_file_is_written_and_read_whole), TEST(a_file_beyond_the_limit_is_refused),
       TEST(errors_name_the_file), TEST(a_draft_replaces_the_file_only_when_it_is_committed),
       TEST(a_discarded_draft_leaves_the_file_alone),
-      TEST(a_draft_that_cannot_be_renamed_is_removed), TEST(the_base_name_follows_the_last_slash))
+      TEST(a_draft_that_cannot_be_renamed_is_removed), TEST(a_symbolic_link_is_written_through),
+      TEST(the_base_name_follows_the_last_slash))
