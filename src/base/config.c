@@ -216,6 +216,16 @@ static int set_by_name(struct config *config, const char *section, const char *k
 	return id < 0 ? id : config_set(config, id, text, origin, err);
 }
 
+int config_find(const char *name, struct err *err)
+{
+	const char *dot = strrchr(name, '.');
+	AUTO_FREE char *section = dot ? xstrndup(name, (size_t)(dot - name)) : NULL;
+
+	if (!dot)
+		return err_set(err, EINVAL, "expected SECTION.KEY, got \"%s\"", name);
+	return find_setting(section, dot + 1, err);
+}
+
 int config_assign(struct config *config, const char *assignment, const char *origin,
 		  struct err *err)
 {

@@ -199,6 +199,12 @@ int config_set(struct config *config, enum setting_id id, const char *text, cons
 int config_assign(struct config *config, const char *assignment, const char *origin,
 		  struct err *err);
 
+/*
+ * The setting "section.key", which may be a name of an earlier version. Returns its enum
+ * setting_id, or -EINVAL.
+ */
+int config_find(const char *name, struct err *err);
+
 /* A value of an open section, or NULL. */
 const char *config_extra(const struct config *config, const char *section, const char *key);
 

@@ -22,7 +22,7 @@ static const struct option config_options[] = {
 	{ 0 }
 };
 
-/* want is "section" or "section.key"; NULL selects every setting. */
+/* Selects settings by "section" or "section.key"; NULL selects every setting. */
 static bool is_wanted(const char *section, const char *key, const char *want)
 {
 	AUTO_FREE char *name = xprintf("%s.%s", section, key);
@@ -99,11 +99,19 @@ static void show_json(const struct config *config, const char *want)
 	json_end(&json);
 }
 
+/* The current name of a setting, which may be given by a name of an earlier version. */
+static char *current_name(const char *name)
+{
+	int id = config_find(name, NULL);
+
+	return id < 0 ? xstrdup(name) : xprintf("%s.%s", settings[id].section, settings[id].key);
+}
+
 static int config_run(struct command *command)
 {
 	const struct config_args *args = command->args;
 	const struct config *config = command->config;
-	const char *want = command->argc ? command->argv[0] : NULL;
+	AUTO_FREE char *want = command->argc ? current_name(command->argv[0]) : NULL;
 	struct shown shown;
 	size_t at = 0;
 	int ret;
@@ -122,15 +130,16 @@ static int config_run(struct command *command)
 
 const struct command_ops command_config_show = {
 	.name = "show",
-	.help = "show the current settings and where each comes from",
+	.help = "show the current settings and the source of each value",
 	.operands = "[SECTION[.KEY]]",
 	.operands_max = 1,
-	.about =
-		"A later source overrides an earlier one: the default, /etc/sluice.conf, "
-		"${XDG_CONFIG_HOME:-~/.config}/sluice/config, the file that SLUICE_CONFIG names, "
-		"the environment, the command line (sluice --set). If a source contains a mistake, "
-		"it is described on standard error and the exit status is 1.\n\n"
-		"The contents of [plugins.LAYER] and [plugin.NAME] follow the other settings.",
+	.about = "A later source overrides an earlier one: the default, /etc/sluice.conf, "
+		 "${XDG_CONFIG_HOME:-~/.config}/sluice/config, the file that SLUICE_CONFIG names, "
+		 "the environment, the command line (sluice --set). If a source contains a "
+		 "mistake, it is described on standard error and the exit status is 1. A name "
+		 "that a setting had in an earlier version still works and shows the current "
+		 "name.\n\n"
+		 "The contents of [plugins.LAYER] and [plugin.NAME] follow the other settings.",
 	.options = config_options,
 	.args_bytes = sizeof(struct config_args),
 	.flags = COMMAND_CHECKS_CONFIG,

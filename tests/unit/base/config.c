@@ -242,6 +242,9 @@ static void old_names_still_set_their_settings(void)
 	CHECK_INT(config_number(&c, SETTING_HEALTH_BUSY_PERCENT), 5);
 	CHECK_INT(config_number(&c, SETTING_FLIGHT_CALLS), 6);
 	CHECK_INT(config_assign(&c, "stats.network=1K", "--set", &err), 0);
+	CHECK_INT(config_find("reason.cycle", &err), SETTING_HEALTH_INTERVAL);
+	CHECK_INT(config_find("health.interval", &err), SETTING_HEALTH_INTERVAL);
+	CHECK_INT(config_find("reason", &err), -EINVAL);
 	CHECK_INT(config_number(&c, SETTING_STATS_LINK_SPEED), 1024);
 	config_release(&c);
 }
