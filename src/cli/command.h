@@ -25,13 +25,14 @@ enum command_exit {
 	COMMAND_MISUSE = 2,
 	COMMAND_NO_DATA = 3,
 	COMMAND_THRESHOLD = 4,
+	COMMAND_SIGNAL = 128, /* plus the number of the signal that ended the command */
 };
 
 enum command_flags {
 	COMMAND_HIDDEN = 1, /* help does not list it */
-	COMMAND_CHECKS_CONFIG =
-		2,	     /* reports problems of the settings itself; no warnings before it */
-	COMMAND_NO_JSON = 4, /* its standard output belongs to another program */
+	/* The command reports problems of the settings itself, so no warnings precede it. */
+	COMMAND_CHECKS_CONFIG = 2,
+	COMMAND_NO_JSON = 4, /* it has no --json */
 };
 
 struct command {
@@ -48,7 +49,8 @@ struct command_ops {
 	const char *name;
 	const char *help;  /* one line, lower case, starts with a verb, no period */
 	const char *about; /* paragraphs separated by empty lines; two leading blanks: an example */
-	unsigned flags;	   /* enum command_flags */
+	const char *exit_status; /* sentences for the man page; NULL: the values of command_exit */
+	unsigned flags;		 /* enum command_flags */
 
 	/* A group. */
 	const struct command_ops *const *subcommands; /* ends with NULL; NULL: this is a leaf */
@@ -100,7 +102,13 @@ int cli_main(int argc, char **argv);
 int command_fail(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The same, followed by a reference to the help. Returns COMMAND_MISUSE. */
+/*
+ * Prints err. `r` is the negative errno of the failure. Returns COMMAND_NO_DATA for -ENODATA and
+ * -ENOENT, else COMMAND_FAILED.
+ */
+int command_fail_err(const struct command *command, int r, const struct err *err);
+
+/* Like command_fail(), followed by a reference to the help. Returns COMMAND_MISUSE. */
 int command_misuse(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -7,12 +7,12 @@
 #include "base/mem.h"
 #include "cli/command.h"
 
-/* The words that precede the one to be completed, and that word itself. */
+/* The words that precede the word to complete, and that word itself. */
 struct request {
 	FILE *out;
 	char **words;
-	int count;	    /* of the words before it */
-	const char *prefix; /* what the user has typed of it */
+	int count;	    /* number of words */
+	const char *prefix; /* the part of the word that the user has typed */
 };
 
 void completion_offer(FILE *out, const char *prefix, const char *candidate, const char *description)
@@ -54,7 +54,7 @@ static void offer_words(const struct request *request, const char *words)
 		completion_offer(request->out, request->prefix, word, NULL);
 }
 
-/* The option of a word such as "-o" or "--output"; NULL if it is none that takes a value. */
+/* The option that a word such as "-o" or "--output" names; NULL unless it takes a value. */
 static const struct option *find_option(const struct option *rows, const char *word)
 {
 	struct option_walk walk;
@@ -89,7 +89,9 @@ static void offer_values(const struct request *request, const struct command_ops
 		offer_placeholder(request, leaf, row->value);
 }
 
-/* The option whose value is completed: "--format te" and "--format=te", which bash splits at "=".
+/*
+ * The option whose value is completed; NULL if the word is not a value. Handles "--format te" and
+ * "--format=te", which bash splits at "=".
  */
 static const struct option *pending_option(const struct request *request, const struct option *rows)
 {
@@ -172,7 +174,8 @@ void completion_print(FILE *out, int index, int count, char **words)
 void completion_bash(FILE *out)
 {
 	fputs("# Completion of sluice for bash; written by `sluice internal completion bash`.\n"
-	      "_sluice()\n{\n"
+	      "_sluice()\n"
+	      "{\n"
 	      "\tlocal line current=${COMP_WORDS[COMP_CWORD]}\n"
 	      "\tCOMPREPLY=()\n"
 	      "\twhile IFS= read -r line; do\n"
@@ -183,7 +186,8 @@ void completion_bash(FILE *out)
 	      "\t\tesac\n"
 	      "\tdone < <(\"${COMP_WORDS[0]}\" internal complete $((COMP_CWORD - 1)) "
 	      "\"${COMP_WORDS[@]:1}\" 2>/dev/null)\n"
-	      "}\ncomplete -F _sluice sluice\n",
+	      "}\n"
+	      "complete -F _sluice sluice\n",
 	      out);
 }
 
@@ -191,8 +195,10 @@ void completion_zsh(FILE *out)
 {
 	fputs("#compdef sluice\n"
 	      "# Completion of sluice for zsh; written by `sluice internal completion zsh`.\n"
-	      "_sluice()\n{\n"
-	      "\tlocal line name\n\tlocal -a candidates\n"
+	      "_sluice()\n"
+	      "{\n"
+	      "\tlocal line name\n"
+	      "\tlocal -a candidates\n"
 	      "\tfor line in \"${(@f)$(\"${words[1]}\" internal complete $((CURRENT - 2)) "
 	      "\"${(@)words[2,-1]}\" 2>/dev/null)}\"; do\n"
 	      "\t\tcase $line in\n"
@@ -206,6 +212,7 @@ void completion_zsh(FILE *out)
 	      "\t\tesac\n"
 	      "\tdone\n"
 	      "\t(( $#candidates )) && _describe sluice candidates\n"
-	      "}\n_sluice \"$@\"\n",
+	      "}\n"
+	      "_sluice \"$@\"\n",
 	      out);
 }

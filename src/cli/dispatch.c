@@ -2,6 +2,7 @@
  *
  * Finds the command that the user named, parses its options, reads the configuration and runs it.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ struct main_args {
 static const struct option main_options[] = {
 	{ 'c', "set", "SECTION.KEY=VALUE", NULL, "override one setting; may be repeated",
 	  OPTION_LIST, offsetof(struct main_args, assignments) },
-	{ 0, "color", TERM_COLOR_WORDS, "auto", "when to use color", OPTION_CHOICE,
+	{ 0, "color", TERM_COLOR_WORDS, "auto", "use color in the output", OPTION_CHOICE,
 	  offsetof(struct main_args, color) },
 	{ 'V', "version", NULL, NULL, "print the version", OPTION_FLAG,
 	  offsetof(struct main_args, version) },
@@ -101,6 +102,12 @@ int command_fail(const struct command *command, const char *format, ...)
 	print_message(command, "", format, ap);
 	va_end(ap);
 	return COMMAND_FAILED;
+}
+
+int command_fail_err(const struct command *command, int r, const struct err *err)
+{
+	command_fail(command, "%s", err->text);
+	return r == -ENODATA || r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
 }
 
 int command_misuse(const struct command *command, const char *format, ...)
@@ -261,7 +268,7 @@ static char **replace_alias(int *argc, char **argv, char **storage)
 {
 	const struct command_alias *alias = cli_program.aliases;
 	int matched = 0, count = 0;
-	char **words;
+	char **words, *rest = NULL;
 
 	while (alias && alias->from && !(matched = count_matching_words(alias->from, *argc, argv)))
 		alias++;
@@ -269,7 +276,7 @@ static char **replace_alias(int *argc, char **argv, char **storage)
 		return NULL;
 	*storage = xstrdup(alias->to);
 	words = xcalloc((size_t)*argc + strlen(alias->to) + 1, sizeof(*words));
-	for (char *word = strtok(*storage, " "); word; word = strtok(NULL, " "))
+	for (char *word = strtok_r(*storage, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		words[count++] = word;
 	for (int i = matched; i < *argc; i++)
 		words[count++] = argv[i];

@@ -3,9 +3,11 @@
  * sluice help: the overview, or the help of one command.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/manual.h"
 
@@ -13,10 +15,11 @@ struct help_args {
 	bool json;
 };
 
-static const struct option help_options[] = { { 'j', "json", NULL, NULL,
-						"print one JSON object of schema sluice.help/2",
-						OPTION_FLAG, offsetof(struct help_args, json) },
-					      { 0 } };
+static const struct option help_options[] = {
+	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.help/2", OPTION_FLAG,
+	  offsetof(struct help_args, json) },
+	{ 0 },
+};
 
 static void json_option(struct json *json, const struct option *row)
 {
@@ -31,18 +34,32 @@ static void json_option(struct json *json, const struct option *row)
 	json_close(json);
 }
 
+/* The JSON that is printed, and the command whose leaves it lists. */
+struct listing {
+	struct json json;
+	const char *path; /* "" for all commands */
+};
+
+static bool is_below(const char *path, const char *parent)
+{
+	size_t n = strlen(parent);
+
+	return strncmp(path, parent, n) == 0 && (!n || !path[n] || path[n] == ' ');
+}
+
 static void json_command(const char *path, const struct command_ops *ops, void *arg)
 {
-	struct json *json = arg;
+	struct listing *listing = arg;
+	struct json *json = &listing->json;
 	struct option_walk walk;
 	const struct option *row;
 
-	if (ops->subcommands)
+	if (ops->subcommands || !is_below(path, listing->path))
 		return;
 	json_open(json, NULL, '{');
 	json_text(json, "name", path);
 	json_text(json, "help", ops->help);
-	json_text(json, "operands", ops->operands ? ops->operands : "");
+	json_text(json, "operands", text_or_empty(ops->operands));
 	json_bool(json, "json", !(ops->flags & COMMAND_NO_JSON));
 	json_open(json, "options", '[');
 	option_walk_start(&walk, ops->options);
@@ -52,17 +69,15 @@ static void json_command(const char *path, const struct command_ops *ops, void *
 	json_close(json);
 }
 
-static void print_json(const char *path, const struct command_ops *only)
+/* Prints the leaves at or below the command. */
+static void print_json(const char *path)
 {
-	struct json json;
+	struct listing listing = { .path = path };
 
-	json_start(&json, stdout, "sluice.help/2");
-	json_open(&json, "commands", '[');
-	if (only)
-		json_command(path, only, &json);
-	else
-		command_visit(json_command, &json);
-	json_end(&json);
+	json_start(&listing.json, stdout, "sluice.help/2");
+	json_open(&listing.json, "commands", '[');
+	command_visit(json_command, &listing);
+	json_end(&listing.json);
 }
 
 static int help_run(struct command *command)
@@ -78,7 +93,7 @@ static int help_run(struct command *command)
 	for (int i = 0; i < used; i++)
 		buf_printf(&path, "%s%s", i ? " " : "", command->argv[i]);
 	if (args->json)
-		print_json(buf_text(&path), ops);
+		print_json(buf_text(&path));
 	else if (ops)
 		manual_help(stdout, buf_text(&path), ops);
 	else
@@ -88,7 +103,7 @@ static int help_run(struct command *command)
 
 const struct command_ops command_help = {
 	.name = "help",
-	.help = "explain sluice or one of its commands",
+	.help = "show help for the program or for a command",
 	.operands = "[COMMAND [SUBCOMMAND]...]",
 	.operands_max = -1,
 	.options = help_options,

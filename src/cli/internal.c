@@ -14,7 +14,7 @@
 #include "cli/completion.h"
 #include "cli/manual.h"
 
-/* Where man pages go, and whether all of them could be written. */
+/* The directory of the man pages, and whether all of them could be written so far. */
 struct pages {
 	const char *directory;
 	bool good;

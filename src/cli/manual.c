@@ -9,13 +9,18 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/command.h"
 
 #define HELP_COLUMNS 96
 #define HELP_INDENT 32 /* column of the descriptions of options */
+#define NAME_WIDTH 10  /* of commands and subcommands in a list */
+#define NAME_INDENT (2 + NAME_WIDTH + 2)
 #define LAYER_WORD(name, text) " " text
 
-/* Every command accepts it, although no table contains it. */
+static const char usage_of_groups[] = "SUBCOMMAND [ARGUMENT]...";
+
+/* Every command accepts this option, although no table contains it. */
 static const struct option help_row = {
 	.letter = 'h', .name = "help", .help = "print this help", .kind = OPTION_FLAG
 };
@@ -61,7 +66,7 @@ static void print_wrapped(FILE *out, const char *text, size_t indent, size_t col
 	putc('\n', out);
 }
 
-static void help_row_print(FILE *out, const struct option *row)
+static void print_help_row(FILE *out, const struct option *row)
 {
 	AUTO_BUF struct buf syntax = { 0 }, help = { 0 };
 	int width;
@@ -79,7 +84,7 @@ static void help_row_print(FILE *out, const struct option *row)
 	print_wrapped(out, buf_text(&help), HELP_INDENT, HELP_INDENT);
 }
 
-static void help_rows(FILE *out, const struct option *rows)
+static void print_help_rows(FILE *out, const struct option *rows)
 {
 	const struct option *row = NULL;
 	struct option_walk walk;
@@ -87,17 +92,12 @@ static void help_rows(FILE *out, const struct option *rows)
 	fputs("\nOptions:\n", out);
 	option_walk_start(&walk, rows);
 	while ((row = next_row(&walk, row)))
-		help_row_print(out, row);
-}
-
-static const char *operands_of(const struct command_ops *ops)
-{
-	return ops->operands ? ops->operands : "";
+		print_help_row(out, row);
 }
 
 static void print_usage(FILE *out, const char *path, const struct command_ops *ops)
 {
-	const char *operands = ops->subcommands ? "SUBCOMMAND [ARGUMENT]..." : operands_of(ops);
+	const char *operands = ops->subcommands ? usage_of_groups : text_or_empty(ops->operands);
 
 	fprintf(out, "%s %s%s%s%s", cli_program.name, path, ops->subcommands ? "" : " [OPTION]...",
 		*operands ? " " : "", operands);
@@ -118,10 +118,10 @@ static char *next_paragraph(const char **about)
 /* A paragraph that begins with two blanks is an example and is printed as it is. */
 static bool is_example(const char *paragraph)
 {
-	return strncmp(paragraph, "  ", 2) == 0;
+	return text_starts_with(paragraph, "  ");
 }
 
-static void help_about(FILE *out, const char *about)
+static void print_about(FILE *out, const char *about)
 {
 	char *paragraph;
 
@@ -141,7 +141,7 @@ static void print_sentence(FILE *out, const char *help)
 	fprintf(out, "%c%s.\n", toupper((unsigned char)help[0]), help + 1);
 }
 
-static void help_subcommands(FILE *out, const struct command_ops *ops)
+static void print_subcommands(FILE *out, const struct command_ops *ops)
 {
 	fputs("\nSubcommands:\n", out);
 	for (const struct command_ops *const *list = ops->subcommands; *list; list++) {
@@ -151,9 +151,9 @@ static void help_subcommands(FILE *out, const struct command_ops *ops)
 			continue;
 		buf_printf(&help, "%s", (*list)->help);
 		if (ops->fallback && strcmp((*list)->name, ops->fallback) == 0)
-			buf_printf(&help, " (default)");
-		fprintf(out, "  %-12s  ", (*list)->name);
-		print_wrapped(out, buf_text(&help), 16, 16);
+			buf_puts(&help, " (default)");
+		fprintf(out, "  %-*s  ", NAME_WIDTH, (*list)->name);
+		print_wrapped(out, buf_text(&help), NAME_INDENT, NAME_INDENT);
 	}
 }
 
@@ -163,25 +163,26 @@ void manual_help(FILE *out, const char *path, const struct command_ops *ops)
 	print_usage(out, path, ops);
 	fputs("\n\n", out);
 	print_sentence(out, ops->help);
-	help_about(out, ops->about);
+	print_about(out, ops->about);
 	if (ops->subcommands) {
-		help_subcommands(out, ops);
+		print_subcommands(out, ops);
 		fprintf(out, "\n'%s %s SUBCOMMAND --help' explains one of them.\n",
 			cli_program.name, path);
 	} else {
-		help_rows(out, ops->options);
+		print_help_rows(out, ops->options);
 	}
 }
 
-static void overview_section(FILE *out, const struct command_section *section)
+static void print_section(FILE *out, const struct command_section *section)
 {
 	AUTO_FREE char *names = xstrdup(section->names);
 	char *rest = NULL;
 
 	fprintf(out, "\n%s\n", section->title);
 	for (char *name = strtok_r(names, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
-		fprintf(out, "  %-10s  ", name);
-		print_wrapped(out, command_find(cli_program.commands, name)->help, 14, 14);
+		fprintf(out, "  %-*s  ", NAME_WIDTH, name);
+		print_wrapped(out, command_find(cli_program.commands, name)->help, NAME_INDENT,
+			      NAME_INDENT);
 	}
 }
 
@@ -191,8 +192,8 @@ void manual_overview(FILE *out)
 	print_sentence(out, cli_program.summary);
 	for (const struct command_section *section = cli_program.sections; section->title;
 	     section++)
-		overview_section(out, section);
-	help_rows(out, command_main_options());
+		print_section(out, section);
+	print_help_rows(out, command_main_options());
 	fprintf(out, "\n'%s help COMMAND' explains a command.\n", cli_program.name);
 }
 
@@ -260,26 +261,29 @@ static void roff_head(FILE *out, const char *page, const char *help)
 	fputs(".TH ", out);
 	for (const char *c = page; *c; c++)
 		putc(toupper((unsigned char)*c), out);
-	fprintf(out, " 1 \"\" \"Sluice %s\" \"Sluice\"\n.SH NAME\n", SLUICE_VERSION);
+	fprintf(out, " 1 \"\" \"Sluice %s\" \"Sluice\"\n.ad l\n.SH NAME\n", SLUICE_VERSION);
 	roff_text(out, page);
 	fputs(" \\- ", out);
 	roff_text(out, help);
 	fputs("\n.SH SYNOPSIS\n.B ", out);
 }
 
-static void roff_exit(FILE *out)
+static void roff_exit(FILE *out, const char *exit_status)
 {
-	fputs(".SH EXIT STATUS\n0: success. 1: failure. 2: incorrect usage. 3: no data. 4: a "
-	      "threshold was exceeded.\n",
-	      out);
+	fputs(".SH EXIT STATUS\n", out);
+	roff_text(out, exit_status ? exit_status
+				   : "0: success. 1: failure. 2: incorrect usage. 3: no data. 4: "
+				     "a threshold was exceeded.");
+	putc('\n', out);
 }
 
 static void roff_settings(FILE *out)
 {
-	fputs(".SH SETTINGS\nA later source wins: the default, /etc/sluice.conf, "
+	fputs(".SH SETTINGS\n"
+	      "A later source wins: the default, /etc/sluice.conf, "
 	      "$XDG_CONFIG_HOME/sluice/config, the file that $SLUICE_CONFIG names, the "
-	      "environment, the command line.\nFiles have [section] headings and key = value "
-	      "lines.\n",
+	      "environment, the command line.\n"
+	      "Files have [section] headings and key = value lines.\n",
 	      out);
 	for (int id = 0; id < SETTING_COUNT; id++) {
 		const struct setting *row = &settings[id];
@@ -292,12 +296,14 @@ static void roff_settings(FILE *out)
 		roff_text(out, *row->fallback ? row->fallback : "none");
 		fprintf(out, "; $%s)\n", row->environment);
 	}
-	fputs(".PP\nPlug\\-ins have sections of their own, without an environment form:\n"
-	      ".TP\n.B plugins.LAYER.load NAMES\n"
-	      "plug\\-ins for one layer:" LAYER_LIST(
-		      LAYER_WORD) "\n"
-				  ".TP\n.B plugin.NAME.KEY TEXT\nan option of the plug\\-in NAME\n",
+	fputs(".PP\n"
+	      "Plug\\-ins have sections of their own, without an environment form:\n"
+	      ".TP\n"
+	      ".B plugins.LAYER.load NAMES\n"
+	      "plug\\-ins for one layer:",
 	      out);
+	fputs(LAYER_LIST(LAYER_WORD), out);
+	fputs("\n.TP\n.B plugin.NAME.KEY TEXT\nan option of the plug\\-in NAME\n", out);
 }
 
 char *manual_page_name(const char *path)
@@ -335,7 +341,7 @@ static void program_page(FILE *out)
 	roff_commands(out, "", cli_program.commands);
 	roff_rows(out, command_main_options());
 	roff_settings(out);
-	roff_exit(out);
+	roff_exit(out, NULL);
 }
 
 void manual_page(FILE *out, const char *path, const struct command_ops *ops)
@@ -348,9 +354,9 @@ void manual_page(FILE *out, const char *path, const struct command_ops *ops)
 	}
 	roff_head(out, page, ops->help);
 	fprintf(out, "%s %s\n", cli_program.name, path);
-	roff_text(out, ops->subcommands ? "SUBCOMMAND [ARGUMENT]..." : "[OPTION]... ");
+	roff_text(out, ops->subcommands ? usage_of_groups : "[OPTION]... ");
 	if (!ops->subcommands)
-		roff_text(out, operands_of(ops));
+		roff_text(out, text_or_empty(ops->operands));
 	fputs("\n.SH DESCRIPTION\n", out);
 	putc(toupper((unsigned char)ops->help[0]), out);
 	roff_text(out, ops->help + 1);
@@ -361,7 +367,7 @@ void manual_page(FILE *out, const char *path, const struct command_ops *ops)
 		roff_commands(out, path, ops->subcommands);
 	} else {
 		roff_rows(out, ops->options);
-		roff_exit(out);
+		roff_exit(out, ops->exit_status);
 	}
 	fprintf(out, ".SH SEE ALSO\n.BR %s (1)\n", cli_program.page);
 }
@@ -392,7 +398,7 @@ static void markdown_command(const char *path, const struct command_ops *ops, vo
 	print_usage(out, path, ops);
 	fputs("\n\n", out);
 	print_sentence(out, ops->help);
-	help_about(out, ops->about);
+	print_about(out, ops->about);
 	if (!ops->subcommands)
 		markdown_rows(out, ops->options);
 }

@@ -26,7 +26,7 @@ void sheet_release(struct sheet *sheet)
 	*sheet = (struct sheet){ 0 };
 }
 
-static struct sheet_cell *cell_add(struct sheet *sheet)
+static struct sheet_cell *append_cell(struct sheet *sheet)
 {
 	sheet->cells = xgrow(sheet->cells, &sheet->cap, sheet->count + 1, sizeof(*sheet->cells));
 	sheet->cells[sheet->count] = (struct sheet_cell){ 0 };
@@ -35,7 +35,7 @@ static struct sheet_cell *cell_add(struct sheet *sheet)
 
 void sheet_number(struct sheet *sheet, double number)
 {
-	cell_add(sheet)->number = number;
+	append_cell(sheet)->number = number;
 }
 
 void sheet_text(struct sheet *sheet, const char *format, ...)
@@ -43,7 +43,7 @@ void sheet_text(struct sheet *sheet, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	cell_add(sheet)->text = xvprintf(format, ap);
+	append_cell(sheet)->text = xvprintf(format, ap);
 	va_end(ap);
 }
 
@@ -58,14 +58,14 @@ void sheet_note(struct sheet *sheet, const char *format, ...)
 	va_end(ap);
 }
 
-/* Behind the last column of a row stands the first of the next. */
-static const struct sheet_column *column_next(const struct sheet *sheet,
+/* The column of the next cell. After the last column, the next row begins with the first. */
+static const struct sheet_column *next_column(const struct sheet *sheet,
 					      const struct sheet_column *column)
 {
 	return column[1].title ? column + 1 : sheet->columns;
 }
 
-static void cell_print(struct table *table, const struct sheet_cell *cell, int digits)
+static void print_cell(struct table *table, const struct sheet_cell *cell, int digits)
 {
 	if (cell->text)
 		table_add(table, "%s", cell->text);
@@ -85,8 +85,8 @@ void sheet_print(const struct sheet *sheet, FILE *out)
 		titles[i] = sheet->columns[i].title;
 	table_init(&table, titles);
 	for (size_t i = 0; i < sheet->count; i++) {
-		cell_print(&table, &sheet->cells[i], column->digits);
-		column = column_next(sheet, column);
+		print_cell(&table, &sheet->cells[i], column->digits);
+		column = next_column(sheet, column);
 	}
 	fprintf(out, "%s\n", sheet->title);
 	table_print(&table, out, 2);
@@ -110,7 +110,7 @@ void sheet_json(const struct sheet *sheet, struct json *json)
 			json_text(json, column->key, sheet->cells[i].text);
 		else
 			json_real(json, column->key, sheet->cells[i].number);
-		column = column_next(sheet, column);
+		column = next_column(sheet, column);
 		if (column == sheet->columns)
 			json_close(json);
 	}

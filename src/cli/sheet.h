@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A sheet of results: said once, printed as a table for people or as JSON for programs. A column
- * has a title (a leading '>' aligns numbers to the right) and a key; a cell is a text or a number,
- * which JSON gets in full.
+ * A sheet of results. It is filled once and can be printed as a table for people and as JSON for
+ * programs. A column has a title, whose leading '>' aligns it to the right, and a JSON key. A cell
+ * is a text or a number; the table rounds numbers, JSON does not.
  */
 #ifndef SLUICE_CLI_SHEET_H
 #define SLUICE_CLI_SHEET_H
@@ -13,17 +13,17 @@ struct json;
 
 struct sheet_column {
 	const char *title, *key;
-	int digits; /* of numbers, behind the point */
+	int digits; /* of numbers, after the decimal point */
 };
 
 struct sheet_cell {
-	char *text; /* NULL: the number */
+	char *text; /* NULL: the cell is a number */
 	double number;
 };
 
 struct sheet {
 	const char *name, *title;
-	const struct sheet_column *columns; /* one at least; ends with one without title */
+	const struct sheet_column *columns; /* at least one; ends with a column without title */
 	struct sheet_cell *cells;
 	size_t count, cap;
 	char **notes; /* sentences below the table */
@@ -34,12 +34,14 @@ void sheet_init(struct sheet *sheet, const char *name, const char *title,
 		const struct sheet_column *columns);
 void sheet_release(struct sheet *sheet);
 
-/* The next cell, left to right. NAN is none. */
+/* Add the next cell, from left to right. NAN is an empty cell. */
 void sheet_number(struct sheet *sheet, double number);
 void sheet_text(struct sheet *sheet, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a sentence below the table. */
 void sheet_note(struct sheet *sheet, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void sheet_print(const struct sheet *sheet, FILE *out);
-void sheet_json(const struct sheet *sheet, struct json *json); /* an object of an array */
+/* Adds the sheet as an object to the open array. */
+void sheet_json(const struct sheet *sheet, struct json *json);
 
 #endif

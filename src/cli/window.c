@@ -7,23 +7,26 @@
 #include "base/date.h"
 #include "cli/command.h"
 
-int window_take(const struct command *command, const char *from, const char *to, double *from_s,
-		double *to_s)
+#define SECONDS_PER_DAY 86400
+#define DAYS_MAX 1e5
+
+int window_parse(const struct command *command, const char *since, const char *until,
+		 double *from_s, double *to_s)
 {
 	static const char hint[] = "is not a time such as 2018-03-10T18:58 or 1520708288";
 
 	*from_s = -INFINITY;
 	*to_s = INFINITY;
-	if (from && date_parse(from, from_s) < 0)
-		return command_misuse(command, "--since: \"%s\" %s", from, hint);
-	if (to && date_parse(to, to_s) < 0)
-		return command_misuse(command, "--until: \"%s\" %s", to, hint);
+	if (since && date_parse(since, from_s) < 0)
+		return command_misuse(command, "--since: \"%s\" %s", since, hint);
+	if (until && date_parse(until, to_s) < 0)
+		return command_misuse(command, "--until: \"%s\" %s", until, hint);
 	if (!(*from_s < *to_s))
 		return command_misuse(command, "--since must be before --until");
 	return COMMAND_GOOD;
 }
 
-int window_days(const struct command *command, const char *days, double *seconds)
+int window_parse_days(const struct command *command, const char *days, double *seconds)
 {
 	double number;
 	char *end;
@@ -32,9 +35,9 @@ int window_days(const struct command *command, const char *days, double *seconds
 	if (!days)
 		return COMMAND_GOOD;
 	number = strtod(days, &end);
-	if (end == days || *end || !(number > 0 && number < 1e5))
+	if (end == days || *end || !(number > 0 && number < DAYS_MAX))
 		return command_misuse(command, "--days: expected a number of days, got \"%s\"",
 				      days);
-	*seconds = 86400 * number;
+	*seconds = SECONDS_PER_DAY * number;
 	return COMMAND_GOOD;
 }

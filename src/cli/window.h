@@ -7,13 +7,13 @@
 
 struct command;
 
-/* Both return COMMAND_GOOD; else the error was printed, and they return COMMAND_MISUSE. */
+/* Both functions return COMMAND_GOOD, or print an error and return COMMAND_MISUSE. */
 
-/* --since and --until; an end that is not given (NULL) is infinite. */
-int window_take(const struct command *command, const char *from, const char *to, double *from_s,
-		double *to_s);
+/* Parses --since and --until; NULL means an infinite end. */
+int window_parse(const struct command *command, const char *since, const char *until,
+		 double *from_s, double *to_s);
 
-/* --days in seconds; NAN if it is not given. */
-int window_days(const struct command *command, const char *days, double *seconds);
+/* Parses --days and converts it to seconds; NAN if `days` is NULL. */
+int window_parse_days(const struct command *command, const char *days, double *seconds);
 
 #endif

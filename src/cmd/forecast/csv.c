@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice forecast evaluate --csv: the rows that methods were judged on, with labels, folds,
- * features and what each method said of later writes.
+ * sluice forecast evaluate --csv: writes the rows that the methods were evaluated on, with labels,
+ * folds, features and, for rows of the test, the score of each method.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "cmd/forecast/forecast_internal.h"
 
-static void head_write(FILE *out, const struct judgement *judgement,
-		       const struct features_plan *plan)
+static void write_header(FILE *out, const struct judgement *judgement,
+			 const struct features_plan *plan)
 {
 	fputs("target,bytes,time_s,seconds,set,label,posterior,busy,shuffled_fold,blocked_fold",
 	      out);
@@ -25,8 +25,8 @@ static void head_write(FILE *out, const struct judgement *judgement,
 	putc('\n', out);
 }
 
-/* Empty where it is missing. */
-static void number_write(FILE *out, double value)
+/* Writes an empty cell if the value is missing. */
+static void write_number(FILE *out, double value)
 {
 	if (isfinite(value))
 		fprintf(out, ",%.17g", value);
@@ -34,7 +34,7 @@ static void number_write(FILE *out, double value)
 		putc(',', out);
 }
 
-static void fold_write(FILE *out, const uint32_t *folds, size_t row, size_t train)
+static void write_fold(FILE *out, const uint32_t *folds, size_t row, size_t train)
 {
 	if (folds && row < train)
 		fprintf(out, ",%u", folds[row]);
@@ -42,31 +42,31 @@ static void fold_write(FILE *out, const uint32_t *folds, size_t row, size_t trai
 		putc(',', out);
 }
 
-static void row_write(FILE *out, const struct evaluated *evaluated,
+static void write_row(FILE *out, const struct evaluated *evaluated,
 		      const struct judgement_case *judged, const struct judgement_rows *rows,
 		      const char *target, size_t i)
 {
-	bool later = i >= rows->train;
+	bool is_test = i >= rows->train;
 
 	fprintf(out, "%s,%llu,%.17g,%.17g,%s,%g,%.17g,", target,
 		(unsigned long long)evaluated->chronicle->sizes[judged->size], rows->rows.time_s[i],
-		rows->rows.seconds[i], later ? "test" : "train", rows->labels[i],
+		rows->rows.seconds[i], is_test ? "test" : "train", rows->labels[i],
 		rows->posterior[i]);
 	if (rows->busy)
 		fprintf(out, "%d", rows->busy[i]);
-	fold_write(out, rows->shuffled, i, rows->train);
-	fold_write(out, rows->blocked, i, rows->train);
+	write_fold(out, rows->shuffled, i, rows->train);
+	write_fold(out, rows->blocked, i, rows->train);
 	for (size_t k = 0; k < rows->rows.width; k++)
-		number_write(out, rows->rows.x[i * rows->rows.width + k]);
+		write_number(out, rows->rows.x[i * rows->rows.width + k]);
 	for (size_t m = 0; m < JUDGEMENT_METHODS; m++)
 		if (evaluated->judgement.methods[m])
-			number_write(out, later && judged->cells[m].is_known
+			write_number(out, is_test && judged->cells[m].is_known
 						  ? judged->cells[m].score[i - rows->train]
 						  : NAN);
 	putc('\n', out);
 }
 
-static int case_write(FILE *out, const struct evaluated *evaluated,
+static int write_case(FILE *out, const struct evaluated *evaluated,
 		      const struct judgement_case *judged, const struct features *features,
 		      const struct judgement_plan *plan, struct err *err)
 {
@@ -79,7 +79,7 @@ static int case_write(FILE *out, const struct evaluated *evaluated,
 		return r;
 	buf_cell(&target, evaluated->chronicle->targets[judged->target]);
 	for (size_t i = 0; i < rows.rows.rows; i++)
-		row_write(out, evaluated, judged, &rows, buf_text(&target), i);
+		write_row(out, evaluated, judged, &rows, buf_text(&target), i);
 	judgement_rows_release(&rows);
 	return 0;
 }
@@ -96,15 +96,14 @@ int forecast_csv(const struct command *command, const struct forecast_args *args
 	if (!out)
 		return command_fail(command, "%s: %s", args->csv, strerror(errno));
 	features_init(&features, evaluated->chronicle, site, &plan->features);
-	head_write(out, &evaluated->judgement, &plan->features);
+	write_header(out, &evaluated->judgement, &plan->features);
 	for (size_t i = 0; r >= 0 && i < evaluated->judgement.case_count; i++)
-		r = case_write(out, evaluated, &evaluated->judgement.cases[i], &features, plan,
+		r = write_case(out, evaluated, &evaluated->judgement.cases[i], &features, plan,
 			       &err);
 	features_release(&features);
 	if (r < 0)
-		return forecast_fail(command, r, &err);
+		return command_fail_err(command, r, &err);
 	if (fflush(out) != 0 || ferror(out))
-		return command_fail(command, "%s cannot be written: %s", args->csv,
-				    strerror(errno));
+		return command_fail(command, "%s: %s", args->csv, strerror(errno));
 	return COMMAND_GOOD;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice forecast evaluate: all methods and baselines, trained on the first days, judged in folds
- * and on the days after.
+ * sluice forecast evaluate: trains methods and baselines on the first days, and evaluates them by
+ * cross-validation and on the remaining days.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,21 +26,28 @@
 #define FIELD(name) offsetof(struct forecast_args, name)
 
 static const struct option evaluate_options[] = {
-	OPTION_INCLUDE(forecast_data_options, 0),
-	OPTION_INCLUDE(forecast_simulated_options, 0),
-	OPTION_INCLUDE(forecast_range_options, 0),
-	{ 0, "days", "DAYS", NULL,
-	  "train on the first DAYS days and test on the others (default 80 %)", OPTION_TEXT,
-	  FIELD(days) },
-	{ 0, "method", "METHODS", "svm", "methods to compare, separated by commas, or all",
+	{ 0, "method", "METHODS", "svm", "learning methods to compare, separated by commas, or all",
 	  OPTION_TEXT, FIELD(method) },
-	{ 's', "size", "SIZE", NULL, "consider only writes of this size", OPTION_SIZE,
-	  FIELD(size) },
-	{ 0, "min-accuracy", "SHARE", "0.7", "count the targets whose accuracy exceeds this",
-	  OPTION_TEXT, FIELD(min_accuracy) },
-	{ 0, "per-target", NULL, NULL, "also show each target", OPTION_FLAG, FIELD(per_target) },
-	{ 0, "csv", "FILE", NULL, "write the rows with their labels, folds and features",
+	{ 0, "days", "DAYS", NULL,
+	  "train on the first DAYS days and test on the others (default: 80% of the time)",
+	  OPTION_TEXT, FIELD(days) },
+	{ 's', "size", "SIZE", NULL, "size of one write: evaluate only this size (default: all)",
+	  OPTION_SIZE, FIELD(size) },
+	{ 0, "min-accuracy", "SHARE", "0.7",
+	  "report the share of targets with a higher test accuracy", OPTION_TEXT,
+	  FIELD(min_accuracy) },
+	{ 0, "per-target", NULL, NULL, "add a table with one row per target", OPTION_FLAG,
+	  FIELD(per_target) },
+	{ 0, "csv", "FILE", NULL, "write all rows with labels, folds, features and scores to FILE",
 	  OPTION_TEXT, FIELD(csv) },
+	OPTION_INCLUDE(forecast_data_options, 0),
+	{ 0, "simulate", "NAME", NULL,
+	  "use the simulated system NAME, such as titan, instead of the store", OPTION_TEXT,
+	  FIELD(simulate) },
+	{ 0, "max-targets", "N", NULL, "use only N targets, chosen evenly", OPTION_COUNT,
+	  FIELD(max_targets) },
+	OPTION_INCLUDE(forecast_range_options, 0),
+	FORECAST_FEATURES_OPTION("paper"),
 	OPTION_INCLUDE(forecast_training_options, 0),
 	OPTION_INCLUDE(forecast_json_options, 0),
 	{ 0 }
@@ -51,17 +58,18 @@ static const struct option evaluate_options[] = {
 static const struct sheet_column method_columns[] = {
 	{ "method", "method", 0 },	{ ">shuffled", "shuffled_accuracy", 3 },
 	{ ">AUC", "shuffled_auc", 3 },	{ ">blocked", "blocked_accuracy", 3 },
-	{ ">AUC", "blocked_auc", 3 },	{ ">later", "accuracy", 3 },
+	{ ">AUC", "blocked_auc", 3 },	{ ">test", "accuracy", 3 },
 	{ ">AUC", "auc", 3 },		{ ">q1", "quartile", 3 },
-	{ ">q3", "upper_quartile", 3 }, { ">above", "above", 3 },
-	{ ">Brier", "brier", 3 },	{ ">off by", "calibration_error", 3 },
-	{ ">state", "latent", 3 },	{ ">fit ms", "fit_ms", 2 },
-	{ ">ask us", "ask_us", 2 },	{ 0 },
+	{ ">q3", "upper_quartile", 3 }, { ">good", "above", 3 },
+	{ ">Brier", "brier", 3 },	{ ">calibration", "calibration_error", 3 },
+	{ ">true state", "latent", 3 }, { ">fit ms", "fit_ms", 2 },
+	{ ">predict us", "ask_us", 2 }, { 0 },
 };
 
 #define CELL(name) offsetof(struct judgement_cell, name)
 
-static double mean_of(const struct judgement *judgement, size_t size, size_t method, size_t offset)
+static double mean_over_targets(const struct judgement *judgement, size_t size, size_t method,
+				size_t offset)
 {
 	struct judgement_sum sum;
 
@@ -69,7 +77,7 @@ static double mean_of(const struct judgement *judgement, size_t size, size_t met
 	return sum.mean;
 }
 
-static void method_add(struct sheet *sheet, const struct evaluated *evaluated, size_t size,
+static void add_method(struct sheet *sheet, const struct evaluated *evaluated, size_t size,
 		       size_t method)
 {
 	static const size_t before[] = { CELL(shuffled_accuracy), CELL(shuffled_auc),
@@ -77,23 +85,23 @@ static void method_add(struct sheet *sheet, const struct evaluated *evaluated, s
 	const struct judgement *judgement = &evaluated->judgement;
 	struct judgement_sum sum;
 
-	judgement_sum(judgement, size, method, CELL(accuracy), evaluated->bound, &sum);
+	judgement_sum(judgement, size, method, CELL(accuracy), evaluated->min_accuracy, &sum);
 	sheet_text(sheet, "%s", judgement_method(method));
 	for (size_t i = 0; i < 4; i++)
-		sheet_number(sheet, mean_of(judgement, size, method, before[i]));
+		sheet_number(sheet, mean_over_targets(judgement, size, method, before[i]));
 	sheet_number(sheet, sum.mean);
-	sheet_number(sheet, mean_of(judgement, size, method, CELL(auc)));
+	sheet_number(sheet, mean_over_targets(judgement, size, method, CELL(auc)));
 	sheet_number(sheet, sum.quartile);
 	sheet_number(sheet, sum.upper_quartile);
 	sheet_number(sheet, sum.above);
-	sheet_number(sheet, mean_of(judgement, size, method, CELL(brier)));
-	sheet_number(sheet, mean_of(judgement, size, method, CELL(calibration_error)));
-	sheet_number(sheet, mean_of(judgement, size, method, CELL(latent)));
-	sheet_number(sheet, 1e3 * mean_of(judgement, size, method, CELL(fit_s)));
-	sheet_number(sheet, 1e6 * mean_of(judgement, size, method, CELL(ask_s)));
+	sheet_number(sheet, mean_over_targets(judgement, size, method, CELL(brier)));
+	sheet_number(sheet, mean_over_targets(judgement, size, method, CELL(calibration_error)));
+	sheet_number(sheet, mean_over_targets(judgement, size, method, CELL(latent)));
+	sheet_number(sheet, 1e3 * mean_over_targets(judgement, size, method, CELL(fit_s)));
+	sheet_number(sheet, 1e6 * mean_over_targets(judgement, size, method, CELL(ask_s)));
 }
 
-static double case_mean(const struct judgement *judgement, size_t size, size_t offset)
+static double mean_over_cases(const struct judgement *judgement, size_t size, size_t offset)
 {
 	struct judgement_sum sum;
 
@@ -101,11 +109,12 @@ static double case_mean(const struct judgement *judgement, size_t size, size_t o
 	return sum.mean;
 }
 
-static void size_sheet(struct sheet *sheet, const struct evaluated *evaluated, size_t size,
-		       char *title, size_t cap)
+static void fill_methods(struct sheet *sheet, const struct evaluated *evaluated, size_t size,
+			 char *title, size_t cap)
 {
 	const struct judgement *judgement = &evaluated->judgement;
-	double truth = case_mean(judgement, size, offsetof(struct judgement_case, label_truth));
+	double truth =
+		mean_over_cases(judgement, size, offsetof(struct judgement_case, label_truth));
 	char text[UNIT_TEXT];
 
 	snprintf(title, cap, "%s: accuracy, mean over targets",
@@ -113,15 +122,14 @@ static void size_sheet(struct sheet *sheet, const struct evaluated *evaluated, s
 	sheet_init(sheet, "methods", title, method_columns);
 	for (size_t m = 0; m < JUDGEMENT_METHODS; m++)
 		if (judgement->methods[m])
-			method_add(sheet, evaluated, size, m);
-	sheet_note(sheet, "ceiling of the labels: %.3f in training, %.3f later",
-		   case_mean(judgement, size, offsetof(struct judgement_case, train_ceiling)),
-		   case_mean(judgement, size, offsetof(struct judgement_case, ceiling)));
+			add_method(sheet, evaluated, size, m);
+	sheet_note(sheet, "highest possible accuracy: %.3f in training, %.3f in the test",
+		   mean_over_cases(judgement, size, offsetof(struct judgement_case, train_ceiling)),
+		   mean_over_cases(judgement, size, offsetof(struct judgement_case, ceiling)));
 	if (!isnan(truth))
-		sheet_note(sheet, "labels are the true state in %.3f of later writes", truth);
+		sheet_note(sheet, "%.1f %% of the labels in the test are the true state",
+			   100 * truth);
 }
-
-/* ---- predicted idle and busy (Fig. 8) ---- */
 
 static const struct sheet_column split_columns[] = {
 	{ "size", "bytes", 0 },
@@ -129,15 +137,15 @@ static const struct sheet_column split_columns[] = {
 	{ ">idle", "idle", 0 },
 	{ ">busy", "busy", 0 },
 	{ ">p95 s", "tail_s", 3 },
-	{ ">above it called busy", "tail_recall", 3 },
-	{ ">bound s", "bound_s", 3 },
+	{ ">recall", "tail_recall", 3 },
+	{ ">threshold s", "bound_s", 3 },
 	{ ">idle below", "idle_below", 3 },
 	{ ">busy below", "busy_below", 3 },
 	{ 0 },
 };
 
-/* Between the two means writes are as likely of one state as of the other, about. */
-static double bound_of(const struct evaluated *evaluated, size_t size)
+/* The write time at which idle and busy are about equally likely; NAN if there are no states. */
+static double state_threshold(const struct evaluated *evaluated, size_t size)
 {
 	const struct mixture *mixture = states_mixture(&evaluated->judgement.states, 0, size);
 
@@ -148,14 +156,14 @@ static double bound_of(const struct evaluated *evaluated, size_t size)
 		   (mixture->components[0].second + mixture->components[1].second));
 }
 
-static void split_add(struct sheet *sheet, const struct evaluated *evaluated, size_t size,
+static void add_split(struct sheet *sheet, const struct evaluated *evaluated, size_t size,
 		      size_t method)
 {
-	double bound = bound_of(evaluated, size);
+	double threshold = state_threshold(evaluated, size);
 	struct judgement_split split;
 	char text[UNIT_TEXT];
 
-	judgement_split(&evaluated->judgement, size, method, bound, &split);
+	judgement_split(&evaluated->judgement, size, method, threshold, &split);
 	if (!(split.idle + split.busy))
 		return;
 	sheet_text(sheet, "%s", unit_bytes(text, (double)evaluated->chronicle->sizes[size]));
@@ -164,42 +172,42 @@ static void split_add(struct sheet *sheet, const struct evaluated *evaluated, si
 	sheet_number(sheet, (double)split.busy);
 	sheet_number(sheet, split.tail_s);
 	sheet_number(sheet, split.tail_recall);
-	sheet_number(sheet, bound);
+	sheet_number(sheet, threshold);
 	sheet_number(sheet, split.idle_below);
 	sheet_number(sheet, split.busy_below);
 }
 
-static void split_sheet(struct sheet *sheet, const struct evaluated *evaluated)
+static void fill_splits(struct sheet *sheet, const struct evaluated *evaluated)
 {
-	sheet_init(sheet, "split", "later writes by the state that was forecast", split_columns);
+	sheet_init(sheet, "split", "writes of the test by predicted state", split_columns);
 	for (size_t s = 1; s < evaluated->chronicle->size_count; s++)
 		for (size_t m = 0; m <= JUDGEMENT_PERSISTENCE; m++)
 			if (evaluated->judgement.methods[m])
-				split_add(sheet, evaluated, s, m);
-	sheet_note(sheet, "p95: of all later write times; above it: share of such writes that were "
-			  "called busy. bound: between idle and busy.");
+				add_split(sheet, evaluated, s, m);
+	sheet_note(sheet, "p95: 95th percentile of the write times; recall: share of slower "
+			  "writes that were predicted as busy");
+	sheet_note(sheet, "threshold: write time between idle and busy; idle below, busy below: "
+			  "share of writes predicted as idle or busy that were faster");
 }
 
-/* ---- do chances mean what they say? ---- */
-
 static const struct sheet_column bin_columns[] = {
-	{ "size", "bytes", 0 },		{ "method", "method", 0 },  { ">said", "said", 3 },
-	{ ">happened", "happened", 3 }, { ">writes", "writes", 0 }, { 0 },
+	{ "size", "bytes", 0 },		{ "method", "method", 0 },  { ">predicted", "said", 3 },
+	{ ">observed", "happened", 3 }, { ">writes", "writes", 0 }, { 0 },
 };
 
-enum { BINS = 10 };
+#define BINS 10
 
-static void bins_add(struct sheet *sheet, const struct evaluated *evaluated, size_t size,
+static void add_bins(struct sheet *sheet, const struct evaluated *evaluated, size_t size,
 		     size_t method)
 {
-	AUTO_FREE double *labels = NULL, *chances = NULL;
-	size_t rows = judgement_pool(&evaluated->judgement, size, method, &labels, &chances);
+	AUTO_FREE double *labels = NULL, *predicted = NULL;
+	size_t rows = judgement_pool(&evaluated->judgement, size, method, &labels, &predicted);
 	struct metrics_bin bins[BINS];
 	char text[UNIT_TEXT];
 
 	if (!rows)
 		return;
-	metrics_reliability(labels, chances, rows, bins, BINS);
+	metrics_reliability(labels, predicted, rows, bins, BINS);
 	for (size_t i = 0; i < BINS; i++) {
 		if (!bins[i].count)
 			continue;
@@ -212,16 +220,16 @@ static void bins_add(struct sheet *sheet, const struct evaluated *evaluated, siz
 	}
 }
 
-static void bins_sheet(struct sheet *sheet, const struct evaluated *evaluated)
+static void fill_reliability(struct sheet *sheet, const struct evaluated *evaluated)
 {
 	size_t first = 0;
 
 	while (first + 1 < JUDGEMENT_METHODS && !evaluated->judgement.methods[first])
 		first++;
-	sheet_init(sheet, "reliability", "how often busy was said and how often it was",
+	sheet_init(sheet, "reliability", "reliability: predicted and observed probability of busy",
 		   bin_columns);
 	for (size_t s = 1; s < evaluated->chronicle->size_count; s++)
-		bins_add(sheet, evaluated, s, first);
+		add_bins(sheet, evaluated, s, first);
 }
 
 static const struct sheet_column target_columns[] = {
@@ -233,15 +241,15 @@ static const struct sheet_column target_columns[] = {
 	{ ">AUC", "shuffled_auc", 4 },
 	{ ">blocked", "blocked_accuracy", 4 },
 	{ ">AUC", "blocked_auc", 4 },
-	{ ">test", "test", 0 },
-	{ ">later", "accuracy", 4 },
+	{ ">test rows", "test", 0 },
+	{ ">test", "accuracy", 4 },
 	{ ">AUC", "auc", 4 },
 	{ ">ceiling", "ceiling", 4 },
-	{ ">state", "latent", 4 },
+	{ ">true state", "latent", 4 },
 	{ 0 },
 };
 
-static void target_add(struct sheet *sheet, const struct evaluated *evaluated,
+static void add_target(struct sheet *sheet, const struct evaluated *evaluated,
 		       const struct judgement_case *judged, size_t method)
 {
 	const struct judgement_cell *cell = &judged->cells[method];
@@ -261,18 +269,18 @@ static void target_add(struct sheet *sheet, const struct evaluated *evaluated,
 	sheet_number(sheet, cell->latent);
 }
 
-static void target_sheet(struct sheet *sheet, const struct evaluated *evaluated)
+static void fill_targets(struct sheet *sheet, const struct evaluated *evaluated)
 {
 	const struct judgement *judgement = &evaluated->judgement;
 
-	sheet_init(sheet, "targets", "each target", target_columns);
+	sheet_init(sheet, "targets", "accuracy per target", target_columns);
 	for (size_t i = 0; i < judgement->case_count; i++)
 		for (size_t m = 0; m < JUDGEMENT_METHODS; m++)
 			if (judgement->methods[m])
-				target_add(sheet, evaluated, &judgement->cases[i], m);
+				add_target(sheet, evaluated, &judgement->cases[i], m);
 }
 
-static void sheet_show(struct sheet *sheet, struct json *json)
+static void show_sheet(struct sheet *sheet, struct json *json)
 {
 	if (json) {
 		sheet_json(sheet, json);
@@ -291,7 +299,7 @@ static bool has_size(const struct judgement *judgement, size_t size)
 	return false;
 }
 
-static void sheets_show(const struct evaluated *evaluated, bool each, struct json *json)
+static void show_sheets(const struct evaluated *evaluated, bool each, struct json *json)
 {
 	struct sheet sheet;
 	char title[96];
@@ -299,20 +307,20 @@ static void sheets_show(const struct evaluated *evaluated, bool each, struct jso
 	for (size_t s = 1; s < evaluated->chronicle->size_count; s++) {
 		if (!has_size(&evaluated->judgement, s))
 			continue;
-		size_sheet(&sheet, evaluated, s, title, sizeof(title));
-		sheet_show(&sheet, json);
+		fill_methods(&sheet, evaluated, s, title, sizeof(title));
+		show_sheet(&sheet, json);
 	}
-	split_sheet(&sheet, evaluated);
-	sheet_show(&sheet, json);
-	bins_sheet(&sheet, evaluated);
-	sheet_show(&sheet, json);
+	fill_splits(&sheet, evaluated);
+	show_sheet(&sheet, json);
+	fill_reliability(&sheet, evaluated);
+	show_sheet(&sheet, json);
 	if (each) {
-		target_sheet(&sheet, evaluated);
-		sheet_show(&sheet, json);
+		fill_targets(&sheet, evaluated);
+		show_sheet(&sheet, json);
 	}
 }
 
-static void evaluated_show(const struct forecast_args *args, const struct evaluated *evaluated)
+static void show_evaluation(const struct forecast_args *args, const struct evaluated *evaluated)
 {
 	const struct judgement *judgement = &evaluated->judgement;
 	char from[DATE_TEXT], to[DATE_TEXT], end[DATE_TEXT];
@@ -326,44 +334,46 @@ static void evaluated_show(const struct forecast_args *args, const struct evalua
 		json_real(&json, "test_to", judgement->test_to_s);
 		json_count(&json, "cases", judgement->case_count);
 		json_count(&json, "seed", args->seed);
-		json_real(&json, "bound", evaluated->bound);
+		json_real(&json, "bound", evaluated->min_accuracy);
 		json_open(&json, "sheets", '[');
-		sheets_show(evaluated, args->per_target, &json);
+		show_sheets(evaluated, args->per_target, &json);
 		json_end(&json);
 		return;
 	}
 	printf("%s, trained from %s to %s, tested until %s UTC\n\n", evaluated->chronicle->system,
 	       date_text(from, judgement->from_s), date_text(to, judgement->to_s),
 	       date_text(end, judgement->test_to_s));
-	sheets_show(evaluated, args->per_target, NULL);
-	printf("shuffled: folds as in the paper, which are optimistic because neighbors in time "
-	       "are "
-	       "alike. blocked: folds are blocks of time.\nlater: days after the training; blocked "
-	       "and later are realistic. above: share of targets whose later accuracy exceeds "
-	       "%.2f.\noff by: mean difference between probability and outcome. state: accuracy "
-	       "against the true state, where it is known.\n",
-	       evaluated->bound);
+	show_sheets(evaluated, args->per_target, NULL);
+	printf("shuffled: accuracy in random folds, as in the paper; optimistic, because "
+	       "neighbors in time are alike\n"
+	       "blocked: accuracy in folds that are blocks of time; test: accuracy on the days "
+	       "after the training; both are realistic\n"
+	       "q1, q3: quartiles of the test accuracy over targets; good: share of targets whose "
+	       "test accuracy exceeds %.2f\n"
+	       "calibration: mean difference between predicted and observed probability; true "
+	       "state: accuracy against the true state, if it is known\n",
+	       evaluated->min_accuracy);
 }
 
-/* Trains on the first days: those of --days, else 80 % of the time. */
+/* Trains on the first --days, by default on FORECAST_TRAINING_SHARE of the time. */
 static int choose_windows(const struct command *command, const struct forecast_args *args,
 			  const struct chronicle *chronicle, struct judgement_plan *plan)
 {
 	double days, from = 0, to = 0, wanted_from, wanted_to;
-	int ret = window_days(command, args->days, &days);
+	int ret = window_parse_days(command, args->days, &days);
 
 	if (!ret)
-		ret = window_take(command, args->since, args->until, &wanted_from, &wanted_to);
+		ret = window_parse(command, args->since, args->until, &wanted_from, &wanted_to);
 	if (ret)
 		return ret;
 	chronicle_span(chronicle, &from, &to);
 	plan->labels.from_s = fmax(from, wanted_from);
 	plan->test_to_s = fmin(nextafter(to, INFINITY), wanted_to);
 	if (isnan(days))
-		days = 0.8 * (plan->test_to_s - plan->labels.from_s);
+		days = FORECAST_TRAINING_SHARE * (plan->test_to_s - plan->labels.from_s);
 	plan->labels.to_s = plan->labels.from_s + days;
 	if (!(plan->labels.to_s < plan->test_to_s))
-		return command_misuse(command, "--days leaves no data to test on");
+		return command_misuse(command, "--days leaves no data for the test");
 	return COMMAND_GOOD;
 }
 
@@ -374,8 +384,8 @@ static int make_plan(const struct command *command, const struct forecast_args *
 	struct forecaster_plan common;
 	int ret;
 
-	wish.method = "svm"; /* the list of methods is judged below */
-	ret = forecast_plan(command, &wish, "paper", &common);
+	wish.method = "svm"; /* judgement_run() parses the list of methods */
+	ret = forecast_plan(command, &wish, &common);
 	if (ret)
 		return ret;
 	judgement_plan_init(plan);
@@ -391,12 +401,12 @@ static int make_plan(const struct command *command, const struct forecast_args *
 }
 
 static int parse_min_accuracy(const struct command *command, const struct forecast_args *args,
-			      double *bound)
+			      double *share)
 {
 	char *end;
 
-	*bound = strtod(args->min_accuracy, &end);
-	if (end == args->min_accuracy || *end || !(*bound > 0 && *bound < 1))
+	*share = strtod(args->min_accuracy, &end);
+	if (end == args->min_accuracy || *end || !(*share > 0 && *share < 1))
 		return command_misuse(
 			command, "--min-accuracy: expected a number between 0 and 1, got \"%s\"",
 			args->min_accuracy);
@@ -423,7 +433,7 @@ static int run_evaluation(const struct command *command, const struct forecast_a
 	}
 	plan->progress = interrupt_show_progress;
 	plan->progress_arg = &progress;
-	progress_start(&progress, "judging", 0);
+	progress_start(&progress, "evaluating", 0);
 	interrupt_catch(&stop);
 	r = judgement_run(&evaluated->judgement, evaluated->chronicle, &source->site, plan, &err);
 	interrupt_restore(&stop);
@@ -433,7 +443,7 @@ static int run_evaluation(const struct command *command, const struct forecast_a
 	free(some);
 	if (r == -EINVAL)
 		return command_misuse(command, "--method: %s", err.text);
-	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
+	return r < 0 ? command_fail_err(command, r, &err) : COMMAND_GOOD;
 }
 
 static int evaluate_run(struct command *command)
@@ -442,7 +452,7 @@ static int evaluate_run(struct command *command)
 	struct forecast_data source = { 0 };
 	struct evaluated evaluated = { 0 };
 	struct judgement_plan plan = { 0 };
-	int ret = parse_min_accuracy(command, args, &evaluated.bound);
+	int ret = parse_min_accuracy(command, args, &evaluated.min_accuracy);
 
 	if (!ret)
 		ret = forecast_open(command, args, -INFINITY, INFINITY, &source);
@@ -454,7 +464,7 @@ static int evaluate_run(struct command *command)
 	if (!ret && args->csv)
 		ret = forecast_csv(command, args, &evaluated, &source.site, &plan);
 	if (!ret) {
-		evaluated_show(args, &evaluated);
+		show_evaluation(args, &evaluated);
 		ret = command_finish(command);
 	}
 	judgement_release(&evaluated.judgement);
@@ -464,8 +474,10 @@ static int evaluate_run(struct command *command)
 
 const struct command_ops command_forecast_evaluate = {
 	.name = "evaluate",
-	.help = "compare methods on past data",
-	.about = "  sluice forecast evaluate --method all --days 8",
+	.help = "compare learning methods on past data",
+	.about = "Trains each method on the first days and tests it on the others. Baselines that "
+		 "need no learning are shown for comparison.\n\n"
+		 "  sluice forecast evaluate --method all --days 8",
 	.options = evaluate_options,
 	.args_bytes = sizeof(struct forecast_args),
 	.run = evaluate_run,

@@ -18,21 +18,24 @@
 #define FIELD(name) offsetof(struct probe_args, name)
 
 static const struct option export_options[] = {
-	OPTION_INCLUDE(probe_system_options, 0),
 	{ 'o', "output", "FILE", NULL,
 	  "write to FILE, compressed if it ends in .gz (default: standard output)", OPTION_TEXT,
 	  FIELD(output) },
-	{ 0, "since", "TIME", NULL, "omit earlier data; a date or seconds since 1970 (UTC)",
+	{ 0, "system", "NAME", NULL,
+	  "use the probe data of this system (default: setting probe.system)", OPTION_TEXT,
+	  FIELD(system) },
+	{ 0, "since", "TIME", NULL, "ignore earlier data; a date or seconds since 1970 (UTC)",
 	  OPTION_TEXT, FIELD(since) },
-	{ 0, "until", "TIME", NULL, "omit later data", OPTION_TEXT, FIELD(until) },
-	{ 0, "simulate", "NAME", NULL, "export a simulated system, such as titan", OPTION_TEXT,
+	{ 0, "until", "TIME", NULL, "ignore later data", OPTION_TEXT, FIELD(until) },
+	{ 0, "simulate", "NAME", NULL,
+	  "use the simulated system NAME, such as titan, instead of the store", OPTION_TEXT,
 	  FIELD(simulate) },
 	{ 0, "days", "DAYS", NULL, "with --simulate: number of days (default: as in the paper)",
 	  OPTION_TEXT, FIELD(days) },
-	{ 0, "max-targets", "N", NULL, "with --simulate: only the first N targets", OPTION_COUNT,
+	{ 0, "max-targets", "N", NULL, "with --simulate: use only N targets", OPTION_COUNT,
 	  FIELD(max_targets) },
-	{ 0, "seed", "N", "1", "with --simulate: seed; the same seed gives the same data",
-	  OPTION_COUNT, FIELD(seed) },
+	{ 0, "seed", "N", "1", "with --simulate: seed of the random numbers", OPTION_COUNT,
+	  FIELD(seed) },
 	{ 0 }
 };
 
@@ -95,19 +98,19 @@ static int export_run(struct command *command)
 	const struct probe_args *args = command->args;
 	struct err err = { 0 };
 	double from_s = 0, to_s = 0, days_s = NAN;
-	int r = window_take(command, args->since, args->until, &from_s, &to_s);
+	int r = window_parse(command, args->since, args->until, &from_s, &to_s);
 
 	if (r == COMMAND_GOOD)
-		r = window_days(command, args->days, &days_s);
+		r = window_parse_days(command, args->days, &days_s);
 	if (r != COMMAND_GOOD)
 		return r;
 	r = args->simulate ? write_simulated(args, days_s, from_s, to_s, &err)
 			   : write_stored(command, args, from_s, to_s, &err);
 	if (r >= 0)
 		return COMMAND_GOOD;
-	command_fail(command, "%s", err.text);
-	return r == -ENODATA || (r == -ENOENT && !args->simulate) ? COMMAND_NO_DATA
-								  : COMMAND_FAILED;
+	/* An unknown simulated system is a mistake; an empty store is not. */
+	return r == -ENOENT && args->simulate ? command_fail(command, "%s", err.text)
+					      : command_fail_err(command, r, &err);
 }
 
 const struct command_ops command_forecast_export = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice forecast: which storage targets will be busy. This file has the option tables that its
- * subcommands share, and the group.
+ * sluice forecast: forecasts which storage targets will be busy. This file has the option tables
+ * that its subcommands share, and the group.
  */
 #include "cmd/forecast/forecast.h"
 
@@ -11,15 +11,21 @@
 
 #define FIELD(name) offsetof(struct forecast_args, name)
 
-const struct option forecast_data_options[] = {
+const struct option forecast_system_options[] = {
 	{ 0, "system", "NAME", NULL,
 	  "use the probe data of this system (default: the only one in the store)", OPTION_TEXT,
 	  FIELD(system) },
-	{ 0, "site", "NAME|FILE", NULL, "description of the site: queues, size classes, policy",
+	{ 0, "site", "NAME|FILE", NULL,
+	  "description of the site: queues, size classes, policy (default: setting probe.site)",
 	  OPTION_TEXT, FIELD(site) },
+	{ 0 }
+};
+
+const struct option forecast_data_options[] = {
+	OPTION_INCLUDE(forecast_system_options, 0),
 	{ 0, "input", "FILE", NULL,
-	  "read a file of 'sluice forecast export' instead of the store; may be repeated",
-	  OPTION_LIST, FIELD(inputs) },
+	  "read probe data from FILE instead of the store; may be repeated", OPTION_LIST,
+	  FIELD(inputs) },
 	{ 0 }
 };
 
@@ -32,33 +38,39 @@ const struct option forecast_range_options[] = {
 
 const struct option forecast_simulated_options[] = {
 	{ 0, "simulate", "NAME", NULL,
-	  "use a simulated system, such as titan, instead of the store", OPTION_TEXT,
+	  "use the simulated system NAME, such as titan, instead of the store", OPTION_TEXT,
 	  FIELD(simulate) },
-	{ 0, "max-targets", "N", NULL, "use only N targets", OPTION_COUNT, FIELD(max_targets) },
+	{ 0, "max-targets", "N", NULL, "with --simulate: use only N targets", OPTION_COUNT,
+	  FIELD(max_targets) },
 	{ 0 }
 };
 
 const struct option forecast_model_options[] = { { 'm', "model", "FILE", NULL,
-						   "the model (default: setting forecast.model)",
+						   "fitted model (default: setting forecast.model)",
 						   OPTION_TEXT, FIELD(model) },
 						 { 0 } };
 
+const struct option forecast_method_options[] = {
+	{ 0, "method", "METHOD", "svm", "learning method, as 'sluice lab learn show' lists them",
+	  OPTION_TEXT, FIELD(method) },
+	{ 0, "method-options", "NAME=VALUE,...", NULL, "options of the method, such as cost=2",
+	  OPTION_TEXT, FIELD(method_options) },
+	{ 0 }
+};
+
 const struct option forecast_training_options[] = {
-	{ 0, "features", "SETS", NULL,
-	  "features to use: paper, recent, all, or groups separated by commas", OPTION_TEXT,
-	  FIELD(features) },
-	{ 0, "history", "TIME", "10m", "age of the oldest probes that a forecast uses", OPTION_TIME,
+	{ 0, "history", "TIME", "10m", "maximum age of probes that a forecast uses", OPTION_TIME,
 	  FIELD(history_ns) },
-	{ 0, "horizon", "TIME", "0", "how far ahead to forecast", OPTION_TIME, FIELD(horizon_ns) },
+	{ 0, "horizon", "TIME", "0", "forecast this far ahead", OPTION_TIME, FIELD(horizon_ns) },
 	{ 0, "states", LABELS_SCOPES, "system",
 	  "define idle and busy for the whole system, or for each target", OPTION_CHOICE,
 	  FIELD(scope) },
-	{ 'k', "folds", "N", "8", "cross-validation folds; 0 for none", OPTION_COUNT,
+	{ 'k', "folds", "N", "8", "number of cross-validation folds; 0: none", OPTION_COUNT,
 	  FIELD(folds) },
 	{ 0, "calibration", CALIBRATION_WORDS, "platt",
-	  "how classifier scores become probabilities", OPTION_CHOICE, FIELD(calibration) },
-	{ 0, "seed", "N", "1", "seed; the same seed gives the same labels and models", OPTION_COUNT,
-	  FIELD(seed) },
+	  "method that turns classifier scores into probabilities", OPTION_CHOICE,
+	  FIELD(calibration) },
+	{ 0, "seed", "N", "1", "seed of the random numbers", OPTION_COUNT, FIELD(seed) },
 	{ 'T', "threads", "N", NULL, "number of threads (default: all cores)", OPTION_COUNT,
 	  FIELD(threads) },
 	{ 0 }
@@ -102,21 +114,18 @@ static const struct command_ops *const subcommands[] = {
 const struct command_ops command_forecast = {
 	.name = "forecast",
 	.help = "probe storage targets and forecast which ones will be busy",
-	.about =
-		"A storage target is a part of the storage that can be busy while others are idle: "
-		"a "
-		"Lustre OST or OSS, a CephFS pool, or a directory on a device of its own. 'sluice "
-		"forecast probe' measures small writes to each target and records the running "
-		"jobs. "
-		"From this data, models learn which targets will be idle or busy for writes of a "
-		"given "
-		"size. The two states are found in the write times themselves, as a mixture of two "
-		"log-normal distributions, so a forecast of the state is also one of the time.\n\n"
-		"  sluice forecast probe a=/mnt/a b=/mnt/b   collect data (leave it running)\n"
-		"  sluice forecast train                     learn from the data in the store\n"
-		"  sluice forecast                           forecast for the current minute\n"
-		"  sluice forecast place --total 288G        how much to write to which target\n"
-		"  sluice run --place hedged -- ./program    place new files by forecast",
+	.about = "A storage target is a part of the storage that can be busy while others are "
+		 "idle: a Lustre OST or OSS, a CephFS pool, or a directory on a device of its "
+		 "own. 'sluice forecast probe' measures small writes to each target and records "
+		 "the running jobs. From this data, models learn which targets will be idle or "
+		 "busy for writes of a given size. The two states are found in the write times "
+		 "themselves, as a mixture of two log-normal distributions, so a forecast of the "
+		 "state is also one of the time.\n\n"
+		 "  sluice forecast probe a=/mnt/a b=/mnt/b   collect data (leave it running)\n"
+		 "  sluice forecast train                     learn from the data in the store\n"
+		 "  sluice forecast                           forecast for the current minute\n"
+		 "  sluice forecast place --total 288G        how much to write to which target\n"
+		 "  sluice run --place hedged -- ./program    place new files by forecast",
 	.subcommands = subcommands,
 	.fallback = "now",
 };

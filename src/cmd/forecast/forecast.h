@@ -14,9 +14,15 @@
 
 struct forecaster;
 struct forecaster_plan;
-struct json;
+struct placement_limits;
 
 #define FORECAST_SCHEMA "sluice.forecast/1"
+
+/* Share of the days that evaluate and simulate train on by default, as in the paper (8 of 10). */
+#define FORECAST_TRAINING_SHARE 0.8
+
+/* A forecast is stale if the newest probe is older than this many times --history. */
+#define FORECAST_STALE_WINDOWS 2
 
 struct forecast_args {
 	/* The probe data. */
@@ -44,12 +50,20 @@ struct forecast_args {
 };
 
 /* Option tables that subcommands include; their rows fill a struct forecast_args. */
-extern const struct option forecast_data_options[], forecast_range_options[],
-	forecast_simulated_options[], forecast_model_options[], forecast_training_options[],
-	forecast_busy_options[], forecast_json_options[];
+extern const struct option forecast_system_options[], forecast_data_options[],
+	forecast_range_options[], forecast_simulated_options[], forecast_model_options[],
+	forecast_method_options[], forecast_training_options[], forecast_busy_options[],
+	forecast_json_options[];
+
+/* The row of --features, whose default differs between commands. */
+#define FORECAST_FEATURES_OPTION(fallback)                                                    \
+	{                                                                                     \
+		0, "features", "SETS", fallback,                                              \
+			"features to use: paper, recent, all, or groups separated by commas", \
+			OPTION_TEXT, offsetof(struct forecast_args, features)                 \
+	}
 
 /* The limits of the site, and --busy-threshold. Returns an exit code; errors were printed. */
-struct placement_limits;
 int forecast_limits(const struct command *command, const struct forecast_args *args,
 		    const struct site *site, struct placement_limits *limits);
 
@@ -80,15 +94,12 @@ int forecast_latest(const struct command *command, const struct forecast_args *a
 		    const struct forecaster *forecaster, struct forecast_data *source,
 		    double *now_s);
 
-/* Prints err. Returns COMMAND_NO_DATA for -ENODATA and -ENOENT, else COMMAND_FAILED. */
-int forecast_fail(const struct command *command, int r, const struct err *err);
-
 /*
- * Makes a training plan from the options, except for the time range; `features` is the default of
- * --features. Returns an exit code; errors were printed.
+ * Makes a training plan from the options, except for the time range. Returns an exit code; errors
+ * were printed.
  */
 int forecast_plan(const struct command *command, const struct forecast_args *args,
-		  const char *features, struct forecaster_plan *plan);
+		  struct forecaster_plan *plan);
 
 /* Trains, shows progress, and can be interrupted. Returns an exit code; errors were printed. */
 int forecast_fit(const struct command *command, const struct forecast_data *source,

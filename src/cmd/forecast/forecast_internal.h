@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the files of `sluice forecast evaluate` share.
+ * Shared by the files of `sluice forecast evaluate`.
  */
 #ifndef SLUICE_CMD_FORECAST_FORECAST_INTERNAL_H
 #define SLUICE_CMD_FORECAST_FORECAST_INTERNAL_H
@@ -8,13 +8,16 @@
 #include "cmd/forecast/forecast.h"
 #include "predict/forecast/states/judgement.h"
 
+/* The evaluation and the data it was made on. */
 struct evaluated {
 	struct judgement judgement;
 	const struct chronicle *chronicle;
-	double bound; /* of accuracy, for the share of targets above it */
+	double min_accuracy; /* the share of targets above it is reported */
 };
 
-/* --csv: the rows of all cases, for other programs to learn from. */
+/*
+ * Writes the rows of all cases to the file of --csv. Returns an exit code; errors were printed.
+ */
 int forecast_csv(const struct command *command, const struct forecast_args *args,
 		 const struct evaluated *evaluated, const struct site *site,
 		 const struct judgement_plan *plan);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice forecast import: adds files of probe data to the store: those that ranks have spooled,
- * those of other machines, or those of the paper.
+ * sluice forecast import: adds probe data from files to the store: files that ranks have spooled,
+ * exports of other machines, or the data of the paper.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,9 +16,14 @@
 #include "predict/forecast/chronicle/blocks.h"
 #include "store/store.h"
 
-static const struct option import_options[] = { OPTION_INCLUDE(probe_system_options, 0),
-						OPTION_INCLUDE(probe_json_options, 0),
-						{ 0 } };
+static const struct option import_options[] = {
+	{ 0, "system", "NAME", NULL,
+	  "name that the probe data is stored under (default: as in the file, else setting "
+	  "probe.system)",
+	  OPTION_TEXT, offsetof(struct probe_args, system) },
+	OPTION_INCLUDE(probe_json_options, 0),
+	{ 0 },
+};
 
 struct import {
 	struct command *command;
@@ -144,10 +149,14 @@ static int import_run(struct command *command)
 
 const struct command_ops command_forecast_import = {
 	.name = "import",
-	.help = "add files of probe data to the store",
+	.help = "add probe data from files to the store",
 	.operands = "FILE...",
 	.operands_min = 1,
 	.operands_max = -1,
+	.about = "FILE is written by 'sluice forecast export' or 'sluice forecast probe "
+		 "--spool-dir', and may be compressed; - is standard input. Data that the store "
+		 "already has is not added again.\n\n"
+		 "  sluice forecast import rows/*",
 	.options = import_options,
 	.args_bytes = sizeof(struct probe_args),
 	.run = import_run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice forecast now: the forecast for every target and write size at the current minute.
+ * sluice forecast now: prints the forecast for every target and write size at the current minute.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,24 +10,32 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/unit.h"
+#include "cli/format.h"
 #include "cmd/forecast/forecast.h"
 #include "predict/forecast/states/forecaster.h"
 
-static const struct option now_options[] = { OPTION_INCLUDE(forecast_model_options, 0),
-					     OPTION_INCLUDE(forecast_data_options, 0),
+static const struct option now_options[] = {
+	{ 0, "until", "TIME", NULL,
+	  "ignore later data, and forecast for this time instead of now; a date or seconds since "
+	  "1970 (UTC)",
+	  OPTION_TEXT, offsetof(struct forecast_args, until) },
+	OPTION_INCLUDE(forecast_model_options, 0),
+	OPTION_INCLUDE(forecast_data_options, 0),
 	OPTION_INCLUDE(forecast_simulated_options, 0),
-					     { 0, "until", "TIME", NULL,
-					       "forecast for this time instead of now", OPTION_TEXT,
-					       offsetof(struct forecast_args, until) },
-					     OPTION_INCLUDE(forecast_json_options, 0),
-					     { 0 } };
+	{ 0, "seed", "N", "1", "with --simulate: seed of the random numbers", OPTION_COUNT,
+	  offsetof(struct forecast_args, seed) },
+	OPTION_INCLUDE(forecast_json_options, 0),
+	{ 0 },
+};
+
+#define BUSY_PROBABILITY 0.5
 
 /* The forecasts that are printed. */
 struct outlook {
 	const struct forecaster *forecaster;
 	const char *path;
-	double now_s, age_s; /* of the newest probe of all; INFINITY: none */
+	double now_s; /* the time of the forecast */
+	double age_s; /* of the newest probe of all targets; INFINITY: there is none */
 	bool is_stale;
 	struct forecast *answers; /* targets x sizes */
 	double *ages;		  /* per target */
@@ -49,16 +57,7 @@ static void compute_outlook(struct outlook *outlook, const struct features *feat
 
 static const char *state_name(const struct forecast *answer)
 {
-	return isnan(answer->busy) ? "unknown" : answer->busy > 0.5 ? "busy" : "idle";
-}
-
-static const char *format_seconds(char out[UNIT_TEXT], double seconds)
-{
-	if (!(seconds < 9e9))
-		snprintf(out, UNIT_TEXT, "-");
-	else
-		unit_ns(out, (int64_t)(seconds * 1e9));
-	return out;
+	return isnan(answer->busy) ? "unknown" : answer->busy > BUSY_PROBABILITY ? "busy" : "idle";
 }
 
 static void add_row(struct table *table, const struct outlook *outlook, size_t target, size_t size)
@@ -163,12 +162,12 @@ static int show_outlook(const struct command *command, const struct forecast_arg
 		return ret;
 	if (isfinite(outlook->age_s))
 		command_fail(command,
-			     "the newest probe is %s old, so this forecast shows usual rather than "
-			     "current times; is 'sluice forecast probe' running?",
-			     unit_ns(age, (int64_t)(outlook->age_s * 1e9)));
+			     "the newest probe is %s old, so this forecast shows typical instead "
+			     "of current times; is 'sluice forecast probe' running?",
+			     format_seconds(age, outlook->age_s));
 	else
 		command_fail(command,
-			     "there is no recent probe, so this forecast shows usual rather than "
+			     "there is no recent probe, so this forecast shows typical instead of "
 			     "current times; is 'sluice forecast probe' running?");
 	return COMMAND_NO_DATA;
 }
@@ -197,7 +196,8 @@ static int now_run(struct command *command)
 			      &forecaster.features);
 		compute_outlook(&outlook, &features);
 		features_release(&features);
-		outlook.is_stale = !(outlook.age_s <= 2 * forecaster.features.window_s);
+		outlook.is_stale =
+			!(outlook.age_s <= FORECAST_STALE_WINDOWS * forecaster.features.window_s);
 		ret = show_outlook(command, args, &outlook);
 	}
 	forecast_data_close(&source);
@@ -207,14 +207,12 @@ static int now_run(struct command *command)
 
 const struct command_ops command_forecast_now = {
 	.name = "now",
-	.help = "forecast for the current minute",
+	.help = "forecast which targets are busy now",
 	.about = "A forecast uses the probes of the last minutes (see 'sluice forecast train "
-		 "--history'). "
-		 "If the newest probe is older than twice that time, a warning is printed and the "
-		 "exit "
-		 "status is 3. The column \"method\" shows \"shares\" for a target with too few "
-		 "writes "
-		 "for a model of its own: its forecast is the share of its past states.",
+		 "--history'). If the newest probe is older than twice that time, a warning is "
+		 "printed and the exit status is 3. The column \"method\" shows \"shares\" for a "
+		 "target with too few writes for a model of its own: its forecast is the share of "
+		 "its past states.",
 	.options = now_options,
 	.args_bytes = sizeof(struct forecast_args),
 	.run = now_run,

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice forecast place: how much to write to which target, according to the current forecast and
- * within the policy of the site, and the expected gain.
+ * sluice forecast place: computes how much to write to each target, according to the current
+ * forecast and within the policy of the site, and the expected gain.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/date.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/unit.h"
@@ -24,21 +23,28 @@
 #define FIELD(name) offsetof(struct forecast_args, name)
 
 static const struct option place_options[] = {
-	{ 0, "total", "SIZE", NULL, "bytes to write in total", OPTION_SIZE, FIELD(total) },
-	{ 0, "rule", PLACEMENT_WORDS, "hedged", "how shares are computed", OPTION_CHOICE,
-	  FIELD(rule) },
-	{ 's', "size", "SIZE", NULL, "use forecasts for writes of this size (default: the largest)",
-	  OPTION_SIZE, FIELD(size) },
-	{ 0, "stripe", "SIZE", "1M", "round shares to multiples of this size", OPTION_SIZE,
-	  FIELD(stripe) },
+	{ 0, "total", "SIZE", NULL, "number of bytes to write to all targets together (required)",
+	  OPTION_SIZE, FIELD(total) },
+	{ 0, "rule", PLACEMENT_WORDS, "hedged", "rule that computes the share of each target",
+	  OPTION_CHOICE, FIELD(rule) },
+	{ 's', "size", "SIZE", NULL,
+	  "size of one write whose forecasts are used (default: the largest)", OPTION_SIZE,
+	  FIELD(size) },
+	{ 0, "stripe", "SIZE", "1M", "round the share of each target to a multiple of this size",
+	  OPTION_SIZE, FIELD(stripe) },
 	OPTION_INCLUDE(forecast_busy_options, 0),
-	{ 'p', "params", "FILE", NULL, "write a parameter file for 'sluice run --params'",
-	  OPTION_TEXT, FIELD(params) },
+	{ 'p', "params", "FILE", NULL,
+	  "write the placement to a parameter file for 'sluice run --params'", OPTION_TEXT,
+	  FIELD(params) },
 	OPTION_INCLUDE(forecast_model_options, 0),
 	OPTION_INCLUDE(forecast_data_options, 0),
 	OPTION_INCLUDE(forecast_simulated_options, 0),
-	{ 0, "until", "TIME", NULL, "use the forecast for this time instead of now", OPTION_TEXT,
-	  FIELD(until) },
+	{ 0, "seed", "N", "1", "with --simulate: seed of the random numbers", OPTION_COUNT,
+	  FIELD(seed) },
+	{ 0, "until", "TIME", NULL,
+	  "ignore later data, and use the forecast for this time instead of now; a date or "
+	  "seconds since 1970 (UTC)",
+	  OPTION_TEXT, FIELD(until) },
 	OPTION_INCLUDE(forecast_json_options, 0),
 	{ 0 }
 };
@@ -50,15 +56,16 @@ struct proposal {
 	const struct forecaster *forecaster;
 	const struct site *site;
 	enum placement_rule rule;
-	size_t size; /* number of the write size */
+	size_t size; /* index of the write size */
 	uint64_t total, stripe;
-	double now_s, age_s; /* of the newest probe; INFINITY: none */
+	double now_s; /* the time of the forecast */
+	double age_s; /* of the newest probe; INFINITY: there is none */
 	struct placement_limits limits;
 	size_t count, allowed, unknown;
 	struct placement_target *targets;
 	double *shares;
 	uint64_t *bytes;
-	struct placement_result expected, equal; /* seconds for all bytes */
+	struct placement_result expected, equal; /* with these and with equal shares; seconds */
 };
 
 static void proposal_release(struct proposal *proposal)
@@ -94,7 +101,7 @@ static int choose_size(const struct command *command, const struct forecast_args
 	if (args->size != OPTION_NONE)
 		size = forecaster_size(forecaster, args->size);
 	if (size < 1) {
-		command_fail(command, "the model has no writes of %s",
+		command_fail(command, "the model has no forecasts for writes of %s",
 			     unit_bytes(text, args->size == OPTION_NONE ? 0 : (double)args->size));
 		return COMMAND_NO_DATA;
 	}
@@ -102,7 +109,7 @@ static int choose_size(const struct command *command, const struct forecast_args
 	return COMMAND_GOOD;
 }
 
-static void ask_all(struct proposal *proposal, const struct forecast_data *source)
+static void query_forecasts(struct proposal *proposal, const struct forecast_data *source)
 {
 	const struct forecaster *forecaster = proposal->forecaster;
 	struct features features;
@@ -124,7 +131,7 @@ static void ask_all(struct proposal *proposal, const struct forecast_data *sourc
 	features_release(&features);
 }
 
-static void scale_result(struct placement_result *result, double by)
+static void scale_seconds(struct placement_result *result, double by)
 {
 	result->slower_group *= by;
 	result->late *= by;
@@ -153,8 +160,8 @@ static int compute_shares(struct proposal *proposal, struct err *err)
 			  &proposal->expected);
 	placement_foresee(equal, proposal->targets, proposal->count, &proposal->limits,
 			  &proposal->equal);
-	scale_result(&proposal->expected, units);
-	scale_result(&proposal->equal, units);
+	scale_seconds(&proposal->expected, units);
+	scale_seconds(&proposal->equal, units);
 	return 0;
 }
 
@@ -173,25 +180,15 @@ static int propose(const struct command *command, const struct forecast_args *ar
 	proposal->targets = xcalloc(proposal->count + 1, sizeof(*proposal->targets));
 	proposal->shares = xcalloc(proposal->count + 1, sizeof(*proposal->shares));
 	proposal->bytes = xcalloc(proposal->count + 1, sizeof(*proposal->bytes));
-	ask_all(proposal, source);
+	query_forecasts(proposal, source);
 	r = compute_shares(proposal, &err);
-	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
+	return r < 0 ? command_fail_err(command, r, &err) : COMMAND_GOOD;
 }
 
-static int write_file(const struct command *command, const char *path, const struct buf *text)
-{
-	FILE *out = fopen(path, "we");
-	bool bad;
-
-	if (!out)
-		return command_fail(command, "%s: %s", path, strerror(errno));
-	bad = fwrite(text->data, 1, text->len, out) != text->len;
-	if (fclose(out) != 0 || bad)
-		return command_fail(command, "%s: %s", path, strerror(errno));
-	return COMMAND_GOOD;
-}
-
-/* --params: what 'sluice run' spreads new files by. The site says how files get onto a target. */
+/*
+ * Writes the file of --params, by which 'sluice run' distributes new files. The site describes how
+ * a file is created on a target.
+ */
 static int write_params(const struct command *command, const struct forecast_args *args,
 			const struct forecast_data *source, const struct proposal *proposal)
 {
@@ -212,32 +209,34 @@ static int write_params(const struct command *command, const struct forecast_arg
 		r = param_json.write(&set, &text, &err);
 	param_set_release(&set);
 	if (r < 0)
-		return forecast_fail(command, r, &err);
-	return write_file(command, args->params, &text);
+		return command_fail_err(command, r, &err);
+	if (file_write_all(args->params, text.data, text.len, &err) < 0)
+		return command_fail(command, "%s", err.text);
+	return COMMAND_GOOD;
 }
 
 static const struct sheet_column target_columns[] = {
-	{ "target", "target", 0 },	  { ">busy", "busy", 3 },
-	{ ">seconds", "seconds", 3 },	  { ">share", "share", 5 },
-	{ ">of equal", "of_equal", 3 },	  { ">bytes", "bytes", 0 },
-	{ ">finished s", "finish_s", 2 }, { 0 },
+	{ "target", "target", 0 },	    { ">busy", "busy", 3 },
+	{ ">seconds", "seconds", 3 },	    { ">share", "share", 5 },
+	{ ">times equal", "of_equal", 3 },  { ">bytes", "bytes", 0 },
+	{ ">done after s", "finish_s", 2 }, { 0 },
 };
 
 static const struct sheet_column metric_columns[] = {
-	{ "all is written, by", "metric", 0 },
-	{ ">equal s", "equal_s", 2 },
-	{ ">so s", "expected_s", 2 },
+	{ "metric", "metric", 0 },
+	{ ">equal shares s", "equal_s", 2 },
+	{ ">this placement s", "expected_s", 2 },
 	{ ">gain", "gain", 3 },
 	{ 0 },
 };
 
-static double finish_of(const struct proposal *p, size_t t)
+static double finish_seconds(const struct proposal *p, size_t t)
 {
 	return placement_expects(&p->targets[t]) * (double)p->bytes[t] /
 	       (double)p->forecaster->sizes[p->size];
 }
 
-static void show_target(struct sheet *sheet, const struct proposal *p, size_t t)
+static void add_target(struct sheet *sheet, const struct proposal *p, size_t t)
 {
 	const struct placement_target *target = &p->targets[t];
 
@@ -247,10 +246,10 @@ static void show_target(struct sheet *sheet, const struct proposal *p, size_t t)
 	sheet_number(sheet, p->shares[t]);
 	sheet_number(sheet, p->shares[t] * (double)p->allowed);
 	sheet_number(sheet, (double)p->bytes[t]);
-	sheet_number(sheet, finish_of(p, t));
+	sheet_number(sheet, finish_seconds(p, t));
 }
 
-static void show_metrics(struct sheet *sheet, const struct proposal *p)
+static void add_metrics(struct sheet *sheet, const struct proposal *p)
 {
 	for (size_t m = 0; m < PLACEMENT_METRICS; m++) {
 		double equal = placement_metric(&p->equal, m);
@@ -261,23 +260,23 @@ static void show_metrics(struct sheet *sheet, const struct proposal *p)
 		sheet_number(sheet, expected);
 		sheet_number(sheet, equal / expected - 1);
 	}
-	sheet_note(sheet,
-		   "means over times drawn from the forecasts; they hold if the forecasts do");
+	sheet_note(sheet, "means over write times drawn from the forecasts; they are as reliable "
+			  "as the forecasts");
 }
 
 /* Adds a note for each limit of the site. */
-static void show_policy(struct sheet *sheet, const struct proposal *p)
+static void add_policy_notes(struct sheet *sheet, const struct proposal *p)
 {
 	if (p->allowed < p->count)
-		sheet_note(sheet, "site %s: files may be put on %zu of %zu targets (%s)",
+		sheet_note(sheet, "site %s: files may be placed on %zu of %zu targets (%s)",
 			   p->site->name, p->allowed, p->count, p->site->allow);
 	if (p->limits.least > 0 || p->limits.most > 0)
-		sheet_note(sheet, "site %s: a target gets %g to %g times its equal share",
+		sheet_note(sheet, "site %s: each target gets %g to %g times an equal share",
 			   p->site->name, p->limits.least,
 			   p->limits.most > 0 ? p->limits.most : INFINITY);
 	if (p->unknown)
 		sheet_note(sheet,
-			   "there is no forecast for %zu targets; the mean of the others is used",
+			   "%zu targets have no forecast; the mean of the others is used for them",
 			   p->unknown);
 }
 
@@ -294,7 +293,7 @@ static void json_target(struct json *json, const struct proposal *p, size_t t)
 	json_real(json, "share", p->shares[t]);
 	json_real(json, "of_equal", p->shares[t] * (double)p->allowed);
 	json_count(json, "bytes", p->bytes[t]);
-	json_real(json, "finish_s", finish_of(p, t));
+	json_real(json, "finish_s", finish_seconds(p, t));
 	json_close(json);
 }
 
@@ -331,10 +330,11 @@ static void show_proposal(const struct forecast_args *args, const struct proposa
 
 	sheet_init(&targets, "placement", "bytes per target", target_columns);
 	for (size_t t = 0; t < p->count; t++)
-		show_target(&targets, p, t);
-	show_policy(&targets, p);
-	sheet_init(&metrics, "metrics", "expected time until all is written", metric_columns);
-	show_metrics(&metrics, p);
+		add_target(&targets, p, t);
+	add_policy_notes(&targets, p);
+	sheet_init(&metrics, "metrics", "expected time until all bytes are written",
+		   metric_columns);
+	add_metrics(&metrics, p);
 	if (args->json) {
 		show_json(p, &metrics);
 	} else {
@@ -352,7 +352,7 @@ static void show_proposal(const struct forecast_args *args, const struct proposa
 static int check_args(const struct command *command, const struct forecast_args *args)
 {
 	if (args->total == OPTION_NONE || !args->total)
-		return command_misuse(command, "missing --total SIZE: how many bytes to write");
+		return command_misuse(command, "missing --total SIZE");
 	if (!args->stripe)
 		return command_misuse(command, "--stripe must be positive");
 	return COMMAND_GOOD;
@@ -381,11 +381,12 @@ static int place_run(struct command *command)
 	if (!ret) {
 		show_proposal(args, &proposal);
 		ret = command_finish(command);
-		if (!ret && !(proposal.age_s <= 2 * forecaster.features.window_s))
+		if (!ret &&
+		    !(proposal.age_s <= FORECAST_STALE_WINDOWS * forecaster.features.window_s))
 			command_warn(
 				command,
-				"there is no recent probe, so this placement follows usual rather "
-				"than current times; is 'sluice forecast probe' running?");
+				"there is no recent probe, so this placement follows typical "
+				"instead of current times; is 'sluice forecast probe' running?");
 	}
 	proposal_release(&proposal);
 	forecast_data_close(&source);
@@ -395,14 +396,11 @@ static int place_run(struct command *command)
 
 const struct command_ops command_forecast_place = {
 	.name = "place",
-	.help = "compute how much to write to which target",
-	.about = "Distributes bytes over the targets so that all of them are written as early as "
-		 "possible: "
-		 "in equal shares, by classes (the paper's rule: idle or busy), by the expected "
-		 "time of "
-		 "each target, or hedged, which limits the loss if forecasts are wrong. The limits "
-		 "in "
-		 "the [placement] section of the site's file apply.\n\n"
+	.help = "compute how much to write to each target",
+	.about = "Distributes bytes over the targets so that the last of them is written as early "
+		 "as possible. Rules: equal shares; classes (idle or busy, as in the paper); the "
+		 "expected time of each target; or hedged, which limits the loss if forecasts are "
+		 "wrong. The limits in the [placement] section of the site's file apply.\n\n"
 		 "  sluice forecast place --total 288G",
 	.options = place_options,
 	.args_bytes = sizeof(struct forecast_args),

@@ -17,44 +17,49 @@
 #define FIELD(name) offsetof(struct probe_args, name)
 
 static const struct option probe_options[] = {
-	OPTION_INCLUDE(probe_system_options, 0),
-	OPTION_INCLUDE(probe_site_options, 0),
-	{ 0, "target", "[NAME=]PLACE", NULL, "a target, as the operands; may be repeated",
-	  OPTION_LIST, FIELD(targets) },
+	{ 0, "target", "[NAME=]PLACE", NULL,
+	  "add a target, written like an operand; may be repeated", OPTION_LIST, FIELD(targets) },
 	{ 0, "every", "TIME", "30s", "time between probes", OPTION_TIME, FIELD(every_ns) },
-	{ 0, "reference-every", "TIME", "5m", "time between reference writes; 0: none", OPTION_TIME,
+	{ 0, "reference-every", "TIME", "5m",
+	  "time between reference writes; 0: no reference writes", OPTION_TIME,
 	  FIELD(reference_every_ns) },
 	{ 0, "sizes", "SIZE,...", "1M,64M,256M,1G",
 	  "size of the probe, then sizes of the reference writes", OPTION_TEXT, FIELD(sizes) },
 	{ 0, "simultaneous", NULL, NULL,
 	  "write the references of all targets at once instead of one after another", OPTION_FLAG,
 	  FIELD(simultaneous) },
-	{ 0, "daily-limit", "SIZE", NULL, "maximum number of bytes per day for all targets",
+	{ 0, "daily-limit", "SIZE", NULL, "maximum number of bytes written per day to all targets",
 	  OPTION_SIZE, FIELD(daily_limit) },
-	{ 0, "target-daily-limit", "SIZE", "400G", "maximum number of bytes per day and target",
-	  OPTION_SIZE, FIELD(target_daily_limit) },
-	{ 0, "rate", "SIZE", NULL, "maximum number of bytes per second, averaged over a minute",
-	  OPTION_SIZE, FIELD(rate) },
+	{ 0, "target-daily-limit", "SIZE", "400G",
+	  "maximum number of bytes written per day to each target", OPTION_SIZE,
+	  FIELD(target_daily_limit) },
+	{ 0, "rate", "SIZE", NULL,
+	  "maximum number of bytes written per second, averaged over a minute", OPTION_SIZE,
+	  FIELD(rate) },
 	{ 0, "timeout", "TIME", "20s", "abandon a write that takes longer", OPTION_TIME,
 	  FIELD(timeout_ns) },
 	{ 0, "method", "auto|direct|fsync", "auto",
-	  "write with O_DIRECT or with fsync (auto: direct where possible)", OPTION_CHOICE,
+	  "write with O_DIRECT or with fsync; auto: O_DIRECT where possible", OPTION_CHOICE,
 	  FIELD(method) },
-	{ 0, "jobs-every", "TIME", "5m", "time between queries of the scheduler; 0: none",
+	{ 0, "jobs-every", "TIME", "5m", "time between queries of the scheduler; 0: no queries",
 	  OPTION_TIME, FIELD(jobs_every_ns) },
 	{ 0, "duration", "TIME", NULL, "stop after TIME (default: when interrupted)", OPTION_TIME,
 	  FIELD(duration_ns) },
-	{ 0, "while", NULL, NULL, "the operands are a command; probe while it runs", OPTION_FLAG,
-	  FIELD(while_command) },
-	{ 0, "cpu", "N", NULL, "with --while: CPU to run on (default: the last one)", OPTION_COUNT,
-	  FIELD(cpu) },
+	{ 0, "while", NULL, NULL, "run the operands as a command, and probe while it runs",
+	  OPTION_FLAG, FIELD(while_command) },
+	{ 0, "cpu", "N", NULL, "with --while: CPU that the probes run on (default: the last one)",
+	  OPTION_COUNT, FIELD(cpu) },
 	{ 0, "per-rank", NULL, NULL, "under mpiexec or srun: rank i probes target i", OPTION_FLAG,
 	  FIELD(per_rank) },
 	{ 0, "all-to-all", NULL, NULL, "with --per-rank: every rank probes every target",
 	  OPTION_FLAG, FIELD(all_to_all) },
 	{ 0, "spool-dir", "DIR", NULL,
-	  "write data to one file per process in DIR, not to the store", OPTION_TEXT,
+	  "write data to one file per process in DIR instead of the store", OPTION_TEXT,
 	  FIELD(spool_dir) },
+	{ 0, "system", "NAME", NULL,
+	  "name that the probe data is stored under (default: setting probe.system)", OPTION_TEXT,
+	  FIELD(system) },
+	OPTION_INCLUDE(probe_site_options, 0),
 	OPTION_INCLUDE(probe_json_options, 0),
 	{ 0 }
 };
@@ -109,7 +114,8 @@ static int read_plan(const struct probe_args *args, struct prober_plan *plan, st
 	return r < 0 ? err_prefix(err, "--sizes") : 0;
 }
 
-/* Targets are operands, except where the operands are a command, and values of --target. */
+/* The targets: values of --target and, without --while, the operands. The caller frees the array.
+ */
 static const char **read_targets(const struct run *run, size_t *count)
 {
 	const struct option_list *list = &run->args->targets;
@@ -134,7 +140,7 @@ static int check_args(const struct run *run)
 		return command_misuse(run->command,
 				      "--while requires a command: --while -- COMMAND");
 	if (args->cpu != OPTION_NONE && args->cpu > INT_MAX)
-		return command_misuse(run->command, "--cpu: no such CPU");
+		return command_misuse(run->command, "--cpu: CPU number too large");
 	return COMMAND_GOOD;
 }
 
@@ -165,7 +171,7 @@ static int read_options(struct run *run, struct probing_options *options)
 	return COMMAND_GOOD;
 }
 
-/* Prints what the run did. COMMAND_GOOD if it measured, or if this rank had no target. */
+/* Prints a summary. Returns COMMAND_GOOD if a write succeeded or this rank had no target. */
 static int finish_run(const struct run *run, const struct probing *probing)
 {
 	probe_show(probing, run->args);
@@ -238,25 +244,22 @@ static int probe_run(struct command *command)
 
 const struct command_ops command_forecast_probe = {
 	.name = "probe",
-	.help = "measure small writes to storage targets, and record running jobs",
-	.operands = "[TARGET]... | --while -- COMMAND [ARG]...",
+	.help = "measure writes to storage targets, and record running jobs",
+	.operands = "[TARGET]... | --while -- COMMAND [ARGUMENT]...",
 	.operands_max = -1,
-	.about = "Writes 1 MiB to each target every 30 seconds, and larger reference files every 5 "
-		 "minutes, and records how long that took. Every 5 minutes it asks the scheduler "
-		 "for "
-		 "the running jobs. 'sluice forecast train' learns from these rows.\n\n"
+	.about = "Writes 1 MiB to each target every 30 seconds, and larger reference files every "
+		 "5 minutes, and records how long that took. Every 5 minutes it asks the "
+		 "scheduler for the running jobs. 'sluice forecast train' learns from these "
+		 "rows.\n\n"
 		 "  sluice forecast probe a=/mnt/a b=/mnt/b\n"
 		 "  sluice forecast probe 'lustre:/scratch/me,ost=3' 'ceph:/mnt/ceph,pool=fast'\n"
 		 "  sluice forecast probe --while -- mpiexec -n 64 ./program\n"
 		 "  mpiexec -n 288 sluice forecast probe --per-rank --site titan --spool-dir "
 		 "rows\n\n"
 		 "Writes bypass the page cache (O_DIRECT) or are followed by fsync; each row "
-		 "records "
-		 "which. Files are always removed, even if the process is killed. If a target does "
-		 "not "
-		 "answer in time, this is recorded, and the target is skipped until it answers "
-		 "again; "
-		 "the other targets are not delayed.",
+		 "records which. Files are always removed, even if the process is killed. If a "
+		 "target does not answer in time, this is recorded, and the target is skipped "
+		 "until it answers again; the other targets are not delayed.",
 	.options = probe_options,
 	.args_bytes = sizeof(struct probe_args),
 	.run = probe_run,

@@ -35,7 +35,7 @@ struct probe_args {
 };
 
 /* Option tables that subcommands include; their rows fill a struct probe_args. */
-extern const struct option probe_system_options[], probe_site_options[], probe_json_options[];
+extern const struct option probe_site_options[], probe_json_options[];
 
 /*
  * The name that rows are stored under: --system, else setting probe.system, else the name of the

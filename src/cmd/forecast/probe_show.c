@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The summary of a probe run: writes, skipped writes, bytes and CPU time.
+ * Prints the summary of `sluice forecast probe`: writes, skipped writes, bytes and CPU time.
  */
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/unit.h"
+#include "cli/format.h"
 #include "cmd/forecast/probe.h"
 #include "predict/forecast/jobs/jobs.h"
 #include "predict/forecast/service/probing.h"
@@ -23,11 +25,12 @@ static const struct {
 	{ "timeouts", ">timeouts", offsetof(struct prober_counts, timeouts) },
 	{ "full", ">full", offsetof(struct prober_counts, full) },
 	{ "failed", ">failed", offsetof(struct prober_counts, failed) },
-	{ "over_budget", ">over budget", offsetof(struct prober_counts, over_budget) },
+	{ "over_budget", ">over limit", offsetof(struct prober_counts, over_budget) },
 	{ "late", ">late", offsetof(struct prober_counts, late) },
 	{ "stuck", ">stuck", offsetof(struct prober_counts, stuck) },
 };
 #define COUNTS (sizeof(counts) / sizeof(counts[0]))
+#define FIRST_COLUMNS 4 /* of the table, before the counts */
 
 static uint64_t count_at(const struct prober_counts *of, size_t i)
 {
@@ -41,14 +44,20 @@ static void counts_json(struct json *json, const struct prober_counts *of)
 		json_count(json, counts[i].name, count_at(of, i));
 }
 
-static double mean(const struct probing_times *times)
+static double mean_seconds(const struct probing_times *times)
 {
-	return times->count ? times->sum_s / (double)times->count : 0.0 / 0.0;
+	return times->count ? times->sum_s / (double)times->count : NAN;
+}
+
+static double worst_seconds(const struct probing_times *times)
+{
+	return times->count ? times->worst_s : NAN;
 }
 
 static void show_json(const struct probing *probing, FILE *out)
 {
-	double cpu = probing_cpu_s(probing), seconds = (double)probing_elapsed_ns(probing) / 1e9;
+	double cpu = probing_cpu_s(probing),
+	       seconds = (double)probing_elapsed_ns(probing) / NS_PER_S;
 	struct prober_counts sum;
 	struct json json;
 
@@ -74,10 +83,8 @@ static void show_json(const struct probing *probing, FILE *out)
 		json_text(&json, "name", probing->targets.rows[number].name);
 		json_text(&json, "kind", probing->targets.rows[number].ops->kind);
 		counts_json(&json, &probing->prober.slots[i].counts);
-		json_real(&json, "probe_mean_s", mean(&probing->times[number]));
-		json_real(&json, "probe_worst_s",
-			  probing->times[number].count ? probing->times[number].worst_s
-						       : 0.0 / 0.0);
+		json_real(&json, "probe_mean_s", mean_seconds(&probing->times[number]));
+		json_real(&json, "probe_worst_s", worst_seconds(&probing->times[number]));
 		json_close(&json);
 	}
 	json_end(&json);
@@ -91,26 +98,27 @@ static void add_target_row(struct table *table, const struct probing *probing, s
 
 	table_add(table, "%s", probing->targets.rows[probing->prober.number[i]].name);
 	table_add(table, "%s", unit_bytes(text, (double)of->bytes));
-	table_add(table, "%s", times->count ? unit_ns(text, (int64_t)(mean(times) * 1e9)) : "-");
-	table_add(table, "%s", times->count ? unit_ns(text, (int64_t)(times->worst_s * 1e9)) : "-");
+	table_add(table, "%s", format_seconds(text, mean_seconds(times)));
+	table_add(table, "%s", format_seconds(text, worst_seconds(times)));
 	for (size_t c = 0; c < COUNTS; c++)
 		table_add(table, "%llu", (unsigned long long)count_at(of, c));
 }
 
 static void show_text(const struct probing *probing, FILE *out)
 {
-	const char *titles[4 + COUNTS + 1] = { "target", ">bytes", ">mean probe", ">worst" };
+	const char *titles[FIRST_COLUMNS + COUNTS + 1] = { "target", ">bytes", ">mean probe",
+							   ">worst" };
 	char bytes[UNIT_TEXT], time[UNIT_TEXT];
 	struct prober_counts sum;
 	struct table table;
 
 	for (size_t c = 0; c < COUNTS; c++)
-		titles[4 + c] = counts[c].title;
+		titles[FIRST_COLUMNS + c] = counts[c].title;
 	prober_sum(&probing->prober, &sum);
 	fprintf(out, "%s: %llu rounds in %s, %s written, %.3f%% of one core, %llu rows saved\n",
 		probing->options.system, (unsigned long long)probing->prober.rounds,
 		unit_ns(time, probing_elapsed_ns(probing)), unit_bytes(bytes, (double)sum.bytes),
-		100 * probing_cpu_s(probing) / ((double)probing_elapsed_ns(probing) / 1e9),
+		100 * probing_cpu_s(probing) / ((double)probing_elapsed_ns(probing) / NS_PER_S),
 		(unsigned long long)probing->saved);
 	table_init(&table, titles);
 	for (size_t i = 0; i < probing->prober.count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice forecast simulate: the gain that placement would have had on days that the models had not
- * seen, by rule, by knowledge of the states, and by metric (WAN-37, WAN-38).
+ * sluice forecast simulate: computes the gain that placement would have had on days that the models
+ * were not trained on, by rule, by knowledge of the states, and by metric.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,33 +22,34 @@
 #define FIELD(name) offsetof(struct forecast_args, name)
 
 static const struct option simulate_options[] = {
+	{ 0, "days", "DAYS", NULL,
+	  "train on the first DAYS days and replay the others (default: 80% of the time)",
+	  OPTION_TEXT, FIELD(days) },
+	{ 's', "size", "SIZE", NULL, "size of one write to replay (default: the largest)",
+	  OPTION_SIZE, FIELD(size) },
+	{ 0, "points", "N", "100", "number of steps of a simulated run", OPTION_COUNT,
+	  FIELD(points) },
+	{ 0, "repeat", "N", "100", "number of simulated runs", OPTION_COUNT, FIELD(repeat) },
+	{ 0, "feedback", "EXPONENTS", "0",
+	  "exponents by which added load slows a target, such as 0,0.5,1", OPTION_TEXT,
+	  FIELD(feedback) },
+	OPTION_INCLUDE(forecast_busy_options, 0),
+	{ 'm', "model", "FILE", NULL, "fitted model (default: train one)", OPTION_TEXT,
+	  FIELD(model) },
 	OPTION_INCLUDE(forecast_data_options, 0),
 	OPTION_INCLUDE(forecast_simulated_options, 0),
 	OPTION_INCLUDE(forecast_range_options, 0),
-	{ 0, "days", "DAYS", NULL,
-	  "train on the first DAYS days and replay the others (default 80 %)", OPTION_TEXT,
-	  FIELD(days) },
-	{ 'm', "model", "FILE", NULL, "use this model instead of training one", OPTION_TEXT,
-	  FIELD(model) },
-	{ 0, "method", "METHOD", "svm", "learning method", OPTION_TEXT, FIELD(method) },
-	{ 0, "method-options", "NAME=VALUE,...", NULL, "options of the method, such as cost=2",
-	  OPTION_TEXT, FIELD(method_options) },
+	OPTION_INCLUDE(forecast_method_options, 0),
+	FORECAST_FEATURES_OPTION("paper"),
 	OPTION_INCLUDE(forecast_training_options, 0),
-	{ 's', "size", "SIZE", NULL, "replay writes of this size (default: the largest)",
-	  OPTION_SIZE, FIELD(size) },
-	OPTION_INCLUDE(forecast_busy_options, 0),
-	{ 0, "points", "N", "100", "steps of a simulated run", OPTION_COUNT, FIELD(points) },
-	{ 0, "repeat", "N", "100", "number of simulated runs", OPTION_COUNT, FIELD(repeat) },
-	{ 0, "feedback", "EXPONENTS", "0", "how much added load slows a target, such as 0,0.5,1",
-	  OPTION_TEXT, FIELD(feedback) },
 	OPTION_INCLUDE(forecast_json_options, 0),
 	{ 0 }
 };
 
 #undef FIELD
 
-/* Share of the days that is used for training by default, as in the paper (8 of 10). */
-#define TRAINING 0.8
+#define FEEDBACK_MAX 10
+#define STEPS_MAX 1000000
 
 static int parse_feedback(const struct command *command, const struct forecast_args *args,
 			  struct steps_plan *plan)
@@ -60,12 +61,12 @@ static int parse_feedback(const struct command *command, const struct forecast_a
 		char *end;
 		double power = strtod(at, &end);
 
-		if (end == at || (*end && *end != ',') || !(power >= 0 && power <= 10) ||
+		if (end == at || (*end && *end != ',') || !(power >= 0 && power <= FEEDBACK_MAX) ||
 		    plan->feedback_count == STEPS_FEEDBACKS)
 			return command_misuse(command,
 					      "--feedback: expected up to %d exponents between 0 "
-					      "and 10, got \"%s\"",
-					      STEPS_FEEDBACKS, args->feedback);
+					      "and %d, got \"%s\"",
+					      STEPS_FEEDBACKS, FEEDBACK_MAX, args->feedback);
 		plan->feedbacks[plan->feedback_count++] = power;
 		if (!*end)
 			return COMMAND_GOOD;
@@ -78,8 +79,9 @@ static int make_plan(const struct command *command, const struct forecast_args *
 {
 	int ret = forecast_limits(command, args, site, &plan->limits);
 
-	if (!args->points || !args->repeat || args->points > 1000000 || args->repeat > 1000000)
-		return command_misuse(command, "--points and --repeat must be from 1 to 1000000");
+	if (!args->points || !args->repeat || args->points > STEPS_MAX || args->repeat > STEPS_MAX)
+		return command_misuse(command, "--points and --repeat must be from 1 to %d",
+				      STEPS_MAX);
 	plan->points = args->points;
 	plan->repetitions = args->repeat;
 	plan->seed = args->seed;
@@ -87,9 +89,10 @@ static int make_plan(const struct command *command, const struct forecast_args *
 	return ret ? ret : parse_feedback(command, args, plan);
 }
 
-/* Only the probes and the size in question are learnt from: other sizes would take their time. */
-static int narrow(const struct command *command, const struct forecast_args *args,
-		  struct forecast_data *source)
+/* Removes all write sizes but the probes' and the one to replay, so that no models are trained for
+ * them. */
+static int keep_one_size(const struct command *command, const struct forecast_args *args,
+			 struct forecast_data *source)
 {
 	struct chronicle *chronicle =
 		source->is_generated ? &source->generated.chronicle : &source->chronicle;
@@ -99,8 +102,8 @@ static int narrow(const struct command *command, const struct forecast_args *arg
 	if (args->size != OPTION_NONE)
 		size = chronicle_size(chronicle, args->size);
 	if (size < 1) {
-		command_fail(command, "there are no measured writes of %s",
-			     args->size == OPTION_NONE ? "any size but the probes'"
+		command_fail(command, "the data has no writes of %s",
+			     args->size == OPTION_NONE ? "another size than the probes"
 						       : unit_bytes(text, (double)args->size));
 		return COMMAND_NO_DATA;
 	}
@@ -111,7 +114,7 @@ static int narrow(const struct command *command, const struct forecast_args *arg
 			source->is_generated ? source->generated.busy + t * CHRONICLE_SIZES : NULL;
 		uint8_t *states = busy ? busy[size] : NULL;
 
-		/* Exchanged, so that all are still there to be released. */
+		/* The series are exchanged, not dropped, so that all of them are released later. */
 		series[size] = series[1];
 		series[1] = wanted;
 		if (busy) {
@@ -124,34 +127,35 @@ static int narrow(const struct command *command, const struct forecast_args *arg
 	return COMMAND_GOOD;
 }
 
-/* Where training ends and the test begins. */
-static int split(const struct command *command, const struct forecast_args *args,
-		 const struct chronicle *chronicle, double *from_s, double *middle_s, double *to_s)
+/* Divides the data into training [from, middle) and test [middle, to). */
+static int split_days(const struct command *command, const struct forecast_args *args,
+		      const struct chronicle *chronicle, double *from_s, double *middle_s,
+		      double *to_s)
 {
 	double days;
-	int ret = window_days(command, args->days, &days);
+	int ret = window_parse_days(command, args->days, &days);
 
 	if (ret)
 		return ret;
 	if (!chronicle_span(chronicle, from_s, to_s)) {
-		command_fail(command, "there are no rows to learn from");
+		command_fail(command, "the data has no rows to learn from");
 		return COMMAND_NO_DATA;
 	}
 	*to_s = nextafter(*to_s, INFINITY);
-	*middle_s = *from_s + (isnan(days) ? TRAINING * (*to_s - *from_s) : days);
+	*middle_s = *from_s + (isnan(days) ? FORECAST_TRAINING_SHARE * (*to_s - *from_s) : days);
 	if (*middle_s >= *to_s)
-		return command_misuse(command, "--days: no day is left to test on");
+		return command_misuse(command, "--days leaves no data for the test");
 	return COMMAND_GOOD;
 }
 
-/* A model that is given, or one that is trained on the first days. */
+/* Loads the model of --model, or trains one on the first days. */
 static int get_model(const struct command *command, const struct forecast_args *args,
 		     const struct forecast_data *source, struct forecaster *forecaster,
 		     double *middle_s, double *to_s)
 {
 	struct forecaster_plan plan;
 	double from_s;
-	int ret = split(command, args, forecast_data_rows(source), &from_s, middle_s, to_s);
+	int ret = split_days(command, args, forecast_data_rows(source), &from_s, middle_s, to_s);
 
 	if (ret)
 		return ret;
@@ -160,7 +164,7 @@ static int get_model(const struct command *command, const struct forecast_args *
 		*middle_s = ret ? *middle_s : fmax(*middle_s, forecaster->to_s);
 		return ret;
 	}
-	ret = forecast_plan(command, args, "paper", &plan);
+	ret = forecast_plan(command, args, &plan);
 	if (ret)
 		return ret;
 	plan.labels.from_s = from_s;
@@ -170,21 +174,21 @@ static int get_model(const struct command *command, const struct forecast_args *
 
 static const struct sheet_column columns[] = {
 	{ "rule", "rule", 0 },
-	{ "by", "source", 0 },
+	{ "states from", "source", 0 },
 	{ ">feedback", "feedback", 2 },
 	{ ">gain %", "gain_percent", 1 },
-	{ ">from", "low_percent", 1 },
-	{ ">to", "high_percent", 1 },
+	{ ">low", "low_percent", 1 },
+	{ ">high", "high_percent", 1 },
 	{ ">faster %", "faster_percent", 1 },
 	{ ">slower %", "slower_percent", 1 },
 	{ ">worst %", "worst_percent", 1 },
-	{ ">in all %", "total_percent", 1 },
+	{ ">overall %", "total_percent", 1 },
 	{ ">seconds", "seconds", 3 },
-	{ ">equal", "equal_seconds", 3 },
+	{ ">equal s", "equal_seconds", 3 },
 	{ 0 },
 };
 
-static void show_row(struct sheet *sheet, const struct steps_row *row, size_t metric)
+static void add_row(struct sheet *sheet, const struct steps_row *row, size_t metric)
 {
 	const struct steps_gain *gain = &row->gains[metric];
 	const double shares[] = { gain->mean, gain->low,   gain->high, gain->won,
@@ -202,20 +206,23 @@ static void show_row(struct sheet *sheet, const struct steps_row *row, size_t me
 static const struct metric_text {
 	const char *name, *title;
 } metric_texts[PLACEMENT_METRICS] = {
-	{ "slower_group", "slower group: mean finish of the slower of those that count as idle and "
-			  "as busy (the paper's metric)" },
-	{ "late", "95th percentile target: when 95 of 100 targets have finished" },
-	{ "slowest", "slowest target: when all have finished (the strict makespan)" },
+	{ "slower_group", "slower group: mean finish time of the idle or of the busy targets, "
+			  "whichever is later (the metric of the paper)" },
+	{ "late", "95th percentile: time until 95 % of the targets have finished" },
+	{ "slowest", "slowest target: time until all targets have finished (the makespan)" },
 };
 
-static void show_notes(struct sheet *sheet)
+static void add_notes(struct sheet *sheet)
 {
 	sheet_note(sheet,
-		   "gain of throughput over equal shares, mean over all steps; 95 of 100 runs "
-		   "lie between from and to; in all: by the time of all steps together");
-	sheet_note(sheet, "faster, slower: share of steps; seconds: for one write per target; by: "
-			  "what is known of states before a step (measured times: nobody can do "
-			  "better)");
+		   "gain: increase in throughput over equal shares, mean over all steps; low, "
+		   "high: 95 %% interval over runs; overall: computed from the total time of all "
+		   "steps");
+	sheet_note(sheet, "faster, slower: share of steps; worst: smallest gain of a step; "
+			  "seconds, equal: mean time of a step with this placement and with equal "
+			  "shares");
+	sheet_note(sheet, "states from: how the states of a step are known before it; \"measured "
+			  "times\" is the upper bound");
 }
 
 struct findings {
@@ -256,9 +263,9 @@ static void show_text(const struct findings *f, const struct sheet *sheets)
 	printf("%s, %s to %s UTC, method %s: %zu runs of %zu steps\n", f->forecaster->system,
 	       date_text(from, f->middle_s), date_text(to, f->to_s), f->forecaster->method,
 	       f->plan->repetitions, f->plan->points);
-	printf("%zu times at which all %zu targets were measured, %zu ignored; forecasts agree "
-	       "with %.1f %% of the labels",
-	       f->steps->points, f->steps->targets, f->steps->left_out,
+	printf("all %zu targets were measured at %zu times, of which %zu were ignored; forecasts "
+	       "agree with %.1f %% of the labels",
+	       f->steps->targets, f->steps->points, f->steps->left_out,
 	       100 * steps_accuracy(f->steps, f->steps->labels));
 	if (!isnan(latent))
 		printf(" and %.1f %% of the true states", 100 * latent);
@@ -276,13 +283,13 @@ static int show_findings(const struct command *command, const struct forecast_ar
 	int n = steps_run(f->steps, f->plan, &rows, &err);
 
 	if (n < 0)
-		return forecast_fail(command, n, &err);
+		return command_fail_err(command, n, &err);
 	for (size_t m = 0; m < PLACEMENT_METRICS; m++) {
 		sheet_init(&sheets[m], metric_texts[m].name, metric_texts[m].title, columns);
 		for (int i = 0; i < n; i++)
-			show_row(&sheets[m], &rows[i], m);
+			add_row(&sheets[m], &rows[i], m);
 	}
-	show_notes(&sheets[PLACEMENT_METRICS - 1]);
+	add_notes(&sheets[PLACEMENT_METRICS - 1]);
 	if (args->json)
 		show_json(f, sheets);
 	else
@@ -316,7 +323,7 @@ static int run_simulation(const struct command *command, const struct forecast_a
 	r = steps_gather(&steps, &origin, &err);
 	features_release(&features);
 	if (r < 0)
-		return forecast_fail(command, r, &err);
+		return command_fail_err(command, r, &err);
 	for (size_t i = 0; i < steps.points * steps.targets; i++)
 		steps.forecasts[i].is_allowed =
 			!*source->site.allow ||
@@ -337,14 +344,14 @@ static int simulate_run(struct command *command)
 	struct findings findings = { .forecaster = &forecaster };
 	struct steps_plan plan = { 0 };
 	double from_s, to_s;
-	int ret = window_take(command, args->since, args->until, &from_s, &to_s);
+	int ret = window_parse(command, args->since, args->until, &from_s, &to_s);
 
 	if (!ret)
 		ret = forecast_open(command, args, from_s, to_s, &source);
 	if (!ret)
 		ret = make_plan(command, args, &source.site, &plan);
 	if (!ret)
-		ret = narrow(command, args, &source);
+		ret = keep_one_size(command, args, &source);
 	if (!ret)
 		ret = get_model(command, args, &source, &forecaster, &findings.middle_s,
 				&findings.to_s);
@@ -357,7 +364,7 @@ static int simulate_run(struct command *command)
 
 const struct command_ops command_forecast_simulate = {
 	.name = "simulate",
-	.help = "simulate what placement would have gained",
+	.help = "compute what placement would have gained on past days",
 	.about = "Trains on the first days and replays the writes that were measured on the "
 		 "others.\n\n"
 		 "  sluice forecast simulate --days 8",

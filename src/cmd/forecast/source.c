@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Options that choose probe data and models, for predict/forecast/service/forecast_data.h.
+ * Turns options into queries of probe data (predict/forecast/service/forecast_data.h), and opens
+ * the data and the model that they select.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,12 +16,6 @@
 #include "cmd/forecast/forecast.h"
 #include "cmd/forecast/probe.h"
 #include "predict/forecast/states/forecaster.h"
-
-int forecast_fail(const struct command *command, int r, const struct err *err)
-{
-	command_fail(command, "%s", err->text);
-	return r == -ENODATA || r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
-}
 
 static void show_warning(void *arg, const char *text)
 {
@@ -65,7 +60,7 @@ int forecast_open(const struct command *command, const struct forecast_args *arg
 	query.from_s = from_s;
 	query.to_s = to_s;
 	r = forecast_data_open(data, &query, &err);
-	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
+	return r < 0 ? command_fail_err(command, r, &err) : COMMAND_GOOD;
 }
 
 char *forecast_path(const struct command *command, const struct forecast_args *args)
@@ -89,7 +84,7 @@ int forecast_model(const struct command *command, const struct forecast_args *ar
 			path);
 		return COMMAND_NO_DATA;
 	}
-	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
+	return r < 0 ? command_fail_err(command, r, &err) : COMMAND_GOOD;
 }
 
 int forecast_keep(const struct command *command, const struct forecast_args *args,
@@ -102,7 +97,7 @@ int forecast_keep(const struct command *command, const struct forecast_args *arg
 		r = place_make_parent(path, 0777, &err);
 	if (r >= 0)
 		r = forecaster_save(forecaster, path, &err);
-	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
+	return r < 0 ? command_fail_err(command, r, &err) : COMMAND_GOOD;
 }
 
 int forecast_latest(const struct command *command, const struct forecast_args *args,
@@ -111,7 +106,7 @@ int forecast_latest(const struct command *command, const struct forecast_args *a
 	struct forecast_query query;
 	struct err err = { 0 };
 	double from, to;
-	int r, ret = window_take(command, args->since, args->until, &from, &to);
+	int r, ret = window_parse(command, args->since, args->until, &from, &to);
 
 	if (ret)
 		return ret;
@@ -122,17 +117,12 @@ int forecast_latest(const struct command *command, const struct forecast_args *a
 	query.from_s = *now_s - forecast_data_history_s(forecaster);
 	query.to_s = nextafter(*now_s, INFINITY);
 	r = forecast_data_open(data, &query, &err);
-	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
+	return r < 0 ? command_fail_err(command, r, &err) : COMMAND_GOOD;
 }
 
-const struct option probe_system_options[] = {
-	{ 0, "system", "NAME", NULL, "name that probe data is stored under (default: probe.system)",
-	  OPTION_TEXT, offsetof(struct probe_args, system) },
-	{ 0 }
-};
-
 const struct option probe_site_options[] = {
-	{ 0, "site", "NAME|FILE", NULL, "description of the site (default: setting probe.site)",
+	{ 0, "site", "NAME|FILE", NULL,
+	  "description of the site: queues, size classes, policy (default: setting probe.site)",
 	  OPTION_TEXT, offsetof(struct probe_args, site) },
 	{ 0 }
 };

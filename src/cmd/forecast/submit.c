@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/json.h"
 #include "base/option.h"
@@ -16,22 +17,23 @@
 #define FIELD(name) offsetof(struct probe_args, name)
 
 static const struct option submit_options[] = {
-	OPTION_INCLUDE(probe_site_options, 0),
-	{ 0, "every", "TIME", "30s", "time between looks at the queue", OPTION_TIME,
+	{ 0, "every", "TIME", "30s", "time between queries of the queue", OPTION_TIME,
 	  FIELD(every_ns) },
 	{ 0, "duration", "TIME", NULL, "stop after TIME (default: when interrupted)", OPTION_TIME,
 	  FIELD(duration_ns) },
 	{ 0, "jobs", "N", NULL, "stop after N jobs have been submitted and have ended",
 	  OPTION_COUNT, FIELD(jobs) },
-	{ 0, "name", "NAME", NULL, "name of the job (default: derived from the script's path)",
+	{ 0, "name", "NAME", NULL, "name of the job (default: derived from the path of the script)",
 	  OPTION_TEXT, FIELD(name) },
 	{ 0, "max-failures", "N", "5",
 	  "give up after N consecutive jobs that were rejected or ended too early", OPTION_COUNT,
 	  FIELD(max_failures) },
-	{ 0, "min-runtime", "TIME", "1m", "a job that ends earlier counts as failed", OPTION_TIME,
+	{ 0, "min-runtime", "TIME", "1m", "count a job that ends earlier as failed", OPTION_TIME,
 	  FIELD(min_runtime_ns) },
-	{ 0, "cancel", NULL, NULL, "cancel the job at the end (default: leave it in the queue)",
-	  OPTION_FLAG, FIELD(cancel) },
+	{ 0, "cancel", NULL, NULL,
+	  "cancel the job when this command stops (default: leave it in the queue)", OPTION_FLAG,
+	  FIELD(cancel) },
+	OPTION_INCLUDE(probe_site_options, 0),
 	OPTION_INCLUDE(probe_json_options, 0),
 	{ 0 }
 };
@@ -146,9 +148,9 @@ static int run_submission(struct submit *submit, const struct site *site)
 		.store_path = config_text(submit->command->config, SETTING_STORE_PATH),
 		.max_jobs = args->jobs,
 		.max_failures = args->max_failures,
-		.min_runtime_s = (double)args->min_runtime_ns * 1e-9,
-		.every_s = (double)args->every_ns * 1e-9,
-		.duration_s = args->duration_ns ? (double)args->duration_ns * 1e-9 : INFINITY,
+		.min_runtime_s = (double)args->min_runtime_ns / NS_PER_S,
+		.every_s = (double)args->every_ns / NS_PER_S,
+		.duration_s = args->duration_ns ? (double)args->duration_ns / NS_PER_S : INFINITY,
 		.cancels = args->cancel,
 		.stop = interrupt_flag(),
 		.on_event = show_event,
@@ -197,10 +199,9 @@ const struct command_ops command_forecast_submit = {
 	.operands_min = 1,
 	.operands_max = -1,
 	.about = "For sites that limit the run time of jobs: whenever the job has ended, it is "
-		 "submitted "
-		 "again. Arguments after -- are passed to sbatch or qsub. The job is found by its "
-		 "name, "
-		 "so this command can be stopped and restarted without submitting a second job.\n\n"
+		 "submitted again. Arguments after -- are passed to sbatch or qsub. The job is "
+		 "found by its name, so this command can be stopped and restarted without "
+		 "submitting a second job.\n\n"
 		 "  sluice forecast submit --duration 10d collect.sh -- -A project",
 	.options = submit_options,
 	.args_bytes = sizeof(struct probe_args),

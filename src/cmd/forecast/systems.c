@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice forecast systems and forget: the systems that the store has probe data of.
+ * sluice forecast systems and forget: list and delete the systems whose probe data is in the store.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,8 @@
 static const struct option systems_options[] = { OPTION_INCLUDE(probe_json_options, 0), { 0 } };
 
 static const struct option forget_options[] = {
-	{ 0, "until", "TIME", NULL, "delete only earlier data; a date or seconds since 1970 (UTC)",
+	{ 0, "until", "TIME", NULL,
+	  "delete only earlier data; a date or seconds since 1970 (UTC) (default: all)",
 	  OPTION_TEXT, offsetof(struct probe_args, until) },
 	{ 0 }
 };
@@ -62,8 +63,8 @@ static int print_systems(struct store *store, struct err *err)
 	r = probes_systems(store, add_row, &table, err);
 	if (r >= 0 && !table.count)
 		r = err_set(err, ENODATA,
-			    "no probe data yet: collect it with 'sluice forecast probe' or load it "
-			    "with 'sluice forecast import'");
+			    "no probe data yet: collect it with 'sluice forecast probe' or load "
+			    "it with 'sluice forecast import'");
 	if (r >= 0)
 		table_print(&table, stdout, 0);
 	table_release(&table);
@@ -82,12 +83,6 @@ static int print_systems_json(struct store *store, struct err *err)
 	return r;
 }
 
-static int print_error(const struct command *command, int r, const struct err *err)
-{
-	command_fail(command, "%s", err->text);
-	return r == -ENODATA || r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
-}
-
 static int systems_run(struct command *command)
 {
 	const struct probe_args *args = command->args;
@@ -98,7 +93,7 @@ static int systems_run(struct command *command)
 	if (r >= 0)
 		r = args->json ? print_systems_json(store, &err) : print_systems(store, &err);
 	store_close(store);
-	return r < 0 ? print_error(command, r, &err) : command_finish(command);
+	return r < 0 ? command_fail_err(command, r, &err) : command_finish(command);
 }
 
 static int forget_run(struct command *command)
@@ -107,7 +102,7 @@ static int forget_run(struct command *command)
 	struct store *store = NULL;
 	struct err err = { 0 };
 	double from_s = 0, to_s = 0;
-	int r = window_take(command, NULL, args->until, &from_s, &to_s);
+	int r = window_parse(command, NULL, args->until, &from_s, &to_s);
 
 	if (r != COMMAND_GOOD)
 		return r;
@@ -115,12 +110,12 @@ static int forget_run(struct command *command)
 	if (r >= 0)
 		r = probes_forget(store, command->argv[0], to_s, &err);
 	store_close(store);
-	return r < 0 ? print_error(command, r, &err) : COMMAND_GOOD;
+	return r < 0 ? command_fail_err(command, r, &err) : COMMAND_GOOD;
 }
 
 const struct command_ops command_forecast_systems = {
 	.name = "systems",
-	.help = "list the systems with probe data",
+	.help = "list the systems whose probe data is stored",
 	.options = systems_options,
 	.args_bytes = sizeof(struct probe_args),
 	.run = systems_run,

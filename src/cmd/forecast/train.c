@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/date.h"
 #include "base/interrupt.h"
 #include "base/json.h"
@@ -21,44 +22,42 @@
 #include "predict/forecast/states/forecaster.h"
 
 static const struct option train_options[] = {
+	{ 0, "days", "DAYS", NULL, "train on the last DAYS days (default: all)", OPTION_TEXT,
+	  offsetof(struct forecast_args, days) },
+	{ 'm', "model", "FILE", NULL, "write the model to FILE (default: setting forecast.model)",
+	  OPTION_TEXT, offsetof(struct forecast_args, model) },
+	{ 'o', "output", "FILE", NULL, "write the model to FILE; same as --model", OPTION_TEXT,
+	  offsetof(struct forecast_args, output) },
 	OPTION_INCLUDE(forecast_data_options, 0),
 	OPTION_INCLUDE(forecast_simulated_options, 0),
 	OPTION_INCLUDE(forecast_range_options, 0),
-	{ 0, "days", "DAYS", NULL, "train on the last DAYS days", OPTION_TEXT,
-	  offsetof(struct forecast_args, days) },
-	{ 0, "method", "METHOD", "svm", "learning method", OPTION_TEXT,
-	  offsetof(struct forecast_args, method) },
-	{ 0, "method-options", "NAME=VALUE,...", NULL,
-	  "options of the method, such as cost=2 (see 'sluice lab learn show')", OPTION_TEXT,
-	  offsetof(struct forecast_args, method_options) },
+	OPTION_INCLUDE(forecast_method_options, 0),
+	FORECAST_FEATURES_OPTION("recent"),
 	OPTION_INCLUDE(forecast_training_options, 0),
-	{ 'm', "model", "FILE", NULL, "write the model to FILE (default: setting forecast.model)",
-	  OPTION_TEXT, offsetof(struct forecast_args, model) },
-	{ 'o', "output", "FILE", NULL, "the same as --model", OPTION_TEXT,
-	  offsetof(struct forecast_args, output) },
 	OPTION_INCLUDE(forecast_json_options, 0),
 	{ 0 }
 };
 
+#define FOLDS_MAX 1000
+
 int forecast_plan(const struct command *command, const struct forecast_args *args,
-		  const char *features, struct forecaster_plan *plan)
+		  struct forecaster_plan *plan)
 {
 	struct err err = { 0 };
 
 	forecaster_plan_init(plan);
 	if (forecast_method_plan(&plan->pipeline, args->method, args->method_options, &err) < 0)
 		return command_misuse(command, "--method: %s", err.text);
-	if (features_plan_parse(&plan->features, args->features ? args->features : features, &err) <
-	    0)
+	if (features_plan_parse(&plan->features, args->features, &err) < 0)
 		return command_misuse(command, "--features: %s", err.text);
 	if (!args->threads)
 		return command_misuse(command, "--threads must be at least 1");
 	if (args->history_ns <= 0)
 		return command_misuse(command, "--history must be positive");
-	if (args->folds == 1 || args->folds > 1000)
-		return command_misuse(command, "--folds must be 0 or from 2 to 1000");
-	plan->features.window_s = 1e-9 * (double)args->history_ns;
-	plan->features.horizon_s = 1e-9 * (double)args->horizon_ns;
+	if (args->folds == 1 || args->folds > FOLDS_MAX)
+		return command_misuse(command, "--folds must be 0 or from 2 to %d", FOLDS_MAX);
+	plan->features.window_s = (double)args->history_ns / NS_PER_S;
+	plan->features.horizon_s = (double)args->horizon_ns / NS_PER_S;
 	plan->labels.scope = (enum labels_scope)args->scope;
 	plan->labels.seed = plan->seed = args->seed;
 	plan->folds = args->folds;
@@ -79,23 +78,24 @@ static const struct sheet_column train_columns[] = {
 };
 
 /* Means over the models of one size. */
+#define MEANS 7
 struct means {
-	double sums[7];
-	size_t counts[7], models, rows;
+	double sums[MEANS];
+	size_t counts[MEANS], models, rows;
 };
 
 static void add_to_means(struct means *means, const struct forecaster_model *model)
 {
-	const double values[] = { model->busy_share,   model->shuffled_accuracy,
-				  model->shuffled_auc, model->accuracy,
-				  model->auc,	       model->majority,
-				  model->ceiling };
+	const double values[MEANS] = { model->busy_share,   model->shuffled_accuracy,
+				       model->shuffled_auc, model->accuracy,
+				       model->auc,	    model->majority,
+				       model->ceiling };
 
 	if (!model->is_known)
 		return;
 	means->models++;
 	means->rows += model->rows;
-	for (size_t i = 0; i < 7; i++)
+	for (size_t i = 0; i < MEANS; i++)
 		if (!isnan(values[i])) {
 			means->sums[i] += values[i];
 			means->counts[i]++;
@@ -123,7 +123,7 @@ static void add_size(struct sheet *sheet, const struct forecaster *forecaster, s
 	sheet_number(sheet, mean_value(&means, 0));
 	sheet_number(sheet, shared ? mixture_mean(mixture, 0) : NAN);
 	sheet_number(sheet, shared ? mixture_mean(mixture, 1) : NAN);
-	for (size_t i = 1; i < 7; i++)
+	for (size_t i = 1; i < MEANS; i++)
 		sheet_number(sheet, mean_value(&means, i));
 }
 
@@ -137,12 +137,12 @@ static void show_training(const struct forecast_args *args, const struct forecas
 	sheet_init(&sheet, "sizes", "accuracy, mean over targets", train_columns);
 	for (size_t s = 1; s < forecaster->size_count; s++)
 		add_size(&sheet, forecaster, s);
-	sheet_note(
-		&sheet,
-		"shuffled: folds as in the paper, which are optimistic because neighbors in time "
-		"are alike. blocked: folds are blocks of time; trust these.");
-	sheet_note(&sheet, "ceiling: upper bound, because labels are random where the states "
-			   "overlap. majority: always predicting the more frequent state.");
+	sheet_note(&sheet, "shuffled: accuracy in random folds, as in the paper; optimistic, "
+			   "because neighbors in time are alike");
+	sheet_note(&sheet, "blocked: accuracy in folds that are blocks of time; realistic");
+	sheet_note(&sheet, "majority: accuracy of always predicting the more frequent state; "
+			   "ceiling: upper bound, because labels are random where the states "
+			   "overlap");
 	if (args->json) {
 		json_start(&json, stdout, FORECAST_SCHEMA);
 		json_text(&json, "path", path);
@@ -195,7 +195,7 @@ int forecast_fit(const struct command *command, const struct forecast_data *sour
 	interrupt_restore(&stop);
 	progress_end(&progress);
 	plan->progress_arg = NULL;
-	return r < 0 ? forecast_fail(command, r, &err) : COMMAND_GOOD;
+	return r < 0 ? command_fail_err(command, r, &err) : COMMAND_GOOD;
 }
 
 /* Restricts the training data to the last days_s seconds, unless NAN. */
@@ -210,14 +210,6 @@ static void restrict_to_last_days(const struct chronicle *chronicle, double days
 	labels->from_s = fmax(labels->from_s, fmin(labels->to_s, to) - days_s);
 }
 
-static double monotonic_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static int train_run(struct command *command)
 {
 	const struct forecast_args *args = command->args;
@@ -226,22 +218,22 @@ static int train_run(struct command *command)
 	struct forecaster forecaster = { 0 };
 	struct forecaster_plan plan;
 	double start, seconds, days_s;
-	int ret = forecast_plan(command, args, "recent", &plan);
+	int ret = forecast_plan(command, args, &plan);
 
 	if (!ret)
-		ret = window_days(command, args->days, &days_s);
+		ret = window_parse_days(command, args->days, &days_s);
 	if (!ret)
-		ret = window_take(command, args->since, args->until, &plan.labels.from_s,
-				  &plan.labels.to_s);
+		ret = window_parse(command, args->since, args->until, &plan.labels.from_s,
+				   &plan.labels.to_s);
 	if (!ret)
 		ret = forecast_open(command, args, plan.labels.from_s, plan.labels.to_s, &source);
 	plan.shuffled = args->folds >= 2;
-	start = monotonic_seconds();
+	start = clock_now_s();
 	if (!ret) {
 		restrict_to_last_days(forecast_data_rows(&source), days_s, &plan.labels);
 		ret = forecast_fit(command, &source, &plan, &forecaster);
 	}
-	seconds = monotonic_seconds() - start;
+	seconds = clock_now_s() - start;
 	if (!ret) {
 		forecaster.generation = next_generation(path, forecaster.system);
 		forecaster.made_s = (int64_t)time(NULL);
@@ -261,13 +253,11 @@ static int train_run(struct command *command)
 const struct command_ops command_forecast_train = {
 	.name = "train",
 	.help = "learn a model for every target and write size",
-	.about = "Prints the accuracy with two kinds of cross-validation. Shuffled folds are those "
-		 "of the "
-		 "paper; they are optimistic, because neighbors in time are alike. Blocked folds "
-		 "are "
-		 "blocks of time and are realistic. The ceiling is the accuracy of an oracle that "
-		 "knows "
-		 "the write times: labels are random where the two states overlap.\n\n"
+	.about = "Prints the accuracy with two kinds of cross-validation. Shuffled folds are "
+		 "those of the paper; they are optimistic, because neighbors in time are alike. "
+		 "Blocked folds are blocks of time and are realistic. The ceiling is the accuracy "
+		 "of an oracle that knows the write times: labels are random where the two states "
+		 "overlap.\n\n"
 		 "  sluice forecast train --days 8",
 	.options = train_options,
 	.args_bytes = sizeof(struct forecast_args),

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/date.h"
 #include "base/interrupt.h"
 #include "base/json.h"
@@ -17,23 +18,19 @@
 #define FIELD(name) offsetof(struct forecast_args, name)
 
 static const struct option watch_options[] = {
-	{ 0, "system", "NAME", NULL,
-	  "use the probe data of this system (default: the only one in the store)", OPTION_TEXT,
-	  FIELD(system) },
-	{ 0, "site", "NAME|FILE", NULL, "description of the site: queues, size classes, policy",
-	  OPTION_TEXT, FIELD(site) },
-	OPTION_INCLUDE(forecast_range_options, 0),
-	OPTION_INCLUDE(forecast_model_options, 0),
 	{ 0, "every", "TIME", "5m", "time between checks", OPTION_TIME, FIELD(every_ns) },
-	{ 0, "once", NULL, NULL, "check once and exit, for cron", OPTION_FLAG, FIELD(once) },
-	{ 0, "retrain", "TIME", "24h", "retrain after this time; 0: only after drift", OPTION_TIME,
-	  FIELD(retrain_ns) },
+	{ 0, "once", NULL, NULL, "check once and exit, such as from cron", OPTION_FLAG,
+	  FIELD(once) },
+	{ 0, "retrain", "TIME", "24h", "retrain at least this often; 0: only after drift",
+	  OPTION_TIME, FIELD(retrain_ns) },
 	{ 0, "drift-window", "N", "2000", "look for drift in the last N forecasts", OPTION_COUNT,
 	  FIELD(drift_window) },
-	{ 0, "days", "DAYS", NULL, "train on the last DAYS days", OPTION_TEXT, FIELD(days) },
-	{ 0, "method", "METHOD", "svm", "learning method", OPTION_TEXT, FIELD(method) },
-	{ 0, "method-options", "NAME=VALUE,...", NULL, "options of the method, such as cost=2",
-	  OPTION_TEXT, FIELD(method_options) },
+	{ 0, "days", "DAYS", "8", "train on the last DAYS days", OPTION_TEXT, FIELD(days) },
+	OPTION_INCLUDE(forecast_model_options, 0),
+	OPTION_INCLUDE(forecast_system_options, 0),
+	OPTION_INCLUDE(forecast_range_options, 0),
+	OPTION_INCLUDE(forecast_method_options, 0),
+	FORECAST_FEATURES_OPTION("recent"),
 	OPTION_INCLUDE(forecast_training_options, 0),
 	OPTION_INCLUDE(forecast_json_options, 0),
 	{ 0 }
@@ -44,7 +41,7 @@ static const struct option watch_options[] = {
 struct watch {
 	const struct command *command;
 	const struct forecast_args *args;
-	int ret; /* of writing to standard output */
+	int ret; /* exit code of writing to standard output */
 };
 
 static void show_check(void *arg, const struct retrainer_check *check)
@@ -97,20 +94,20 @@ static int read_options(struct watch *watch, struct retrainer_options *options)
 {
 	const struct forecast_args *args = watch->args;
 	double from_s, to_s, days_s;
-	int ret = window_take(watch->command, args->since, args->until, &from_s, &to_s);
+	int ret = window_parse(watch->command, args->since, args->until, &from_s, &to_s);
 
 	if (!ret)
 		ret = check_args(watch->command, args);
 	if (!ret)
-		ret = window_days(watch->command, args->days, &days_s);
+		ret = window_parse_days(watch->command, args->days, &days_s);
 	if (!ret)
-		ret = forecast_plan(watch->command, args, "recent", &options->plan);
+		ret = forecast_plan(watch->command, args, &options->plan);
 	if (ret)
 		return ret;
 	forecast_query_init(&options->query, watch->command, args);
 	options->makes_directory = !args->model;
-	options->train_s = isnan(days_s) ? RETRAINER_TRAIN_S : days_s;
-	options->retrain_s = 1e-9 * (double)args->retrain_ns;
+	options->train_s = days_s;
+	options->retrain_s = (double)args->retrain_ns / NS_PER_S;
 	options->drift_window = args->drift_window;
 	options->every_ns = args->every_ns;
 	options->now_s = args->until ? to_s : NAN;
@@ -145,10 +142,9 @@ const struct command_ops command_forecast_watch = {
 	.name = "watch",
 	.help = "score forecasts and retrain when they get worse",
 	.about = "Scores each forecast when the write it predicted has been measured. Retrains "
-		 "once a day, "
-		 "when forecasts are worse than in training, or when there are new targets. The "
-		 "previous "
-		 "model is kept as MODEL.previous.",
+		 "once a day, when forecasts are worse than in training, or when there are new "
+		 "targets. The previous model is kept as MODEL.previous.\n\n"
+		 "  sluice forecast watch --every 5m",
 	.options = watch_options,
 	.args_bytes = sizeof(struct forecast_args),
 	.run = watch_run,
