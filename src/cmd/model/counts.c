@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice model counts: the number and size of the operations of an access, without a model. With
- * --rank, the calls of one rank inside the MPI library, as a trace would show them.
+ * sluice model counts: prints the number and size of the operations of an access, without a model.
+ * With --rank, it prints the calls of one rank inside the MPI library, as a trace would show them.
  */
 #include <stdio.h>
 
@@ -14,10 +14,10 @@
 
 static const struct option counts_options[] = {
 	OPTION_INCLUDE(model_access_options, 0),
-	{ 0, "machine", "NAME|FILE", NULL, "machine description (default: this machine)",
+	{ 0, "machine", "NAME|FILE", NULL, "description of the machine (default: this machine)",
 	  OPTION_TEXT, offsetof(struct model_args, machine) },
-	{ 0, "rank", "N", NULL, "show the calls of this rank in the MPI library", OPTION_COUNT,
-	  offsetof(struct model_args, rank) },
+	{ 'r', "rank", "N", NULL, "show the calls that this rank makes inside the MPI library",
+	  OPTION_COUNT, offsetof(struct model_args, rank) },
 	OPTION_INCLUDE(model_json_options, 0),
 	{ 0 }
 };
@@ -39,7 +39,7 @@ static void add_number(struct table *table, double value)
 		table_add(table, "-");
 }
 
-static void terms_table(const struct counts *counts)
+static void print_terms(const struct counts *counts)
 {
 	static const char *const titles[] = { "step",	    "operation", ">count", ">messages",
 					      ">receivers", ">writers",	 ">bytes", NULL };
@@ -62,14 +62,14 @@ static void terms_table(const struct counts *counts)
 	table_release(&table);
 }
 
-static void counts_text(const struct counted *c)
+static void print_counts(const struct counted *c)
 {
 	AUTO_FREE char *line = model_show_settings(&c->settings, &c->machine, &c->access);
 	char access[256], bytes[UNIT_TEXT];
 
 	model_show_access(&c->access, access);
 	printf("%s, with %s, on %s\n\n", access, line, c->machine.title);
-	terms_table(&c->counts);
+	print_terms(&c->counts);
 	if (!c->counts.aggregators) {
 		printf("\nno aggregators: every rank accesses its own data\n");
 		return;
@@ -80,7 +80,7 @@ static void counts_text(const struct counted *c)
 	       c->counts.incomplete ? " and an incomplete one" : "");
 }
 
-static void term_json(struct json *json, const struct term *term)
+static void json_term(struct json *json, const struct term *term)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "what", term->what);
@@ -95,7 +95,7 @@ static void term_json(struct json *json, const struct term *term)
 	json_close(json);
 }
 
-static void counts_json(const struct counted *c)
+static void print_counts_json(const struct counted *c)
 {
 	struct json json;
 
@@ -111,7 +111,7 @@ static void counts_json(const struct counted *c)
 	json_count(&json, "incomplete_bytes", c->counts.incomplete_bytes);
 	json_open(&json, "terms", '[');
 	for (size_t i = 0; i < c->counts.count; i++)
-		term_json(&json, &c->counts.terms[i]);
+		json_term(&json, &c->counts.terms[i]);
 	json_end(&json);
 }
 
@@ -141,7 +141,7 @@ static uint64_t call_value(const struct rank_calls *calls, size_t row)
 	return *(const uint64_t *)((const char *)calls + call_rows[row].offset);
 }
 
-static void calls_text(const struct rank_calls *calls)
+static void print_calls(const struct rank_calls *calls)
 {
 	static const char *const titles[] = { "call", ">count", NULL };
 	struct table table;
@@ -155,7 +155,7 @@ static void calls_text(const struct rank_calls *calls)
 	table_release(&table);
 }
 
-static void calls_json(const struct rank_calls *calls, uint64_t rank)
+static void print_calls_json(const struct rank_calls *calls, uint64_t rank)
 {
 	struct json json;
 
@@ -173,11 +173,11 @@ static int show_rank(const struct command *command, const struct counted *c)
 	int r = rank_calls_of(&calls, &c->machine, &c->access, &c->settings, c->args->rank, &err);
 
 	if (r < 0)
-		return model_fail(command, r, &err);
+		return command_fail_err(command, r, &err);
 	if (c->args->json)
-		calls_json(&calls, c->args->rank);
+		print_calls_json(&calls, c->args->rank);
 	else
-		calls_text(&calls);
+		print_calls(&calls);
 	return command_finish(command);
 }
 
@@ -187,11 +187,11 @@ static int show_counts(const struct command *command, struct counted *c)
 	int r = counts_of(&c->counts, &c->machine, &c->access, &c->settings, &err);
 
 	if (r < 0)
-		return model_fail(command, r, &err);
+		return command_fail_err(command, r, &err);
 	if (c->args->json)
-		counts_json(c);
+		print_counts_json(c);
 	else
-		counts_text(c);
+		print_counts(c);
 	return command_finish(command);
 }
 
@@ -203,7 +203,7 @@ static int counts_run(struct command *command)
 	int r = model_machine(args, NULL, &c.machine, &err);
 
 	if (r < 0)
-		return model_fail(command, r, &err);
+		return command_fail_err(command, r, &err);
 	r = model_access(command, args, &c.machine, NULL, &c.access);
 	if (!r)
 		r = model_settings(command, args, &c.machine, &c.access, &c.settings, NULL);
@@ -215,6 +215,8 @@ static int counts_run(struct command *command)
 const struct command_ops command_model_counts = {
 	.name = "counts",
 	.help = "show the operations that a collective access consists of",
+	.about = "  sluice model counts --ranks 64 --size 16M --param cb_nodes=4\n"
+		 "  sluice model counts --run 3f9a1 --rank 0",
 	.options = counts_options,
 	.args_bytes = sizeof(struct model_args),
 	.run = counts_run,

@@ -18,7 +18,7 @@ struct data_args {
 };
 
 static const struct option list_options[] = {
-	{ 0, "platform", "NAME", NULL, "list only this platform", OPTION_TEXT,
+	{ 0, "platform", "NAME", NULL, "list only the measurements of this platform", OPTION_TEXT,
 	  offsetof(struct data_args, platform) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema " MEASURE_SCHEMA, OPTION_FLAG,
 	  offsetof(struct data_args, json) },
@@ -26,7 +26,8 @@ static const struct option list_options[] = {
 };
 
 static const struct option export_options[] = {
-	{ 0, "platform", "NAME", NULL, "export this platform (default: this machine)", OPTION_TEXT,
+	{ 0, "platform", "NAME", NULL,
+	  "use the measurements of this platform (default: this machine)", OPTION_TEXT,
 	  offsetof(struct data_args, platform) },
 	{ 'o', "output", "FILE", "-", "write to FILE; - is standard output", OPTION_TEXT,
 	  offsetof(struct data_args, output) },
@@ -34,8 +35,9 @@ static const struct option export_options[] = {
 };
 
 static const struct option import_options[] = {
-	{ 0, "platform", "NAME", NULL, "store the rows under this name (default: as in the file)",
-	  OPTION_TEXT, offsetof(struct data_args, platform) },
+	{ 0, "platform", "NAME", NULL,
+	  "name that the measurements are stored under (default: as in the file)", OPTION_TEXT,
+	  offsetof(struct data_args, platform) },
 	{ 0 }
 };
 
@@ -51,10 +53,7 @@ static int with_store(struct command *command, bool create,
 	if (r >= 0)
 		r = run(command, store, &err);
 	store_close(store);
-	if (r >= 0)
-		return command_finish(command);
-	command_fail(command, "%s", err.text);
-	return r == -ENOENT || r == -ENODATA ? COMMAND_NO_DATA : COMMAND_FAILED;
+	return r < 0 ? command_fail_err(command, r, &err) : command_finish(command);
 }
 
 static int export_rows(struct command *command, struct store *store, struct err *err)
@@ -131,7 +130,7 @@ static int forget_run(struct command *command)
 
 static const struct command_ops command_list = {
 	.name = "list",
-	.help = "list platforms and their measurements",
+	.help = "list platforms and summarize their measurements",
 	.options = list_options,
 	.args_bytes = sizeof(struct data_args),
 	.run = list_run,
@@ -140,6 +139,7 @@ static const struct command_ops command_list = {
 static const struct command_ops command_export = {
 	.name = "export",
 	.help = "write the measurements of a platform as CSV",
+	.about = "  sluice model data export -o machine.csv",
 	.options = export_options,
 	.args_bytes = sizeof(struct data_args),
 	.flags = COMMAND_NO_JSON,
@@ -148,7 +148,7 @@ static const struct command_ops command_export = {
 
 static const struct command_ops command_import = {
 	.name = "import",
-	.help = "read measurements from CSV",
+	.help = "add measurements from a CSV file to the store",
 	.operands = "FILE",
 	.operands_min = 1,
 	.operands_max = 1,
@@ -174,7 +174,7 @@ static const struct command_ops *const subcommands[] = { &command_list, &command
 
 const struct command_ops command_model_data = {
 	.name = "data",
-	.help = "manage the measurements that models are fitted to",
+	.help = "list, exchange and delete the measurements that models are fitted to",
 	.subcommands = subcommands,
 	.fallback = "list",
 };

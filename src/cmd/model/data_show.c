@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/integer.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/unit.h"
+#include "cli/format.h"
 #include "cmd/model/measure.h"
 #include "predict/model/costs/rows.h"
 
@@ -21,8 +22,8 @@ struct group {
 	uint64_t ranks;
 	enum operation operation;
 	size_t cells, left;
-	uint64_t least, most; /* bytes */
-	uint64_t repetitions; /* the most of any cell */
+	uint64_t least, most; /* bytes of an operation */
+	uint64_t repetitions; /* maximum over the cells */
 	double seconds;	      /* estimate for the remaining cells */
 	uint64_t written;     /* bytes that the remaining cells write */
 };
@@ -42,10 +43,9 @@ static size_t group_cells(const struct campaign *campaign, struct group *groups)
 					     .least = UINT64_MAX };
 		}
 		g->cells++;
-		g->least = c->bytes < g->least ? c->bytes : g->least;
-		g->most = c->bytes > g->most ? c->bytes : g->most;
-		if (c->repetitions > g->repetitions)
-			g->repetitions = c->repetitions;
+		g->least = u64_min(g->least, c->bytes);
+		g->most = u64_max(g->most, c->bytes);
+		g->repetitions = u64_max(g->repetitions, c->repetitions);
 		if (c->is_done)
 			continue;
 		g->left++;
@@ -73,7 +73,7 @@ static void add_group(struct table *table, const struct group *g)
 	table_add(table, "%s", unit_bytes(text, (double)g->least));
 	table_add(table, "%s", unit_bytes(text, (double)g->most));
 	table_add(table, "%s", unit_bytes(text, (double)g->written));
-	table_add(table, "%s", unit_ns(text, (int64_t)(g->seconds * 1e9)));
+	table_add(table, "%s", format_seconds(text, g->seconds));
 }
 
 static void print_plan(const struct campaign_run *run, const struct group *groups, size_t count)
@@ -91,8 +91,7 @@ static void print_plan(const struct campaign_run *run, const struct group *group
 	table_print(&table, stdout, 2);
 	table_release(&table);
 	printf("\n%zu of %zu cells of \"%s\" remain: about %s, %s written, largest file %s\n",
-	       sum.cells, run->campaign.count, run->platform,
-	       unit_ns(time, (int64_t)(sum.seconds * 1e9)),
+	       sum.cells, run->campaign.count, run->platform, format_seconds(time, sum.seconds),
 	       unit_bytes(written, (double)sum.written), unit_bytes(file, (double)sum.file_bytes));
 	if (run->campaign.is_over)
 		printf("the campaign cannot be reduced further; it is estimated to exceed "
@@ -172,8 +171,8 @@ static void add_statistics(struct table *table, const char *platform, enum opera
 	table_add(table, "%s", operations[operation].title);
 	table_add(table, "%zu", s->cells);
 	table_add(table, "%zu", s->rows);
-	table_add(table, "%s", unit_ns(text, (int64_t)(s->least * 1e9)));
-	table_add(table, "%s", unit_ns(text, (int64_t)(s->most * 1e9)));
+	table_add(table, "%s", format_seconds(text, s->least));
+	table_add(table, "%s", format_seconds(text, s->most));
 	if (isnan(s->spread))
 		table_add(table, "-");
 	else
@@ -240,9 +239,9 @@ void measure_show_rows(const struct campaign_run *run, const struct elements *ro
 	add_platform(&table, NULL, run->platform, rows);
 	table_print(&table, stdout, 0);
 	table_release(&table);
-	printf("\n%zu rows added, %zu cells measured in %s, %zu were stored before\n", run->rows,
-	       run->measured, unit_ns(time, (int64_t)(run->seconds * 1e9)), run->known);
-	printf("spread: median over cells of standard deviation / mean\n");
+	printf("\n%zu cells measured in %s, %zu rows added; %zu cells were already stored\n",
+	       run->measured, format_seconds(time, run->seconds), run->rows, run->known);
+	printf("spread: standard deviation divided by mean, median over cells\n");
 }
 
 struct list {

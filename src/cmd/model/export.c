@@ -5,13 +5,14 @@
  * settings that are predicted to be faster than the current ones are written; of settings with
  * equal predictions, the one that changes the fewest parameters.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/file.h"
+#include "base/integer.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
@@ -23,18 +24,19 @@
 #include "predict/model/hybrid/choices.h"
 #include "tune/loop/advice.h"
 
-#define TOP_MOST 1000
+#define TOP_MAX 1000
 
-static const struct option export_options[] = { OPTION_INCLUDE(model_access_options, 0),
-						OPTION_INCLUDE(model_file_options, 0),
-						OPTION_INCLUDE(model_space_options, 0),
-						{ 't', "top", "N", "5", "write the N best settings",
-						  OPTION_COUNT, offsetof(struct model_args, top) },
-						{ 'o', "output", "PREFIX", NULL,
-						  "prefix of the files to write", OPTION_TEXT,
-						  offsetof(struct model_args, output) },
-						OPTION_INCLUDE(model_json_options, 0),
-						{ 0 } };
+static const struct option export_options[] = {
+	OPTION_INCLUDE(model_access_options, 0),
+	OPTION_INCLUDE(model_file_options, 0),
+	OPTION_INCLUDE(model_space_options, 0),
+	{ 't', "top", "N", "5", "write the N best settings", OPTION_COUNT,
+	  offsetof(struct model_args, top) },
+	{ 'o', "output", "PREFIX", NULL, "write to files with this prefix (required)", OPTION_TEXT,
+	  offsetof(struct model_args, output) },
+	OPTION_INCLUDE(model_json_options, 0),
+	{ 0 },
+};
 
 struct ranked {
 	struct settings *choice;
@@ -53,7 +55,7 @@ struct exporting {
 	struct param_set *sets; /* of the top */
 	char **files;		/* prefix of each */
 	size_t top;
-	double now; /* seconds without parameters */
+	double now; /* seconds with the current settings */
 	char *space;
 };
 
@@ -169,7 +171,7 @@ static int find_top(struct exporting *e, struct err *err)
 		r = rank_choices(e, err);
 	if (r < 0)
 		return r;
-	e->top = e->args->top < e->count ? e->args->top : e->count;
+	e->top = size_min(e->args->top, e->count);
 	e->sets = xcalloc(e->top + 1, sizeof(*e->sets));
 	e->files = xcalloc(e->top + 1, sizeof(*e->files));
 	for (size_t i = 0; r >= 0 && i < e->top; i++)
@@ -229,7 +231,6 @@ static int save_space(struct exporting *e, struct err *err)
 {
 	AUTO_FREE char *path = xprintf("%s.space.json", e->args->output);
 	AUTO_BUF struct buf text = { 0 };
-	AUTO_FCLOSE FILE *f = NULL;
 	struct space space = { 0 };
 	int r = make_space(e, &space, err);
 
@@ -238,11 +239,10 @@ static int save_space(struct exporting *e, struct err *err)
 	space_release(&space);
 	if (r < 0 || !text.len)
 		return r;
-	f = fopen(path, "we");
-	if (!f || fputs(buf_text(&text), f) < 0 || fflush(f) != 0)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	e->space = xstrdup(path);
-	return 0;
+	r = file_write_all(path, text.data, text.len, err);
+	if (r >= 0)
+		e->space = xstrdup(path);
+	return r;
 }
 
 /* Writes the best in all formats under the plain prefix, the others as JSON with their rank. */
@@ -259,11 +259,11 @@ static int save_top(struct exporting *e, struct err *err)
 	return r < 0 ? r : save_space(e, err);
 }
 
-static void export_text(const struct exporting *e)
+static void print_export(const struct exporting *e)
 {
 	static const char *const titles[] = { ">predicted", ">speedup", "file", "settings", NULL };
 	struct table table;
-	char time[32];
+	char time[UNIT_TEXT];
 
 	if (!e->top) {
 		printf("no settings are predicted to be faster than the current ones\n");
@@ -281,10 +281,10 @@ static void export_text(const struct exporting *e)
 	}
 	table_print(&table, stdout, 0);
 	table_release(&table);
-	printf("\nto try their values: sluice tune --space %s -- COMMAND\n", e->space);
+	printf("\nto search among their values:\n  sluice tune --space %s -- COMMAND\n", e->space);
 }
 
-static void export_json(const struct exporting *e)
+static void print_export_json(const struct exporting *e)
 {
 	struct json json;
 
@@ -321,11 +321,11 @@ static int export_settings(struct exporting *e)
 	if (r >= 0)
 		r = save_top(e, &err);
 	if (r < 0)
-		return model_fail(e->command, r, &err);
+		return command_fail_err(e->command, r, &err);
 	if (e->args->json)
-		export_json(e);
+		print_export_json(e);
 	else
-		export_text(e);
+		print_export(e);
 	return command_finish(e->command);
 }
 
@@ -339,10 +339,10 @@ static int export_run(struct command *command)
 
 	if (!args->output)
 		return command_misuse(command, "missing --output PREFIX");
-	if (!args->top || args->top > TOP_MOST)
-		return command_misuse(command, "--top must be from 1 to %d", TOP_MOST);
+	if (!args->top || args->top > TOP_MAX)
+		return command_misuse(command, "--top must be from 1 to %d", TOP_MAX);
 	r = advice_open(&exporting.advice, path, &err);
-	ret = r < 0 ? model_fail(command, r, &err) : export_settings(&exporting);
+	ret = r < 0 ? command_fail_err(command, r, &err) : export_settings(&exporting);
 	export_release(&exporting);
 	return ret;
 }
@@ -351,10 +351,10 @@ const struct command_ops command_model_export = {
 	.name = "export",
 	.help = "write the best settings as files for run and tune",
 	.about = "Writes PREFIX.xml, .json, .hints and .sh for the best settings, PREFIX-2.json "
-		 "and so on "
-		 "for the next ones, and PREFIX.space.json with the values of all of them for "
-		 "'sluice "
-		 "tune --space'. With --run, all collective accesses of the run are considered.",
+		 "and so on for the next ones, and PREFIX.space.json with the values of all of "
+		 "them for 'sluice tune --space'. With --run, all collective accesses of the run "
+		 "are considered.\n\n"
+		 "  sluice model export --run 3f9a1 --output best",
 	.options = export_options,
 	.args_bytes = sizeof(struct model_args),
 	.run = export_run,

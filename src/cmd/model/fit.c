@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice model fit and show: the cost of elemental operations, learned from measurements.
+ * sluice model fit and show: learn the cost of elemental operations from measurements, and print
+ * how well that worked.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,10 +21,10 @@
 #include "tune/program/identity.h"
 
 #define FIELD(name) offsetof(struct model_args, name)
-#define ALL_OPTION                                                                      \
-	{                                                                               \
-		'a', "all", NULL, NULL, "show every candidate model of each operation", \
-			OPTION_FLAG, FIELD(all)                                         \
+#define ALL_OPTION                                                                          \
+	{                                                                                   \
+		0, "all", NULL, NULL, "show every candidate model, not only the best ones", \
+			OPTION_FLAG, FIELD(all)                                             \
 	}
 
 static const struct option fit_options[] = {
@@ -33,34 +34,37 @@ static const struct option fit_options[] = {
 	  "use the measurements of this platform (default: this machine)", OPTION_TEXT,
 	  FIELD(platform) },
 	{ 0, "machine", "NAME|FILE", NULL,
-	  "machine description (default: by the platform's name, else this machine)", OPTION_TEXT,
-	  FIELD(machine) },
-	{ 0, "learners", "METHODS", NULL, "choose among these methods, such as linear,svm",
-	  OPTION_TEXT, FIELD(learners) },
-	{ 0, "candidates", "N", "30", "candidate models per method", OPTION_COUNT,
+	  "description of the machine (default: by the platform's name, else this machine)",
+	  OPTION_TEXT, FIELD(machine) },
+	{ 'm', "model", "FILE", NULL, "write the model to FILE (default: setting model.path)",
+	  OPTION_TEXT, FIELD(model) },
+	{ 'o', "output", "FILE", NULL, "write the model to FILE; same as --model", OPTION_TEXT,
+	  FIELD(output) },
+	{ 0, "learners", "METHODS", NULL,
+	  "choose among these methods, such as linear,svm (default: all)", OPTION_TEXT,
+	  FIELD(learners) },
+	{ 0, "candidates", "N", "30", "number of candidate models per method", OPTION_COUNT,
 	  FIELD(candidates) },
-	{ 'k', "folds", "N", "10", "cross-validation folds", OPTION_COUNT, FIELD(folds) },
+	{ 'k', "folds", "N", "10", "number of cross-validation folds", OPTION_COUNT, FIELD(folds) },
 	{ 0, "no-log", NULL, NULL, "learn seconds instead of their logarithm", OPTION_FLAG,
 	  FIELD(no_log) },
 	{ 0, "no-lookup", NULL, NULL,
 	  "predict from the learned model even for measured configurations", OPTION_FLAG,
 	  FIELD(no_lookup) },
-	{ 0, "seed", "N", "1", "seed; the same seed gives the same model", OPTION_COUNT,
-	  FIELD(seed) },
+	{ 0, "seed", "N", "1", "seed of the random numbers", OPTION_COUNT, FIELD(seed) },
 	{ 'T', "threads", "N", NULL, "number of threads (default: all cores)", OPTION_COUNT,
 	  FIELD(threads) },
-	{ 'm', "model", "FILE", NULL, "write the model to FILE (default: setting model.path)",
-	  OPTION_TEXT, FIELD(model) },
-	{ 'o', "output", "FILE", NULL, "the same as --model", OPTION_TEXT, FIELD(output) },
 	ALL_OPTION,
 	OPTION_INCLUDE(model_json_options, 0),
 	{ 0 }
 };
 
-static const struct option show_options[] = { OPTION_INCLUDE(model_file_options, 0),
-					      ALL_OPTION,
-					      OPTION_INCLUDE(model_json_options, 0),
-					      { 0 } };
+static const struct option show_options[] = {
+	OPTION_INCLUDE(model_file_options, 0),
+	ALL_OPTION,
+	OPTION_INCLUDE(model_json_options, 0),
+	{ 0 },
+};
 
 #undef FIELD
 
@@ -195,7 +199,7 @@ static int learn_costs(const struct command *command, const struct model_args *a
 	if (shown.operation >= 0)
 		progress_end(&shown.progress);
 	if (r < 0)
-		return model_fail(command, r, &err);
+		return command_fail_err(command, r, &err);
 	return COMMAND_GOOD;
 }
 
@@ -210,7 +214,7 @@ static int save_model(const struct command *command, const struct model_args *ar
 		r = place_make_parent(path, 0777, &err);
 	if (r >= 0)
 		r = hybrid_save(hybrid, path, &err);
-	return r < 0 ? model_fail(command, r, &err) : COMMAND_GOOD;
+	return r < 0 ? command_fail_err(command, r, &err) : COMMAND_GOOD;
 }
 
 static int show_model(const struct command *command, const struct model_args *args,
@@ -221,7 +225,7 @@ static int show_model(const struct command *command, const struct model_args *ar
 	if (args->json) {
 		json_start(&json, stdout, MODEL_SCHEMA);
 		json_text(&json, "path", path);
-		model_json_costs(&json, hybrid);
+		hybrid_json(hybrid, &json, true);
 		json_end(&json);
 	} else {
 		model_show_costs(hybrid, args->all);
@@ -258,7 +262,7 @@ static int fit_run(struct command *command)
 
 	if (r >= 0)
 		r = model_machine(args, platform, &machine, &err);
-	r = r < 0 ? model_fail(command, r, &err) : fit_rows(command, args, &machine, &rows);
+	r = r < 0 ? command_fail_err(command, r, &err) : fit_rows(command, args, &machine, &rows);
 	elements_release(&rows);
 	return r;
 }
@@ -278,7 +282,7 @@ static int show_run(struct command *command)
 	if (ret)
 		return ret;
 	if (!args->json)
-		printf("%s: costs on %s\n\n", path, hybrid.machine.title);
+		printf("%s: cost of operations on %s\n\n", path, hybrid.machine.title);
 	ret = show_model(command, args, &hybrid, path);
 	hybrid_release(&hybrid);
 	return ret;
@@ -288,10 +292,8 @@ const struct command_ops command_model_fit = {
 	.name = "fit",
 	.help = "learn the cost of elemental operations from measurements",
 	.about = "Several methods compete for each operation, judged by cross-validation on "
-		 "arguments "
-		 "that they had not seen. Repeated measurements with the same arguments are "
-		 "averaged. "
-		 "The ranking is stored with the model ('sluice model show --all').",
+		 "arguments that they had not seen. Repeated measurements with the same arguments "
+		 "are averaged. The ranking is stored with the model ('sluice model show --all').",
 	.options = fit_options,
 	.args_bytes = sizeof(struct model_args),
 	.run = fit_run,
@@ -302,6 +304,8 @@ const struct command_ops command_model_show = {
 	.help = "show how well each cost was learned",
 	.operands = "[MODEL]",
 	.operands_max = 1,
+	.about = "Without MODEL, the model of --model is shown.\n\n"
+		 "  sluice model show --all",
 	.options = show_options,
 	.args_bytes = sizeof(struct model_args),
 	.run = show_run,

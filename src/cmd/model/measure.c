@@ -7,21 +7,21 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/launcher.h"
 #include "base/mem.h"
-#include "base/unit.h"
+#include "cli/format.h"
 #include "predict/model/costs/rows.h"
 #include "predict/model/measure/measure.h"
 #include "tune/program/identity.h"
 
-/* The words of --cache are those of enum campaign_cache, after one that is decided here. */
+/* The words of --cache: this one, and then those of enum campaign_cache. */
 #define CACHE_AUTO 0
 
 struct measure_args {
@@ -35,8 +35,7 @@ struct measure_args {
 #define FIELD(name) offsetof(struct measure_args, name)
 
 static const struct option measure_options[] = {
-	{ 'n', "ranks", "N,N,...", "2,4", "numbers of MPI ranks to measure with", OPTION_TEXT,
-	  FIELD(ranks) },
+	{ 'n', "ranks", "N,N,...", "2,4", "numbers of MPI ranks", OPTION_TEXT, FIELD(ranks) },
 	{ 0, "dir", "PATH", ".", "directory on the file system to measure", OPTION_TEXT,
 	  FIELD(dir) },
 	{ 0, "buffers", "SIZE,...", "1M,4M,16M", "collective buffer sizes", OPTION_TEXT,
@@ -48,13 +47,16 @@ static const struct option measure_options[] = {
 	  "choose writers uniformly by rank, or spread them over nodes", OPTION_CHOICE,
 	  FIELD(placement) },
 	{ 0, "cache", "auto|bypass|exceed|use", "auto",
-	  "page cache: bypass, exceed or use it (auto: bypass; use on memory file systems)",
+	  "bypass, exceed or use the page cache; auto: use it on memory file systems, else bypass "
+	  "it",
 	  OPTION_CHOICE, FIELD(cache) },
 	{ 0, "cache-bytes", "SIZE", NULL,
 	  "with --cache exceed: total size of all caches (default: memory of this node)",
 	  OPTION_SIZE, FIELD(cache_bytes) },
-	{ 0, "rounds", "N", "4", "rounds in which all writers write", OPTION_COUNT, FIELD(rounds) },
-	{ 0, "repeat", "N", "5", "repetitions, each with a new file", OPTION_COUNT, FIELD(repeat) },
+	{ 0, "rounds", "N", "4", "number of rounds in which all writers write", OPTION_COUNT,
+	  FIELD(rounds) },
+	{ 0, "repeat", "N", "5", "number of repetitions, each with a new file", OPTION_COUNT,
+	  FIELD(repeat) },
 	{ 0, "writes-only", NULL, NULL, "do not measure reads", OPTION_FLAG, FIELD(writes_only) },
 	{ 0, "dense", NULL, NULL, "increase message sizes by powers of two instead of four",
 	  OPTION_FLAG, FIELD(dense) },
@@ -72,7 +74,7 @@ static const struct option measure_options[] = {
 	{ 0, "remeasure", NULL, NULL, "repeat measurements that are already stored", OPTION_FLAG,
 	  FIELD(remeasure) },
 	{ 0, "dry-run", NULL, NULL,
-	  "show what would be measured and how long it takes; run nothing", OPTION_FLAG,
+	  "show what would be measured and an estimate of the time, but run nothing", OPTION_FLAG,
 	  FIELD(dry_run) },
 	{ 'o', "output", "FILE", NULL,
 	  "also write the platform's rows as CSV; - is standard output", OPTION_TEXT,
@@ -115,7 +117,7 @@ static int plan_campaign(struct campaign_run *run, const char *what, struct err 
 					.rounds = args->rounds,
 					.repetitions = args->repeat,
 					.writes_only = args->writes_only,
-					.budget_s = (double)args->max_time_ns / 1e9 };
+					.budget_s = (double)args->max_time_ns / NS_PER_S };
 	if (!args->hosts && !args->launcher)
 		wish->cores = cores > 0 ? (uint64_t)cores : 0;
 	if (wish->cache_bytes == OPTION_NONE)
@@ -151,13 +153,11 @@ static int finish_rows(struct campaign_run *run, int code)
 static void show_progress(void *arg, const struct measure_progress *p)
 {
 	struct campaign_run *run = arg;
-	char time[UNIT_TEXT] = "?";
-	AUTO_FREE char *text = NULL;
+	char time[UNIT_TEXT];
+	AUTO_FREE char *text =
+		xprintf("%zu/%zu, %" PRIu64 " ranks, %s, %s left", p->cells_done, p->cells,
+			p->ranks, p->operation, format_seconds(time, p->left_s));
 
-	if (!isnan(p->left_s))
-		unit_ns(time, (int64_t)(p->left_s * 1e9));
-	text = xprintf("%zu/%zu, %" PRIu64 " ranks, %s, %s left", p->cells_done, p->cells, p->ranks,
-		       p->operation, time);
 	progress_line(&run->progress, text);
 }
 
@@ -198,7 +198,7 @@ static int run_campaign(struct campaign_run *run)
 	run->rows = result.rows;
 	run->seconds = result.seconds;
 	if (r == -EINTR && *interrupt_flag())
-		return 128 + *interrupt_flag();
+		return COMMAND_SIGNAL + *interrupt_flag();
 	return r < 0 ? command_fail(run->command, "%s", err.text) : COMMAND_GOOD;
 }
 
@@ -262,22 +262,18 @@ const struct command_ops command_model_measure = {
 	.help = "measure the cost of communication and storage on this machine",
 	.operands = "[comm|storage|all]",
 	.operands_max = 1,
-	.about =
-		"Measures the operations that collective accesses consist of. comm: Allreduce, "
-		"Alltoall, Allgather, Broadcast, Barrier, and exchanges between subsets of ranks. "
-		"storage: rounds in which some ranks write or read one shared file at once. The "
-		"default is all. 'sluice model fit' learns from these rows.\n\n"
-		"Every complete cell is stored before the next one starts. The same command "
-		"continues "
-		"an interrupted campaign and skips stored measurements.\n\n"
-		"Storage times mean little if the page cache absorbs the writes. Therefore the "
-		"cache "
-		"is bypassed (O_DIRECT), exceeded by twice its size, or used on purpose for "
-		"programs "
-		"whose files fit into it. The file is always removed.\n\n"
-		"  sluice model measure --ranks 2,4,8 --dir /scratch --dry-run\n"
-		"  sluice model measure storage --ranks 64 --launcher 'srun -N 4 -n {ranks}' --dir "
-		"/scratch",
+	.about = "Measures the operations that collective accesses consist of. comm: Allreduce, "
+		 "Alltoall, Allgather, Broadcast, Barrier, and exchanges between subsets of "
+		 "ranks. storage: rounds in which some ranks write or read one shared file at "
+		 "once. The default is all. 'sluice model fit' learns from these rows.\n\n"
+		 "Every complete cell is stored before the next one starts. The same command "
+		 "continues an interrupted campaign and skips stored measurements.\n\n"
+		 "Storage times mean little if the page cache absorbs the writes. Therefore the "
+		 "cache is bypassed (O_DIRECT), exceeded by twice its size, or used on purpose "
+		 "for programs whose files fit into it. The file is always removed.\n\n"
+		 "  sluice model measure --ranks 2,4,8 --dir /scratch --dry-run\n"
+		 "  sluice model measure storage --ranks 64 --launcher 'srun -N 4 -n {ranks}' "
+		 "--dir /scratch",
 	.options = measure_options,
 	.args_bytes = sizeof(struct measure_args),
 	.run = measure_main,

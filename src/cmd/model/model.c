@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice model: predicts collective I/O from measurements of the machine. This file has what the
- * subcommands share.
+ * sluice model: predicts collective I/O from measurements of the machine. This file has the options
+ * and functions that the subcommands share.
  */
 #include "cmd/model/model.h"
 
@@ -19,12 +19,12 @@ const struct option model_access_options[] = {
 	{ 'n', "ranks", "N", NULL, "number of MPI ranks", OPTION_COUNT, FIELD(ranks) },
 	{ 'N', "nodes", "N", NULL, "number of nodes (default: the fewest that hold the ranks)",
 	  OPTION_COUNT, FIELD(nodes) },
-	{ 's', "size", "SIZE", NULL, "bytes that each rank transfers in one call", OPTION_SIZE,
-	  FIELD(size) },
-	{ 0, "read", NULL, NULL, "the access reads (default: it writes)", OPTION_FLAG,
-	  FIELD(read) },
+	{ 's', "size", "SIZE", NULL, "size of one access: bytes that each rank transfers",
+	  OPTION_SIZE, FIELD(size) },
+	{ 0, "read", NULL, NULL, "describe a read (default: a write)", OPTION_FLAG, FIELD(read) },
 	{ 0, "pattern", ACCESS_WORDS, "contiguous",
-	  "one block per rank, or interleaved blocks of all ranks", OPTION_CHOICE, FIELD(pattern) },
+	  "access pattern: one block per rank, or interleaved blocks of all ranks", OPTION_CHOICE,
+	  FIELD(pattern) },
 	{ 0, "block", "SIZE", NULL, "with --pattern strided: size of a block", OPTION_SIZE,
 	  FIELD(block) },
 	{ 0, "stride", "SIZE", NULL,
@@ -35,21 +35,22 @@ const struct option model_access_options[] = {
 	{ 0, "run", "RUN", NULL,
 	  "take the access from a recorded run instead of --ranks and --size", OPTION_TEXT,
 	  FIELD(run) },
-	{ 0, "param", "NAME=VALUE", NULL,
-	  "set a parameter of the access, such as cb_nodes=4; may be repeated", OPTION_LIST,
-	  FIELD(params) },
+	{ 0, "param", "NAME=VALUE", NULL, "set a parameter, such as cb_nodes=4; may be repeated",
+	  OPTION_LIST, FIELD(params) },
 	{ 0 }
 };
 
-const struct option model_file_options[] = { { 'm', "model", "FILE", NULL,
-					       "the fitted model (default: setting model.path)",
-					       OPTION_TEXT, FIELD(model) },
-					     { 0 } };
+const struct option model_file_options[] = {
+	{ 'm', "model", "FILE", NULL, "fitted model (default: setting model.path)", OPTION_TEXT,
+	  FIELD(model) },
+	{ 0 },
+};
 
-const struct option model_coverage_options[] = { { 0, "coverage", "SHARE", "0.9",
-						   "coverage of the prediction interval",
-						   OPTION_TEXT, FIELD(coverage) },
-						 { 0 } };
+const struct option model_coverage_options[] = {
+	{ 0, "coverage", "SHARE", "0.9", "coverage of the prediction interval", OPTION_TEXT,
+	  FIELD(coverage) },
+	{ 0 },
+};
 
 const struct option model_space_options[] = {
 	{ 0, "space", "FILE", NULL,
@@ -58,18 +59,13 @@ const struct option model_space_options[] = {
 	{ 0 }
 };
 
-const struct option model_json_options[] = { { 'j', "json", NULL, NULL,
-					       "print one JSON object of schema " MODEL_SCHEMA,
-					       OPTION_FLAG, FIELD(json) },
-					     { 0 } };
+const struct option model_json_options[] = {
+	{ 'j', "json", NULL, NULL, "print one JSON object of schema " MODEL_SCHEMA, OPTION_FLAG,
+	  FIELD(json) },
+	{ 0 },
+};
 
 #undef FIELD
-
-int model_fail(const struct command *command, int r, const struct err *err)
-{
-	command_fail(command, "%s", err->text);
-	return r == -ENODATA || r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
-}
 
 int model_coverage(const struct command *command, const struct model_args *args, double *coverage)
 {
@@ -102,7 +98,7 @@ int model_open(const struct command *command, const struct model_args *args, str
 			     path);
 		return COMMAND_NO_DATA;
 	}
-	return r < 0 ? model_fail(command, r, &err) : COMMAND_GOOD;
+	return r < 0 ? command_fail_err(command, r, &err) : COMMAND_GOOD;
 }
 
 int model_machine(const struct model_args *args, const char *platform, struct machine *machine,
@@ -220,16 +216,14 @@ const struct command_ops command_model = {
 	.name = "model",
 	.help = "predict collective I/O from measurements of the machine, and recommend settings",
 	.about = "A collective read or write consists of elemental operations: messages between "
-		 "ranks, and rounds in which some ranks, the aggregators, access the file for all. "
-		 "Their number follows from the settings; their cost is learned from benchmarks "
-		 "that "
-		 "are run once per machine. Therefore Sluice can predict accesses that were never "
-		 "run, "
-		 "and recommend settings without running the program.\n\n"
+		 "ranks, and rounds in which some ranks, the aggregators, access the file for "
+		 "all. Their number follows from the settings; their cost is learned from "
+		 "benchmarks that are run once per machine. Therefore Sluice can predict accesses "
+		 "that were never run, and recommend settings without running the program.\n\n"
 		 "  sluice model measure                        measure this machine, once\n"
 		 "  sluice model fit                            learn the cost of operations\n"
-		 "  sluice model recommend -n 64 -s 16M         best settings for 64 ranks, 16 MiB "
-		 "each\n"
+		 "  sluice model recommend -n 64 -s 16M         best settings for 64 ranks, 16 "
+		 "MiB each\n"
 		 "  sluice model predict -n 64 -s 16M --param cb_nodes=4",
 	.subcommands = subcommands,
 };

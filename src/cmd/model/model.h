@@ -7,6 +7,7 @@
 #ifndef SLUICE_CMD_MODEL_MODEL_H
 #define SLUICE_CMD_MODEL_MODEL_H
 
+#include "base/unit.h"
 #include "cli/command.h"
 #include "predict/model/hybrid/hybrid.h"
 
@@ -22,8 +23,8 @@ struct model_args {
 	int pattern;
 	bool read;
 	const char *run;
-	/* NAME=VALUE each: the settings to predict for, or the current ones. */
-	struct option_list params;
+	struct option_list
+		params; /* NAME=VALUE: the settings to predict for, or the current ones */
 	const char *model, *rows, *platform, *machine, *learners, *output, *space, *coverage;
 	uint64_t candidates, folds, seed, threads, top, rank;
 	bool no_log, no_lookup, all, json;
@@ -44,9 +45,6 @@ int model_run_access(const struct command *command, const struct model_args *arg
 		     struct access *access);
 int model_run_hints(const struct command *command, const struct model_args *args,
 		    struct param_set *set);
-
-/* Prints err. Returns COMMAND_NO_DATA if rows or the model are missing, else COMMAND_FAILED. */
-int model_fail(const struct command *command, int r, const struct err *err);
 
 /* The path from --model, else from the setting model.path. The caller frees it. */
 char *model_path(const struct command *command, const struct model_args *args);
@@ -78,13 +76,12 @@ void model_show_access(const struct access *access, char out[256]);
 /* "cb_nodes=4 cb_buffer_size=33554432", or "the default". The caller frees. */
 char *model_show_settings(const struct settings *chosen, const struct machine *machine,
 			  const struct access *access);
-/* "12.3 ms", or "?" if unknown. */
-const char *model_show_seconds(char out[32], double seconds);
+/* "12.3 ms"; "-" if unknown, "unlimited" if infinite. Returns out. */
+const char *model_show_seconds(char out[UNIT_TEXT], double seconds);
 void model_json_access(struct json *json, const struct access *access);
 void model_json_settings(struct json *json, const struct settings *chosen,
 			 const struct machine *machine, const struct access *access);
 /* Prints how well each cost was learned; all: every candidate model. */
 void model_show_costs(const struct hybrid *hybrid, bool all);
-void model_json_costs(struct json *json, const struct hybrid *hybrid);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice model predict: the time of one access with given settings, operation by operation.
+ * sluice model predict: predicts the time of one access with given settings, operation by
+ * operation.
  */
 #include <stdio.h>
 
@@ -11,11 +12,13 @@
 #include "cmd/run_argument.h"
 #include "params/set.h"
 
-static const struct option predict_options[] = { OPTION_INCLUDE(model_access_options, 0),
-						 OPTION_INCLUDE(model_file_options, 0),
-						 OPTION_INCLUDE(model_coverage_options, 0),
-						 OPTION_INCLUDE(model_json_options, 0),
-						 { 0 } };
+static const struct option predict_options[] = {
+	OPTION_INCLUDE(model_access_options, 0),
+	OPTION_INCLUDE(model_file_options, 0),
+	OPTION_INCLUDE(model_coverage_options, 0),
+	OPTION_INCLUDE(model_json_options, 0),
+	{ 0 },
+};
 
 struct asked {
 	const struct model_args *args;
@@ -26,11 +29,11 @@ struct asked {
 	struct prediction prediction;
 };
 
-static void terms_table(const struct prediction *p)
+static void print_terms(const struct prediction *p)
 {
 	static const char *const titles[] = { "step",	"operation", ">count", ">each",
 					      ">total", ">share",    NULL };
-	char each[32], sum[32];
+	char each[UNIT_TEXT], sum[UNIT_TEXT];
 	struct table table;
 
 	table_init(&table, titles);
@@ -48,27 +51,27 @@ static void terms_table(const struct prediction *p)
 	table_release(&table);
 }
 
-static void prediction_text(const struct asked *asked)
+static void print_prediction(const struct asked *asked)
 {
 	const struct prediction *p = &asked->prediction;
 	AUTO_FREE char *line =
 		model_show_settings(&asked->settings, &asked->hybrid.machine, &asked->access);
-	char access[256], time[32], low[32], high[32];
+	char access[256], time[UNIT_TEXT], low[UNIT_TEXT], high[UNIT_TEXT];
 
 	model_show_access(&asked->access, access);
 	printf("%s, with %s\n", access, line);
 	printf("%s (%.0f %% prediction interval of the mean: %s to %s)\n\n",
 	       model_show_seconds(time, p->seconds), 100 * asked->coverage,
 	       model_show_seconds(low, p->low), model_show_seconds(high, p->high));
-	terms_table(p);
+	print_terms(p);
 	printf("\n%lu aggregators, %lu full rounds%s\n", p->counts.aggregators, p->counts.rounds,
 	       p->counts.incomplete ? " and an incomplete one" : "");
 	if (p->is_outside)
-		printf("Part of this access is outside the measured range, which widens the "
-		       "interval.\n");
+		printf("part of this access is outside the measured range, which widens the "
+		       "interval\n");
 }
 
-static void prediction_json(const struct asked *asked)
+static void print_prediction_json(const struct asked *asked)
 {
 	const struct prediction *p = &asked->prediction;
 	struct json json;
@@ -114,11 +117,11 @@ static int predict_access(const struct command *command, struct asked *asked)
 	r = hybrid_predict(&asked->hybrid, &asked->access, &asked->settings, asked->coverage,
 			   &asked->prediction, &err);
 	if (r < 0)
-		return model_fail(command, r, &err);
+		return command_fail_err(command, r, &err);
 	if (args->json)
-		prediction_json(asked);
+		print_prediction_json(asked);
 	else
-		prediction_text(asked);
+		print_prediction(asked);
 	return command_finish(command);
 }
 

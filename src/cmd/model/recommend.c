@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice model recommend: the settings with the shortest predicted time, their speedup, and whether
- * it is significant.
+ * sluice model recommend: prints the settings with the shortest predicted time, their speedup, and
+ * whether it is significant.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/integer.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
@@ -28,7 +29,7 @@ static const struct option recommend_options[] = {
 	OPTION_INCLUDE(model_coverage_options, 0),
 	{ 't', "top", "N", "5", "show the N best settings", OPTION_COUNT,
 	  offsetof(struct model_args, top) },
-	{ 'o', "output", "FILE", NULL, "write the settings as a hints file", OPTION_TEXT,
+	{ 'o', "output", "FILE", NULL, "write the settings to FILE as hints", OPTION_TEXT,
 	  offsetof(struct model_args, output) },
 	OPTION_INCLUDE(model_json_options, 0),
 	{ 0 }
@@ -41,11 +42,11 @@ struct advice {
 	struct settings initial;
 	struct choices choices;
 	struct recommendation recommendation;
-	size_t *order;	 /* the choices that are shown, best first */
-	double *seconds; /* of these */
+	size_t *order;	 /* indexes of the choices that are shown, best first */
+	double *seconds; /* their predicted times */
 	size_t shown;
 	double coverage;
-	double took; /* seconds, to recommend */
+	double took; /* seconds that the recommendation took */
 };
 
 static void advice_release(struct advice *advice)
@@ -74,30 +75,19 @@ static int find_choices(struct advice *a, struct err *err)
 	return r;
 }
 
-static double monotonic_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Ranks the choices and compares the best one with the current settings. */
 static int find_best(struct advice *a, struct err *err)
 {
-	size_t wanted = a->args->top > 1 ? a->args->top : 1;
+	size_t wanted = size_min(size_max(a->args->top, 1), a->choices.count);
 	int r;
 
-	if (wanted > a->choices.count)
-		wanted = a->choices.count;
 	a->order = xmalloc((wanted + 1) * sizeof(*a->order));
 	a->seconds = xmalloc((wanted + 1) * sizeof(*a->seconds));
 	r = hybrid_best(&a->hybrid, &a->access, a->choices.list, a->choices.count, wanted, a->order,
 			a->seconds, err);
 	if (r <= 0)
-		return r < 0 ? r
-			     : err_set(err, ENODATA, "the space has no settings to choose from");
-	a->shown = (size_t)r < a->args->top ? (size_t)r : a->args->top;
+		return r < 0 ? r : err_set(err, ENODATA, "the search space contains no settings");
+	a->shown = size_min((size_t)r, a->args->top);
 	r = hybrid_recommend(&a->hybrid, &a->access, &a->choices.list[a->order[0]], 1, &a->initial,
 			     a->coverage, &a->recommendation, err);
 	a->recommendation.best = a->order[0];
@@ -106,12 +96,12 @@ static int find_best(struct advice *a, struct err *err)
 
 static int find_advice(struct advice *a, struct err *err)
 {
-	double began = monotonic_seconds();
+	double began = clock_now_s();
 	int r = find_choices(a, err);
 
 	if (r >= 0)
 		r = find_best(a, err);
-	a->took = monotonic_seconds() - began;
+	a->took = clock_now_s() - began;
 	return r;
 }
 
@@ -174,7 +164,7 @@ static void print_top(const struct advice *a)
 {
 	static const char *const titles[] = { ">predicted", ">speedup", "settings", NULL };
 	struct table table;
-	char time[32];
+	char time[UNIT_TEXT];
 
 	if (!a->shown)
 		return;
@@ -194,7 +184,7 @@ static void print_top(const struct advice *a)
 	table_release(&table);
 }
 
-static void advice_text(const struct advice *a)
+static void print_advice(const struct advice *a)
 {
 	AUTO_FREE char *line = settings_line(a, &a->choices.list[a->recommendation.best]);
 	char access[256];
@@ -207,14 +197,15 @@ static void advice_text(const struct advice *a)
 		print_change(a, line);
 	print_top(a);
 	if (a->recommendation.is_outside)
-		printf("\nPart of this access is outside the measured range, which widens the "
+		printf("\n"
+		       "Part of this access is outside the measured range, which widens the "
 		       "intervals.\n");
 	if (a->choices.unknown.len)
 		printf("\nThe model does not know %s; they were left unset.\n",
 		       buf_text(&a->choices.unknown));
 }
 
-static void advice_json(const struct advice *a)
+static void print_advice_json(const struct advice *a)
 {
 	const struct recommendation *r = &a->recommendation;
 	struct json json;
@@ -244,14 +235,14 @@ static void advice_json(const struct advice *a)
 	json_end(&json);
 }
 
-/* Writes a hints file, which ROMIO and `sluice run --params` read, unless no change is recommended.
+/*
+ * Writes a hints file, which ROMIO and `sluice run --params` read, unless no change is recommended.
  */
 static int write_advice(const struct command *command, const struct advice *a)
 {
 	struct param_set set = { 0 };
 	AUTO_BUF struct buf text = { 0 };
 	struct err err = { 0 };
-	FILE *out;
 	int r;
 
 	if (!a->args->output)
@@ -266,15 +257,9 @@ static int write_advice(const struct command *command, const struct advice *a)
 	if (r >= 0)
 		r = param_hints.write(&set, &text, &err);
 	param_set_release(&set);
-	if (r < 0)
-		return model_fail(command, r, &err);
-	out = fopen(a->args->output, "we");
-	if (!out)
-		return command_fail(command, "%s: %s", a->args->output, strerror(errno));
-	fputs(buf_text(&text), out);
-	if (fclose(out) != 0)
-		return command_fail(command, "%s: %s", a->args->output, strerror(errno));
-	return COMMAND_GOOD;
+	if (r >= 0)
+		r = file_write_all(a->args->output, text.data, text.len, &err);
+	return r < 0 ? command_fail(command, "%s", err.text) : COMMAND_GOOD;
 }
 
 static int give_advice(const struct command *command, struct advice *a)
@@ -289,14 +274,14 @@ static int give_advice(const struct command *command, struct advice *a)
 		return ret;
 	r = find_advice(a, &err);
 	if (r < 0)
-		return model_fail(command, r, &err);
+		return command_fail_err(command, r, &err);
 	ret = write_advice(command, a);
 	if (ret)
 		return ret;
 	if (a->args->json)
-		advice_json(a);
+		print_advice_json(a);
 	else
-		advice_text(a);
+		print_advice(a);
 	return command_finish(command);
 }
 
@@ -318,10 +303,9 @@ const struct command_ops command_model_recommend = {
 	.name = "recommend",
 	.help = "recommend settings for a collective access",
 	.about = "Prints the settings with the shortest predicted time and their speedup over the "
-		 "current settings: the machine's defaults, or --param. If the prediction interval "
-		 "includes a loss, no change is recommended. --output writes the settings as a "
-		 "hints "
-		 "file for 'sluice run --params FILE' or for ROMIO_HINTS.\n\n"
+		 "current settings: the machine's defaults, or --param. If the prediction "
+		 "interval includes a loss, no change is recommended. --output writes the "
+		 "settings as a hints file for 'sluice run --params FILE' or for ROMIO_HINTS.\n\n"
 		 "  sluice model recommend -n 64 -s 16M -o best.hints",
 	.options = recommend_options,
 	.args_bytes = sizeof(struct model_args),

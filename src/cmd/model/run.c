@@ -23,7 +23,7 @@ int model_run_accessed(const struct command *command, const struct model_args *a
 	if (r)
 		return r;
 	r = access_profile_read_trace(accessed, path, &err);
-	return r < 0 ? model_fail(command, r, &err) : COMMAND_GOOD;
+	return r < 0 ? command_fail_err(command, r, &err) : COMMAND_GOOD;
 }
 
 int model_run_access(const struct command *command, const struct model_args *args,

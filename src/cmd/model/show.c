@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Accesses, settings and costs as text and as JSON.
+ * Prints accesses, settings and costs for the subcommands of `sluice model`.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -12,18 +12,15 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/unit.h"
+#include "cli/format.h"
 #include "cmd/model/model.h"
 #include "params/set.h"
 
-const char *model_show_seconds(char out[32], double seconds)
+const char *model_show_seconds(char out[UNIT_TEXT], double seconds)
 {
-	char text[UNIT_TEXT];
-
-	if (!(seconds < 9e9))
-		snprintf(out, 32, "%s", isnan(seconds) ? "?" : "any time");
-	else
-		snprintf(out, 32, "%s", unit_ns(text, (int64_t)(seconds * 1e9)));
+	if (!isinf(seconds))
+		return format_seconds(out, seconds);
+	snprintf(out, UNIT_TEXT, "unlimited");
 	return out;
 }
 
@@ -169,8 +166,9 @@ static void print_candidates(const struct cost *cost, enum operation operation, 
 void model_show_costs(const struct hybrid *hybrid, bool all)
 {
 	print_costs(hybrid);
-	printf("\nR2, RMSE (of logarithms) and median error are those of held-out arguments; noise "
-	       "is that of one repetition.\n");
+	printf("\n"
+	       "R2, RMSE (of logarithms) and median error are for held-out arguments; noise is "
+	       "the variation of repeated measurements\n");
 	for (int i = 0; i < OPERATIONS; i++) {
 		const struct cost *cost = &hybrid->costs.of[i];
 
@@ -182,48 +180,4 @@ void model_show_costs(const struct hybrid *hybrid, bool all)
 	for (int i = 0; all && i < OPERATIONS; i++)
 		if (hybrid->costs.of[i].entry_count)
 			print_candidates(&hybrid->costs.of[i], (enum operation)i, true);
-}
-
-static void entry_json(struct json *json, const struct cost_entry *entry)
-{
-	json_open(json, NULL, '{');
-	json_text(json, "learner", entry->learner);
-	json_text(json, "settings", entry->settings);
-	json_text(json, "recipe", entry->recipe);
-	json_real(json, "rmse", entry->rmse);
-	json_real(json, "r2", entry->r2);
-	json_text(json, "failure", entry->failure);
-	json_close(json);
-}
-
-void model_json_costs(struct json *json, const struct hybrid *hybrid)
-{
-	json_text(json, "machine", hybrid->machine.name);
-	json_number(json, "made", hybrid->made);
-	json_count(json, "seed", hybrid->seed);
-	json_open(json, "operations", '[');
-	for (int i = 0; i < OPERATIONS; i++) {
-		const struct cost *cost = &hybrid->costs.of[i];
-
-		if (!cost->is_fitted)
-			continue;
-		json_open(json, NULL, '{');
-		json_text(json, "operation", operations[i].name);
-		json_count(json, "rows", cost->rows);
-		json_count(json, "cells", cost->cell_count);
-		json_count(json, "left_out", cost->left_out);
-		json_text(json, "learner", learner_name(cost));
-		json_real(json, "rmse_seconds", cost->score.rmse);
-		json_real(json, "r2_seconds", cost->score.r2);
-		json_real(json, "rmse", cost->score.log_rmse);
-		json_real(json, "r2", cost->score.log_r2);
-		json_real(json, "median_error", cost->score.median_error);
-		json_real(json, "noise", cost->noise);
-		json_open(json, "candidates", '[');
-		for (size_t j = 0; j < cost->entry_count; j++)
-			entry_json(json, &cost->entries[j]);
-		json_close(json);
-		json_close(json);
-	}
-	json_close(json);
 }
