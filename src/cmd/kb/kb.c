@@ -9,20 +9,19 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/unit.h"
 #include "cli/command.h"
+#include "cli/format.h"
 #include "params/set.h"
 #include "store/knowledge.h"
 #include "tune/loop/cost.h"
 
 struct kb_args {
-	const char *format; /* of export */
+	int format; /* of export */
 	bool json;
 };
 
@@ -35,8 +34,8 @@ struct kb_args {
 static const struct option show_options[] = { JSON_OPTION, { 0 } };
 
 static const struct option export_options[] = {
-	{ 'f', "format", "FORM", NULL,
-	  "write only the parameters of entry ID, as xml, json, hints or shell", OPTION_TEXT,
+	{ 'f', "format", PARAM_FORM_WORDS, NULL,
+	  "file format to write, with the parameters of entry ID only", OPTION_CHOICE,
 	  offsetof(struct kb_args, format) },
 	JSON_OPTION,
 	{ 0 }
@@ -71,16 +70,6 @@ static void append_parameters(const struct knowledge *k, struct buf *line)
 	else
 		param_set_line(&set, line);
 	param_set_release(&set);
-}
-
-static void format_date(int64_t ns, char *text, size_t bytes)
-{
-	time_t seconds = (time_t)(ns / 1000000000);
-	struct tm tm;
-
-	snprintf(text, bytes, "-");
-	if (ns > 0 && localtime_r(&seconds, &tm))
-		strftime(text, bytes, "%F %H:%M", &tm);
 }
 
 static void json_parameters(struct json *json, const struct knowledge *k)
@@ -166,11 +155,10 @@ static int table_entry(void *arg, const struct knowledge *k)
 {
 	struct listing *l = arg;
 	AUTO_BUF struct buf line = { 0 };
-	char when[32];
+	char when[FORMAT_TIME];
 
 	l->rows++;
 	append_parameters(k, &line);
-	format_date(k->found_ns, when, sizeof(when));
 	table_add(l->table, "%" PRId64 "%s", k->id, k->pinned ? " pinned" : "");
 	table_add(l->table, "%s", k->key.program);
 	table_add(l->table, "%u", k->key.ranks);
@@ -179,12 +167,12 @@ static int table_entry(void *arg, const struct knowledge *k)
 	table_add(l->table, "%.2f", k->gain);
 	table_add(l->table, "%.2f to %.2f", k->gain_low, k->gain_high);
 	table_add(l->table, "%s", k->objective);
-	table_add(l->table, "%s", when);
+	table_add(l->table, "%s", format_local_time(when, k->found_ns));
 	table_add(l->table, "%s", buf_text(&line));
 	return 0;
 }
 
-static int verb_list(struct command *command, struct store *store, int64_t id)
+static int list_entries(struct command *command, struct store *store, int64_t id)
 {
 	static const char *const titles[] = {
 		"id",	    "program",	     ">ranks",	  "platform", "storage",
@@ -234,26 +222,26 @@ static int print_entry(void *arg, const struct knowledge *k)
 {
 	struct listing *l = arg;
 	AUTO_BUF struct buf line = { 0 }, costs = { 0 };
-	char when[32];
+	char when[FORMAT_TIME];
 
 	append_parameters(k, &line);
-	format_date(k->found_ns, when, sizeof(when));
 	printf("entry        %" PRId64 "%s\n", k->id, k->pinned ? ", pinned" : "");
 	printf("program      %s (%s)\n", k->key.program,
-	       *k->key.fingerprint ? k->key.fingerprint : "any code");
+	       *k->key.fingerprint ? k->key.fingerprint : "any version");
 	printf("arguments    %s\n", *k->key.arguments ? k->key.arguments : "-");
 	printf("ranks        %u\n", k->key.ranks);
 	printf("platform     %s, %s\n", k->key.platform, k->key.filesystem);
 	append_costs(k, &costs);
 	printf("speedup      %.2f (95 %% interval %.2f to %.2f): %s\n", k->gain, k->gain_low,
 	       k->gain_high, buf_text(&costs));
-	printf("found        %s%s%s\n", when, *k->study ? ", by tuning " : "", k->study);
+	printf("found        %s%s%s\n", format_local_time(when, k->found_ns),
+	       *k->study ? ", by tuning " : "", k->study);
 	printf("parameters   %s\n", buf_text(&line));
 	l->rows++;
 	return 0;
 }
 
-static int verb_show(struct command *command, struct store *store, int64_t id)
+static int show_entry(struct command *command, struct store *store, int64_t id)
 {
 	const struct kb_args *args = command->args;
 	struct listing l = { .command = command };
@@ -282,20 +270,15 @@ static int print_parameters(void *arg, const struct knowledge *k)
 	return 0;
 }
 
-static int verb_export(struct command *command, struct store *store, int64_t id)
+static int export_entries(struct command *command, struct store *store, int64_t id)
 {
 	const struct kb_args *args = command->args;
 	struct listing l = { .command = command };
 	struct err err = { 0 };
 
-	if (!args->format)
+	if (args->format < 0)
 		return print_json(command, store, id);
-	l.form = param_form_by_name(args->format);
-	if (!l.form)
-		return command_misuse(
-			command,
-			"--format: unknown format \"%s\" (expected xml, json, hints or shell)",
-			args->format);
+	l.form = param_form_chosen(args->format);
 	if (id <= 0)
 		return command_misuse(command, "--format requires the ID of an entry");
 	if (knowledge_get(store, id, print_parameters, &l, &err) < 0)
@@ -303,7 +286,7 @@ static int verb_export(struct command *command, struct store *store, int64_t id)
 	return l.failed ? l.failed : command_finish(command);
 }
 
-static int verb_import(struct command *command, struct store *store, int64_t id)
+static int import_entries(struct command *command, struct store *store, int64_t id)
 {
 	struct kb_import done;
 	struct err err = { 0 };
@@ -320,7 +303,7 @@ static int verb_import(struct command *command, struct store *store, int64_t id)
 	return COMMAND_GOOD;
 }
 
-static int verb_forget(struct command *command, struct store *store, int64_t id)
+static int forget_entry(struct command *command, struct store *store, int64_t id)
 {
 	struct err err = { 0 };
 
@@ -338,12 +321,12 @@ static int set_pinned(struct command *command, struct store *store, int64_t id, 
 	return COMMAND_GOOD;
 }
 
-static int verb_pin(struct command *command, struct store *store, int64_t id)
+static int pin_entry(struct command *command, struct store *store, int64_t id)
 {
 	return set_pinned(command, store, id, true);
 }
 
-static int verb_unpin(struct command *command, struct store *store, int64_t id)
+static int unpin_entry(struct command *command, struct store *store, int64_t id)
 {
 	return set_pinned(command, store, id, false);
 }
@@ -363,32 +346,31 @@ static int with_store(struct command *command, bool create,
 		return command_misuse(command, "\"%s\" is not an id; see 'sluice kb list'",
 				      command->argv[0]);
 	r = create ? store_open(&store, path, &err) : store_open_existing(&store, path, &err);
-	if (r < 0) {
-		command_fail(command, "%s", err.text);
-		return r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
-	}
+	if (r < 0)
+		return command_fail_err(command, r, &err);
 	r = run(command, store, (int64_t)id);
 	store_close(store);
 	return r;
 }
 
-#define KB_RUN(name, create)                                     \
-	static int name##_run(struct command *command)           \
-	{                                                        \
-		return with_store(command, create, verb_##name); \
+/* Defines the run() function of a subcommand, which opens the store and calls `function`. */
+#define KB_RUN(name, function, create)                        \
+	static int name##_run(struct command *command)        \
+	{                                                     \
+		return with_store(command, create, function); \
 	}
 
-KB_RUN(list, false)
-KB_RUN(show, false)
-KB_RUN(export, false)
-KB_RUN(import, true)
-KB_RUN(forget, false)
-KB_RUN(pin, false)
-KB_RUN(unpin, false)
+KB_RUN(list, list_entries, false)
+KB_RUN(show, show_entry, false)
+KB_RUN(export, export_entries, false)
+KB_RUN(import, import_entries, true)
+KB_RUN(forget, forget_entry, false)
+KB_RUN(pin, pin_entry, false)
+KB_RUN(unpin, unpin_entry, false)
 
 static const struct command_ops command_list = {
 	.name = "list",
-	.help = "list the entries",
+	.help = "list the entries of the knowledge base",
 	.options = show_options,
 	.args_bytes = sizeof(struct kb_args),
 	.run = list_run,
@@ -396,7 +378,7 @@ static const struct command_ops command_list = {
 
 static const struct command_ops command_show = {
 	.name = "show",
-	.help = "show one entry",
+	.help = "show an entry",
 	.operands = "ID",
 	.operands_min = 1,
 	.operands_max = 1,
@@ -407,7 +389,7 @@ static const struct command_ops command_show = {
 
 static const struct command_ops command_export = {
 	.name = "export",
-	.help = "write entries for another machine, or the parameters of one entry",
+	.help = "write entries for another machine, or the parameters of an entry",
 	.operands = "[ID]",
 	.operands_max = 1,
 	.about = "Prints all entries, or entry ID, as JSON that 'sluice kb import' reads. With "
@@ -427,9 +409,10 @@ static const struct command_ops command_import = {
 	.operands_min = 1,
 	.operands_max = 1,
 	.about = "The whole file is checked first. If an entry has an unknown or dangerous "
-		 "parameter "
-		 "or implausible figures, it is named and nothing is imported. Entries for another "
-		 "platform are kept but not applied on this one. Pinned entries are not replaced.",
+		 "parameter or implausible figures, it is named and nothing is imported. Entries "
+		 "for another platform are kept but not applied on this one. Pinned entries are "
+		 "not replaced.\n\n"
+		 "  sluice kb import known.json",
 	.args_bytes = sizeof(struct kb_args),
 	.flags = COMMAND_NO_JSON,
 	.run = import_run,
@@ -448,7 +431,7 @@ static const struct command_ops command_forget = {
 
 static const struct command_ops command_pin = {
 	.name = "pin",
-	.help = "protect an entry from being replaced by later tunings",
+	.help = "prevent later tunings from replacing an entry",
 	.operands = "ID",
 	.operands_min = 1,
 	.operands_max = 1,
@@ -471,17 +454,16 @@ static const struct command_ops command_unpin = {
 extern const struct command_ops command_kb_params, command_kb_tunings;
 
 static const struct command_ops *const subcommands[] = {
-	&command_list, &command_show,  &command_export,	    &command_import,	 &command_forget,
-	&command_pin,  &command_unpin, &command_kb_tunings, &command_kb_tunings, &command_kb_params,
-	NULL,
+	&command_list, &command_show,  &command_export,	    &command_import,	&command_forget,
+	&command_pin,  &command_unpin, &command_kb_tunings, &command_kb_params, NULL,
 };
 
 const struct command_ops command_kb = {
 	.name = "kb",
 	.help = "show and exchange parameters that made programs faster",
 	.about = "'sluice tune' adds the parameters that it has confirmed to the knowledge base, "
-		 "and "
-		 "'sluice run --tune apply' applies them. An entry belongs to one program with its "
-		 "code and arguments, number of ranks, data size, platform and file system.",
+		 "and 'sluice run --tune apply' applies them. An entry belongs to one program "
+		 "with its code and arguments, number of ranks, data size, platform and file "
+		 "system.",
 	.subcommands = subcommands,
 };

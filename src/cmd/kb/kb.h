@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shared by kb.c and import.c. They are separate files because jansson and base/json.h have
- * functions with the same names.
+ * Shared by the files of `sluice kb`. kb.c and import.c are separate because jansson and
+ * base/json.h have functions with the same names.
  */
 #ifndef SLUICE_CMD_KB_KB_H
 #define SLUICE_CMD_KB_KB_H
 
 #include "base/err.h"
 
+/* The value of --format of commands that write parameters (kb export, kb params convert). */
+#define PARAM_FORM_WORDS "xml|json|hints|shell"
+const struct param_form *param_form_chosen(int choice);
+
 #define KB_SCHEMA "sluice.kb/1"
 
+struct param_form;
 struct store;
 
+/* Numbers of entries. */
 struct kb_import {
 	unsigned added;
 	unsigned kept; /* pinned entries that were not replaced */

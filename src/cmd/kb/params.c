@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice kb params: the catalog of tunable parameters; checks and converts parameter files. Nothing
- * is applied here.
+ * sluice kb params: lists the catalog of tunable parameters; checks and converts parameter files.
+ * Nothing is applied here.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "cli/command.h"
+#include "cmd/kb/kb.h"
 #include "params/set.h"
 
-/* Where parameters are to be applied. */
+/* The MPI, file system and job that parameters are checked for. */
 struct place_args {
 	const char *environment;
 	uint64_t ranks, nodes;
@@ -33,14 +35,15 @@ struct check_args {
 };
 
 struct convert_args {
-	const char *format, *output;
+	int format;
+	const char *output;
 };
 
-#define ENVIRONMENT_OPTION(type)                                                                 \
-	{                                                                                        \
-		0, "environment", "MPI,FS", NULL,                                                \
-			"the MPI, the file system, or both, such as mpich,lustre (default any)", \
-			OPTION_TEXT, offsetof(type, place.environment)                           \
+#define ENVIRONMENT_OPTION(type)                                                          \
+	{                                                                                 \
+		0, "environment", "MPI,FS", NULL,                                         \
+			"MPI, file system, or both, such as mpich,lustre (default: any)", \
+			OPTION_TEXT, offsetof(type, place.environment)                    \
 	}
 
 static const struct option list_options[] = {
@@ -54,20 +57,21 @@ static const struct option list_options[] = {
 
 static const struct option check_options[] = {
 	ENVIRONMENT_OPTION(struct check_args),
-	{ 'n', "ranks", "N", NULL, "number of MPI ranks of the program", OPTION_COUNT,
+	{ 'n', "ranks", "N", NULL, "number of MPI ranks", OPTION_COUNT,
 	  offsetof(struct check_args, place.ranks) },
-	{ 'N', "nodes", "N", NULL, "number of nodes they run on", OPTION_COUNT,
+	{ 'N', "nodes", "N", NULL, "number of nodes", OPTION_COUNT,
 	  offsetof(struct check_args, place.nodes) },
 	{ 0, "allow", "safe|layout|semantics", NULL,
-	  "what parameters may change (default: setting params.allow)", OPTION_CHOICE,
-	  offsetof(struct check_args, place.allow) },
+	  "limit what parameters may change: run time only, file layout, or what readers see "
+	  "(default: setting params.allow)",
+	  OPTION_CHOICE, offsetof(struct check_args, place.allow) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.params.check/1",
 	  OPTION_FLAG, offsetof(struct check_args, json) },
 	{ 0 }
 };
 
 static const struct option convert_options[] = {
-	{ 'f', "format", "FORM", NULL, "write this format: xml, json, hints or shell", OPTION_TEXT,
+	{ 'f', "format", PARAM_FORM_WORDS, NULL, "file format to write (required)", OPTION_CHOICE,
 	  offsetof(struct convert_args, format) },
 	{ 'o', "output", "FILE", NULL, "write to FILE (default: standard output)", OPTION_TEXT,
 	  offsetof(struct convert_args, output) },
@@ -146,7 +150,7 @@ static void append_consumers(struct buf *out, unsigned bits, const char *between
 		buf_puts(out, "none");
 }
 
-static void table_parameter(struct table *table, const struct tunable *t, unsigned listeners)
+static void add_parameter_row(struct table *table, const struct tunable *t, unsigned listeners)
 {
 	AUTO_BUF struct buf legal = { 0 }, who = { 0 };
 
@@ -214,7 +218,7 @@ static int list_run(struct command *command)
 		if (args->json)
 			json_parameter(&json, t, listeners);
 		else
-			table_parameter(&table, t, listeners);
+			add_parameter_row(&table, t, listeners);
 	}
 	if (args->json)
 		json_end(&json);
@@ -375,32 +379,37 @@ static void warn_problem(void *arg, const struct param *param, bool drop, const 
 
 static int write_text(const struct command *command, const char *path, const struct buf *text)
 {
-	FILE *out;
+	struct err err = { 0 };
 
 	if (!path) {
 		fwrite(buf_text(text), 1, text->len, stdout);
 		return command_finish(command);
 	}
-	out = fopen(path, "we");
-	if (!out)
-		return command_fail(command, "%s: %s", path, strerror(errno));
-	fwrite(buf_text(text), 1, text->len, out);
-	if (ferror(out) | fclose(out))
-		return command_fail(command, "%s: write failed", path);
+	if (file_write_all(path, text->data, text->len, &err) < 0)
+		return command_fail(command, "%s", err.text);
 	return COMMAND_GOOD;
+}
+
+const struct param_form *param_form_chosen(int choice)
+{
+	char word[16] = "";
+
+	if (choice >= 0)
+		option_choice_name(PARAM_FORM_WORDS, choice, word, sizeof(word));
+	return param_form_by_name(word);
 }
 
 static int convert_run(struct command *command)
 {
 	const struct convert_args *args = command->args;
-	const struct param_form *form = args->format ? param_form_by_name(args->format) : NULL;
+	const struct param_form *form = param_form_chosen(args->format);
 	AUTO_BUF struct buf text = { 0 };
 	struct param_set set = { 0 };
 	struct err err = { 0 };
 	int r;
 
 	if (!form)
-		return command_misuse(command, "--format must be xml, json, hints or shell");
+		return command_misuse(command, "missing --format xml|json|hints|shell");
 	if (param_set_read(&set, command->argv[0], warn_problem, command, &err) < 0)
 		return command_fail(command, "%s", err.text);
 	r = form->write(&set, &text, &err);
@@ -414,11 +423,9 @@ static const struct command_ops command_list = {
 	.name = "list",
 	.help = "list tunable parameters of HDF5, MPI-IO and file systems",
 	.about = "Each parameter has a class. safe: only run time changes. layout: files are laid "
-		 "out "
-		 "differently, with the same contents. semantics: readers may see a difference; "
-		 "applied only if the setting params.allow permits it. dangerous: known to lose "
-		 "data "
-		 "or to abort the program; never applied.\n\n"
+		 "out differently, with the same contents. semantics: readers may see a "
+		 "difference; applied only if the setting params.allow permits it. dangerous: "
+		 "known to lose data or to abort the program; never applied.\n\n"
 		 "  sluice kb params list --environment mpich,lustre",
 	.options = list_options,
 	.args_bytes = sizeof(struct list_args),
@@ -431,7 +438,8 @@ static const struct command_ops command_check = {
 	.operands = "FILE",
 	.operands_min = 1,
 	.operands_max = 1,
-	.about = "The exit status is 1 if a parameter would be ignored.",
+	.about = "The exit status is 1 if a parameter would be ignored.\n\n"
+		 "  sluice kb params check best.xml --environment mpich,lustre --ranks 64",
 	.options = check_options,
 	.args_bytes = sizeof(struct check_args),
 	.run = check_run,
@@ -444,8 +452,8 @@ static const struct command_ops command_convert = {
 	.operands_min = 1,
 	.operands_max = 1,
 	.about = "The format shell, which contains lfs setstripe, setfattr and ROMIO_HINTS "
-		 "commands, "
-		 "can only be written.",
+		 "commands, can only be written.\n\n"
+		 "  sluice kb params convert best.xml --format hints -o best.hints",
 	.options = convert_options,
 	.args_bytes = sizeof(struct convert_args),
 	.flags = COMMAND_NO_JSON,
@@ -459,8 +467,7 @@ const struct command_ops command_kb_params = {
 	.name = "params",
 	.help = "list parameters; check and convert parameter files",
 	.about = "'sluice run --params FILE' applies a parameter file, and 'sluice tune' writes "
-		 "one. "
-		 "It is H5Tuner's XML, JSON of schema sluice.params/1, or a ROMIO hints file; the "
-		 "format is detected.",
+		 "one. It is H5Tuner's XML, JSON of schema sluice.params/1, or a ROMIO hints "
+		 "file; the format is detected.",
 	.subcommands = subcommands,
 };

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice kb tunings: the tunings in the store, and the runs of one of them.
+ * sluice kb tunings: lists the tunings in the store, or the runs of one of them.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/unit.h"
 #include "cli/command.h"
+#include "cli/format.h"
 #include "store/studies.h"
 #include "tune/loop/tuning.h"
 
@@ -25,23 +24,12 @@ struct tunings_args {
 };
 
 static const struct option tunings_options[] = {
-	{ 0, "forget", NULL, NULL, "delete tuning ID and its runs", OPTION_FLAG,
+	{ 0, "forget", NULL, NULL, "delete tuning ID and its runs from the store", OPTION_FLAG,
 	  offsetof(struct tunings_args, forget) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema " TUNE_SCHEMA, OPTION_FLAG,
 	  offsetof(struct tunings_args, json) },
 	{ 0 }
 };
-
-static const char *format_time(char out[32], int64_t wall_ns)
-{
-	time_t seconds = (time_t)(wall_ns / 1000000000);
-	struct tm tm;
-
-	strcpy(out, "-");
-	if (localtime_r(&seconds, &tm))
-		strftime(out, 32, "%F %T", &tm);
-	return out;
-}
 
 /* A study, kept until its runs can be read. */
 struct listed {
@@ -109,17 +97,17 @@ static int read_studies(struct store *store, struct listing *listing, struct err
 
 static void print_studies(const struct listing *listing)
 {
-	static const char *const titles[] = { ">id",	       "begun",	  "state", ">runs",
+	static const char *const titles[] = { ">id",	       "started", "state", ">runs",
 					      ">best speedup", "command", NULL };
 	struct table table;
-	char when[32];
+	char when[FORMAT_TIME];
 
 	table_init(&table, titles);
 	for (size_t i = 0; i < listing->count; i++) {
 		const struct listed *l = &listing->list[i];
 
 		table_add(&table, "%" PRId64, l->id);
-		table_add(&table, "%s", format_time(when, l->begun_ns));
+		table_add(&table, "%s", format_local_time(when, l->begun_ns));
 		table_add(&table, "%s", l->state);
 		table_add(&table, "%zu", l->runs);
 		if (isnan(l->best))
@@ -234,7 +222,7 @@ static int print_run(void *arg, const struct study_run *run)
 	table_add(&showing->table, "%s", run->phase);
 	table_add(&showing->table, "%s", run->state);
 	table_add(&showing->table, "%s", buf_text(&cost));
-	table_add(&showing->table, "%s", unit_ns(text, (int64_t)(run->run_s * 1e9)));
+	table_add(&showing->table, "%s", format_seconds(text, run->run_s));
 	table_add(&showing->table, "%s", buf_text(&line));
 	return 0;
 }
@@ -260,7 +248,7 @@ static int print_runs(const struct listed *study, struct store *store, bool json
 		json_text(&showing.json, "plan", study->plan);
 		json_open(&showing.json, "runs", '[');
 	} else {
-		printf("tuning %" PRId64 " (%s) of %s, by %s time\n", study->id, study->state,
+		printf("tuning %" PRId64 " (%s) of %s; cost: %s time\n", study->id, study->state,
 		       study->command, cost_what(showing.objective));
 	}
 	r = study_runs(store, study->id, print_run, &showing, err);
@@ -283,10 +271,8 @@ static int show_tuning(struct command *command, struct store *store, int64_t id)
 	if (r >= 0)
 		r = print_runs(&listing.list[0], store, args->json, &err);
 	listing_release(&listing);
-	if (r < 0) {
-		command_fail(command, "%s", err.text);
-		return r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
-	}
+	if (r < 0)
+		return command_fail_err(command, r, &err);
 	return command_finish(command);
 }
 
@@ -313,10 +299,8 @@ static int tunings_run(struct command *command)
 	if (args->forget && !command->argc)
 		return command_misuse(command, "--forget requires the ID of a tuning");
 	r = store_open_existing(&store, config_text(command->config, SETTING_STORE_PATH), &err);
-	if (r < 0) {
-		command_fail(command, "%s", err.text);
-		return r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
-	}
+	if (r < 0)
+		return command_fail_err(command, r, &err);
 	if (args->forget)
 		r = forget_tuning(command, store, (int64_t)id);
 	else if (command->argc)
@@ -329,7 +313,7 @@ static int tunings_run(struct command *command)
 
 const struct command_ops command_kb_tunings = {
 	.name = "tunings",
-	.help = "list tunings, or show the runs of one",
+	.help = "list earlier tunings, or show the runs of a tuning",
 	.operands = "[ID]",
 	.operands_max = 1,
 	.options = tunings_options,

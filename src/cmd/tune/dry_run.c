@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice tune --dry-run: the search space, the number of runs, and an estimate of the time.
+ * sluice tune --dry-run: prints the search space, the number of runs, and an estimate of the time.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/unit.h"
+#include "cli/format.h"
 #include "cmd/tune/tune.h"
 
 static void add_dimension(struct table *table, const struct space_dimension *d)
@@ -55,7 +55,7 @@ void tune_show_dry_run(const struct tuning_plan *plan, double run_s, bool json)
 	double runs = (double)plan->runs + (double)simplify + 2.0 * pairs +
 		      (plan->partial ? (double)plan->runs / 2 : 0);
 	uint64_t points = space_points(&plan->space);
-	char text[UNIT_TEXT];
+	char one[UNIT_TEXT], all[UNIT_TEXT];
 	struct table table;
 
 	if (json) {
@@ -79,7 +79,6 @@ void tune_show_dry_run(const struct tuning_plan *plan, double run_s, bool json)
 	else if (isnan(run_s))
 		printf("the duration of a run is unknown until the first one\n");
 	else
-		printf("a run took %s before: at most about %s in total\n",
-		       unit_ns(text, (int64_t)(run_s * 1e9)),
-		       unit_ns((char[UNIT_TEXT]){ 0 }, (int64_t)(runs * run_s * 1e9)));
+		printf("an earlier run took %s: at most about %s in total\n",
+		       format_seconds(one, run_s), format_seconds(all, runs * run_s));
 }

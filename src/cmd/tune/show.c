@@ -6,13 +6,13 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/term.h"
+#include "base/text.h"
 #include "cmd/tune/tune.h"
 
 static void append_costs(enum cost_kind kind, const struct proof *proof, struct buf *out)
@@ -115,25 +115,20 @@ static void print_parameters(const struct tune_outcome *o)
 	param_set_release(&set);
 }
 
-static bool is_same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static bool contains_parameter(const struct param_set *set, const struct param *param)
 {
 	for (size_t i = 0; i < set->count; i++) {
 		const struct param *p = &set->params[i];
 
-		if (p->tunable == param->tunable && is_same_text(p->file, param->file) &&
-		    is_same_text(p->object, param->object))
+		if (p->tunable == param->tunable && text_equal(p->file, param->file) &&
+		    text_equal(p->object, param->object))
 			return true;
 	}
 	return false;
 }
 
 /* Parameters of the best candidate that were dropped because they have no effect. */
-static void find_dropped(const struct tune_outcome *o, struct param_set *left)
+static void find_dropped(const struct tune_outcome *o, struct param_set *dropped)
 {
 	const struct space *space = &tuning_plan(o->tuning)->space;
 	const struct tuning_result *result = tuning_result(o->tuning);
@@ -147,7 +142,7 @@ static void find_dropped(const struct tune_outcome *o, struct param_set *left)
 		const struct param *p = &origin.params[i];
 
 		if (!contains_parameter(&best, p))
-			param_set_put(left, p->tunable, p->value, p->file, p->object, 0, NULL);
+			param_set_put(dropped, p->tunable, p->value, p->file, p->object, 0, NULL);
 	}
 	param_set_release(&origin);
 	param_set_release(&best);
@@ -156,14 +151,14 @@ static void find_dropped(const struct tune_outcome *o, struct param_set *left)
 static void print_dropped(const struct tune_outcome *o)
 {
 	AUTO_BUF struct buf line = { 0 };
-	struct param_set left = { 0 };
+	struct param_set dropped = { 0 };
 
-	find_dropped(o, &left);
-	if (left.count) {
-		param_set_line(&left, &line);
-		printf("\ndropped, no effect: %s\n", buf_text(&line));
+	find_dropped(o, &dropped);
+	if (dropped.count) {
+		param_set_line(&dropped, &line);
+		printf("\ndropped because they have no effect: %s\n", buf_text(&line));
 	}
-	param_set_release(&left);
+	param_set_release(&dropped);
 }
 
 static void add_share(struct table *table, double share)
@@ -174,8 +169,9 @@ static void add_share(struct table *table, double share)
 		table_add(table, "%.0f%%", fabs(share) < 0.005 ? 0 : 100 * share);
 }
 
-/* Of rows with the same parameters only the first is shown: full, alone, layer, without. */
-static bool row_is_shown(const struct partial *partial, size_t row)
+/* If several rows have the same parameters, only the first of full, alone, layer and without is
+ * shown. */
+static bool is_row_shown(const struct partial *partial, size_t row)
 {
 	static const int ranks[] = { [PARTIAL_DEFAULT] = 0,
 				     [PARTIAL_FULL] = 1,
@@ -190,13 +186,13 @@ static bool row_is_shown(const struct partial *partial, size_t row)
 	return true;
 }
 
-static const char *partial_remark(const struct partial_row *row)
+static const char *ablation_remark(const struct partial_row *row)
 {
 	return row->refusal ? row->refusal : isinf(row->cost) ? "failed or much slower" : "-";
 }
 
 /* The column for remarks is shown only if there is a remark. */
-#define PARTIAL_COLUMNS 5
+#define ABLATION_COLUMNS 5
 
 static void init_ablation_table(struct table *table, const struct partial *partial)
 {
@@ -207,7 +203,7 @@ static void init_ablation_table(struct table *table, const struct partial *parti
 	bool remarks = false;
 
 	for (size_t i = 0; i < partial->count; i++)
-		remarks = remarks || *partial_remark(&partial->rows[i]) != '-';
+		remarks = remarks || *ablation_remark(&partial->rows[i]) != '-';
 	table_init(table, remarks ? titles : plain);
 }
 
@@ -224,8 +220,8 @@ static void add_ablation_row(const struct tune_outcome *o, struct table *table,
 	else
 		table_add(table, "-");
 	add_share(table, row->share);
-	if (table->columns == PARTIAL_COLUMNS)
-		table_add(table, "%s", partial_remark(row));
+	if (table->columns == ABLATION_COLUMNS)
+		table_add(table, "%s", ablation_remark(row));
 }
 
 static void print_ablation(const struct tune_outcome *o, const struct partial *partial)
@@ -235,17 +231,17 @@ static void print_ablation(const struct tune_outcome *o, const struct partial *p
 
 	init_ablation_table(&table, partial);
 	for (size_t i = 0; i < partial->count; i++) {
-		if (!row_is_shown(partial, i))
+		if (!is_row_shown(partial, i))
 			continue;
 		shown++;
 		without += partial->rows[i].kind == PARTIAL_WITHOUT;
 		add_ablation_row(o, &table, &partial->rows[i]);
 	}
-	/* With one parameter the verdict says it all. */
+	/* With a single parameter, the table would only repeat the verdict. */
 	if (shown > 2) {
 		printf("\ncontribution per parameter%s\n\n",
-		       without ? " (rows \"without\": all others, and the share of the gain that "
-				 "is lost)"
+		       without ? " (rows \"without\": all other parameters, and the lost share of "
+				 "the gain)"
 			       : "");
 		table_print(&table, stdout, 2);
 	}
@@ -269,13 +265,13 @@ static void print_unexplained(const struct importance *importance)
 static void print_importance(const struct tune_outcome *o)
 {
 	static const char *const titles[] = { "parameter", ">explains", ">best vs. worst",
-					      "best on average", NULL };
+					      "best value on average", NULL };
 	const struct space *space = &tuning_plan(o->tuning)->space;
 	struct importance importance = { 0 };
 	struct err err = { 0 };
 	struct table table;
 
-	/* A single parameter explains everything. */
+	/* A single parameter explains all of the variance. */
 	if (space->count < 2)
 		return;
 	if (tuning_importance(o->tuning, &importance, &err) < 0) {
@@ -318,7 +314,7 @@ static void print_tried(const struct tune_outcome *o)
 				   trial_state_name((enum trial_state)s));
 	printf("\n%s\n", buf_text(&text));
 	if (!o->is_exact)
-		printf("noise: run times vary by %.1f%%\n", 100 * result->noise);
+		printf("noise: repeated runs vary by %.1f%%\n", 100 * result->noise);
 	if (result->drift != 1)
 		printf("drift: the baseline became %.2f times %s during the tuning; each run was "
 		       "compared with the baseline of its time\n",
@@ -330,14 +326,14 @@ static void print_tried(const struct tune_outcome *o)
 static void print_failures(const struct tune_outcome *o)
 {
 	const struct history *history = tuning_history(o->tuning);
-	bool told[TRIAL_STATES] = { [TRIAL_GOOD] = true };
+	bool is_printed[TRIAL_STATES] = { [TRIAL_GOOD] = true };
 
 	for (size_t i = 0; i < history->next; i++) {
 		const struct history_run *run = &history->runs[i];
 
-		if (told[run->state] || !run->reason || !*run->reason)
+		if (is_printed[run->state] || !run->reason || !*run->reason)
 			continue;
-		told[run->state] = true;
+		is_printed[run->state] = true;
 		printf("%s, first in run %zu: %s\n", trial_state_name(run->state), i + 1,
 		       run->reason);
 	}
@@ -392,7 +388,7 @@ void tune_show(const struct tune_outcome *o)
 	print_unfinished(o);
 }
 
-static void proof_json(struct json *json, const struct proof *proof)
+static void json_proof(struct json *json, const struct proof *proof)
 {
 	json_open(json, "proof", '{');
 	json_bool(json, "holds", proof->holds);
@@ -406,7 +402,7 @@ static void proof_json(struct json *json, const struct proof *proof)
 	json_close(json);
 }
 
-static void best_json(struct json *json, const struct tune_outcome *o)
+static void json_best(struct json *json, const struct tune_outcome *o)
 {
 	const struct tuning_result *result = tuning_result(o->tuning);
 	struct param_set set = { 0 };
@@ -426,17 +422,17 @@ static void best_json(struct json *json, const struct tune_outcome *o)
 
 static void json_dropped(struct json *json, const struct tune_outcome *o)
 {
-	struct param_set left = { 0 };
+	struct param_set dropped = { 0 };
 
-	find_dropped(o, &left);
+	find_dropped(o, &dropped);
 	json_open(json, "left_out", '{');
-	for (size_t i = 0; i < left.count; i++)
-		json_text(json, left.params[i].tunable->name, left.params[i].value);
+	for (size_t i = 0; i < dropped.count; i++)
+		json_text(json, dropped.params[i].tunable->name, dropped.params[i].value);
 	json_close(json);
-	param_set_release(&left);
+	param_set_release(&dropped);
 }
 
-static void partial_json(struct json *json, const struct partial *partial)
+static void json_ablation(struct json *json, const struct partial *partial)
 {
 	static const char *const kinds[] = { [PARTIAL_DEFAULT] = "default",
 					     [PARTIAL_LAYER] = "layer",
@@ -460,7 +456,7 @@ static void partial_json(struct json *json, const struct partial *partial)
 	json_close(json);
 }
 
-static void importance_json(struct json *json, const struct tune_outcome *o)
+static void json_importance(struct json *json, const struct tune_outcome *o)
 {
 	const struct space *space = &tuning_plan(o->tuning)->space;
 	struct importance importance = { 0 };
@@ -478,7 +474,7 @@ static void importance_json(struct json *json, const struct tune_outcome *o)
 	importance_release(&importance);
 }
 
-static void counts_json(struct json *json, const struct tune_outcome *o)
+static void json_counts(struct json *json, const struct tune_outcome *o)
 {
 	const struct tuning_result *result = tuning_result(o->tuning);
 
@@ -512,13 +508,13 @@ void tune_show_json(const struct tune_outcome *o)
 	json_text(&json, "search", plan->search);
 	json_count(&json, "seed", plan->seed);
 	json_real(&json, "default_cost", result->level);
-	best_json(&json, o);
+	json_best(&json, o);
 	json_dropped(&json, o);
-	proof_json(&json, &result->proof);
+	json_proof(&json, &result->proof);
 	json_text(&json, "data", result->unchecked ? result->unchecked : "identical");
-	counts_json(&json, o);
-	partial_json(&json, result->partial);
-	importance_json(&json, o);
+	json_counts(&json, o);
+	json_ablation(&json, result->partial);
+	json_importance(&json, o);
 	if (o->entry)
 		json_number(&json, "entry", o->entry);
 	else

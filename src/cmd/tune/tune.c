@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice tune: finds parameters that make a program faster and proves the gain. This file turns
+ * sluice tune: finds parameters that make a program faster and confirms the gain. This file turns
  * options into a request; tune/loop/session.h does the work; show.c and dry_run.c print.
  * Ctrl-C aborts the running trial; what was found is shown, and the tuning can be resumed.
  */
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/term.h"
@@ -26,7 +27,7 @@ static const struct option tune_options[] = {
 	  OPTION_COUNT, FIELD(runs) },
 	{ 0, "max-time", "TIME", NULL, "stop the search after TIME", OPTION_TIME, FIELD(time_ns) },
 	{ 0, "objective", COST_WORDS, "io",
-	  "minimize I/O time, run time, or time per byte read or written", OPTION_CHOICE,
+	  "minimize I/O time, run time, or the time per byte read or written", OPTION_CHOICE,
 	  FIELD(objective) },
 	{ 0, "search", "NAME", "bayesian",
 	  "search method: bayesian, genetic, annealing, random, exhaustive or model", OPTION_TEXT,
@@ -34,13 +35,14 @@ static const struct option tune_options[] = {
 	{ 0, "search-option", "KEY=VALUE", NULL, "set an option of the search; may be repeated",
 	  OPTION_LIST, FIELD(settings) },
 	{ 'm', "model", "FILE", NULL,
-	  "guide the search with a fitted model (--search model defaults to model.path)",
+	  "guide the search with a fitted model (default with --search model: setting model.path)",
 	  OPTION_TEXT, FIELD(model) },
 	{ 0, "space", "FILE", NULL,
-	  "search space as JSON (default: derived from the program and the file system)",
+	  "read the search space from a JSON file (default: derived from the program and file "
+	  "system)",
 	  OPTION_TEXT, FIELD(space) },
 	{ 0, "allow", "safe|layout|semantics", "layout",
-	  "what parameters may change: run time only, file layout, or what readers see",
+	  "limit what parameters may change: run time only, file layout, or what readers see",
 	  OPTION_CHOICE, FIELD(allow) },
 	{ 0, "repeat", "N", "3", "repetitions of the baseline and of each new best", OPTION_COUNT,
 	  FIELD(repeat) },
@@ -49,23 +51,22 @@ static const struct option tune_options[] = {
 	{ 0, "timeout-factor", "N", "3", "abort a run that takes N times as long as the best",
 	  OPTION_COUNT, FIELD(slow) },
 	{ 0, "verify", "CMD", NULL,
-	  "run this shell command after each run; reject the run if it fails", OPTION_TEXT,
+	  "run a shell command after each run, and reject the run if it fails", OPTION_TEXT,
 	  FIELD(verify) },
 	{ 0, "no-check", NULL, NULL, "do not compare the data written with that of the baseline",
 	  OPTION_FLAG, FIELD(no_check) },
 	{ 0, "no-ablation", NULL, NULL, "do not measure the contribution of each parameter",
 	  OPTION_FLAG, FIELD(no_partial) },
-	{ 0, "seed", "N", "1", "seed of the search; the same seed and times give the same course",
-	  OPTION_COUNT, FIELD(seed) },
+	{ 0, "seed", "N", "1", "seed of the random numbers", OPTION_COUNT, FIELD(seed) },
 	{ 0, "simulate", "PLATFORM", NULL, "tune a kernel on a simulated platform, such as hopper",
 	  OPTION_TEXT, FIELD(simulate) },
-	{ 0, "kernel", "NAME", "vpic", "with --simulate: vpic, vorpal or gcrm", OPTION_TEXT,
-	  FIELD(kernel) },
+	{ 0, "kernel", "NAME", "vpic", "with --simulate: kernel to tune: vpic, vorpal or gcrm",
+	  OPTION_TEXT, FIELD(kernel) },
 	{ 'n', "ranks", "N", "2048", "with --simulate: number of MPI ranks", OPTION_COUNT,
 	  FIELD(ranks) },
 	{ 0, "resume", NULL, NULL, "continue the last unfinished tuning, or that of COMMAND",
 	  OPTION_FLAG, FIELD(resume) },
-	{ 0, "dry-run", NULL, NULL, "show the search space and the number of runs; run nothing",
+	{ 0, "dry-run", NULL, NULL, "show the search space and the number of runs, but run nothing",
 	  OPTION_FLAG, FIELD(dry_run) },
 	{ 'o', "output", "PREFIX", NULL, "write the winner to PREFIX.xml, .json, .hints and .sh",
 	  OPTION_TEXT, FIELD(output) },
@@ -94,11 +95,11 @@ static void show_progress(void *arg, const struct tuning_progress *p)
 	if (p->gain > 1)
 		buf_printf(&line, ", best speedup %.2f", p->gain);
 	if (!isnan(p->eta_s))
-		buf_printf(&line, ", %s left", unit_ns(text, (int64_t)p->eta_s * 1000000000));
+		buf_printf(&line, ", %s left", unit_ns(text, (int64_t)p->eta_s * NS_PER_S));
 	progress_line(arg, buf_text(&line));
 }
 
-/* The settings of the search as one text; NULL: none. The caller frees it. */
+/* The values of --search-option as one text; NULL if there is none. The caller frees it. */
 static char *join_search_options(const struct option_list *given)
 {
 	struct buf text = { 0 };
@@ -125,7 +126,7 @@ static struct tuning_request make_request(const struct command *command,
 		.verify = args->verify,
 		.output = args->output,
 		.runs = args->runs,
-		.max_time_s = args->time_ns > 0 ? (double)args->time_ns / 1e9 : INFINITY,
+		.max_time_s = args->time_ns > 0 ? (double)args->time_ns / NS_PER_S : INFINITY,
 		.repeat = args->repeat,
 		.pairs = args->pairs,
 		.slow = args->slow,
@@ -146,20 +147,20 @@ static int check_args(const struct command *command)
 	if (args->simulate && command->argc)
 		return command_misuse(command, "--simulate tunes a kernel and takes no COMMAND");
 	if (!args->simulate && !command->argc && (!args->resume || args->dry_run))
-		return command_misuse(command,
-				      "missing COMMAND; usage: sluice tune [--] COMMAND [ARG]...");
+		return command_misuse(
+			command, "missing COMMAND; usage: sluice tune [--] COMMAND [ARGUMENT]...");
 	return COMMAND_GOOD;
 }
 
 static int tune_fail(const struct command *command, int r, const struct err *err)
 {
 	if (r == -EINTR && *interrupt_flag())
-		return 128 + *interrupt_flag();
+		return COMMAND_SIGNAL + *interrupt_flag();
 	command_fail(command, "%s", err->text);
 	return r == -ENODATA ? COMMAND_NO_DATA : COMMAND_FAILED;
 }
 
-/* Saves a proved winner. A failure is reported, and the result is shown all the same. */
+/* Saves a confirmed winner. After a failure, which is printed, the result is still shown. */
 static int save_winner(const struct command *command, const struct tuning_session *session,
 		       struct tune_outcome *outcome)
 {
@@ -292,47 +293,37 @@ static int tune_main(struct command *command)
 const struct command_ops command_tune = {
 	.name = "tune",
 	.help = "find parameters that make a program's I/O faster, and confirm the gain",
-	.operands = "[--] [COMMAND [ARG]...]",
+	.operands = "[--] [COMMAND [ARGUMENT]...]",
 	.operands_max = -1,
-	.about =
-		"Runs COMMAND repeatedly with different parameters of HDF5, MPI-IO and the file "
-		"system, without modifying the program, and keeps the best.\n\n"
-		"  sluice tune -- mpiexec -n 4 ./app\n"
-		"  sluice run --tune=apply -- mpiexec -n 4 ./app\n\n"
-		"The first runs use no parameters. They are the baseline and show how much run "
-		"times "
-		"vary. Then a search chooses parameters to try. A candidate that looks better than "
-		"all "
-		"others is repeated. A run that fails, crashes, hangs or writes different data is "
-		"rejected and does not end the search. From time to time the baseline is repeated "
-		"to "
-		"correct for a machine that becomes slower or faster. Parameters without effect "
-		"are "
-		"dropped from the winner. Finally the winner and the baseline run alternately: "
-		"only "
-		"these runs count, and a gain is reported only if its 95 % confidence interval "
-		"lies "
-		"above 1. Then the contribution of each parameter is measured.\n\n"
-		"A confirmed winner is stored in the knowledge base (see 'sluice kb'), from which "
-		"'sluice run' takes it. If nothing better is found, the result says so and the "
-		"exit "
-		"code is 0. --runs limits the search; --dry-run shows how many runs follow it.\n\n"
-		"A model of the machine (see 'sluice model') can guide the search. It predicts the "
-		"collective MPI-IO of the first run for all parameters it knows. --search model "
-		"tries "
-		"only the few points with the shortest predicted times (--search-option top=5). "
-		"With "
-		"--model, the Bayesian search starts there and corrects the model by what it "
-		"measures.\n\n"
-		"Files that a run creates are removed afterwards; files that existed before are "
-		"kept. "
-		"Parameters that are known to lose data are never tried. Parameters that change "
-		"what "
-		"readers see are tried only with --allow semantics.\n\n"
-		"Every run is stored before the next one starts. Ctrl-C aborts the current run, "
-		"shows "
-		"the best result so far and exits with 130. 'sluice tune --resume' continues, even "
-		"after a crash of the machine. 'sluice kb tunings' lists earlier tunings.",
+	.about = "Runs COMMAND repeatedly with different parameters of HDF5, MPI-IO and the file "
+		 "system, without modifying the program, and keeps the best.\n\n"
+		 "  sluice tune -- mpiexec -n 4 ./app\n"
+		 "  sluice run --tune=apply -- mpiexec -n 4 ./app\n\n"
+		 "The first runs use no parameters. They are the baseline and show how much run "
+		 "times vary. Then a search chooses parameters to try. A candidate that looks "
+		 "better than all others is repeated. A run that fails, crashes, hangs or writes "
+		 "different data is rejected and does not end the search. From time to time the "
+		 "baseline is repeated to correct for a machine that becomes slower or faster. "
+		 "Parameters without effect are dropped from the winner. Finally the winner and "
+		 "the baseline run alternately: only these runs count, and a gain is reported "
+		 "only if its 95 % confidence interval lies above 1. Then the contribution of "
+		 "each parameter is measured.\n\n"
+		 "A confirmed winner is stored in the knowledge base (see 'sluice kb'), from "
+		 "which 'sluice run' takes it. If nothing better is found, the result says so and "
+		 "the exit code is 0. --runs limits the search; --dry-run shows how many runs "
+		 "follow it.\n\n"
+		 "A model of the machine (see 'sluice model') can guide the search. It predicts "
+		 "the collective MPI-IO of the first run for all parameters it knows. --search "
+		 "model tries only the few points with the shortest predicted times "
+		 "(--search-option top=5). With --model, the Bayesian search starts there and "
+		 "corrects the model by what it measures.\n\n"
+		 "Files that a run creates are removed afterwards; files that existed before are "
+		 "kept. Parameters that are known to lose data are never tried. Parameters that "
+		 "change what readers see are tried only with --allow semantics.\n\n"
+		 "Every run is stored before the next one starts. Ctrl-C aborts the current run, "
+		 "shows the best result so far and exits with 130. 'sluice tune --resume' "
+		 "continues, even after a crash of the machine. 'sluice kb tunings' lists earlier "
+		 "tunings.",
 	.options = tune_options,
 	.args_bytes = sizeof(struct tune_args),
 	.order = OPTION_STOP_FIRST,
