@@ -31,7 +31,7 @@ struct doctor_args {
 static const struct option doctor_options[] = {
 	{ 0, "coverage", NULL, NULL, "show how many functions of each layer are recorded",
 	  OPTION_FLAG, offsetof(struct doctor_args, coverage) },
-	{ 'v', "verbose", NULL, NULL, "with --coverage, list the functions", OPTION_FLAG,
+	{ 'v', "verbose", NULL, NULL, "with --coverage: list the functions", OPTION_FLAG,
 	  offsetof(struct doctor_args, verbose) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.doctor/1", OPTION_FLAG,
 	  offsetof(struct doctor_args, json) },
@@ -327,7 +327,7 @@ const struct command_ops command_doctor = {
 	.name = "doctor",
 	.help = "check whether programs can be observed on this machine",
 	.operands = "",
-	.about = "Each check is good, a note, or bad. The exit status is 1 if one is bad.",
+	.about = "Each check is rated good, note or bad. The exit status is 1 if a check is bad.",
 	.options = doctor_options,
 	.args_bytes = sizeof(struct doctor_args),
 	.flags = COMMAND_CHECKS_CONFIG,

@@ -11,7 +11,10 @@
 #include "base/place.h"
 #include "cli/command.h"
 
-/* Beside the binary in a build tree, else below libexec. The caller frees. NULL: not installed. */
+/*
+ * The path of sluice-lab: beside this binary in a build tree, else below libexec. NULL if it is not
+ * installed. The caller frees it.
+ */
 static char *find_lab(void)
 {
 	static const char *const places[] = { "sluice-lab", "../libexec/sluice/sluice-lab" };
@@ -33,7 +36,7 @@ static int lab_run(struct command *command)
 	AUTO_FREE char **argv = xcalloc((size_t)command->argc + 2, sizeof(*argv));
 
 	if (!path)
-		return command_fail(command, "sluice-lab is not installed");
+		return command_fail(command, "cannot find sluice-lab; it is installed separately");
 	argv[0] = path;
 	for (int i = 0; i < command->argc; i++)
 		argv[i + 1] = command->argv[i];
@@ -67,10 +70,11 @@ const struct command_ops command_lab = {
 	.operands = "COMMAND [ARGUMENT]...",
 	.operands_min = 1,
 	.operands_max = -1,
-	.about = "The laboratory is a program of its own; 'sluice lab help' lists its commands:\n\n"
-		 "  sluice lab reproduce behzad table4       tables and figures of papers\n"
-		 "  sluice lab kernel vpic --ranks 4         run an I/O kernel\n"
-		 "  sluice lab learn select DATA --response bw",
+	.about = "The laboratory is a program of its own; 'sluice lab help' lists its "
+		 "commands:\n\n"
+		 "  sluice lab reproduce behzad table4           tables and figures of papers\n"
+		 "  sluice lab kernel vpic --ranks 4             run an I/O kernel\n"
+		 "  sluice lab learn select DATA --response bw   compare learning methods",
 	.order = OPTION_STOP_FIRST,
 	.flags = COMMAND_NO_JSON,
 	.run = lab_run,

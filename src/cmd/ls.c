@@ -1,45 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice ls: the recorded runs, newest first.
+ * sluice ls: lists the recorded runs, newest first.
  */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/file.h"
+#include "base/integer.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/table.h"
-#include "base/unit.h"
+#include "base/text.h"
 #include "cli/command.h"
+#include "cli/format.h"
 #include "observe/collect/parts.h"
 #include "observe/report/loss.h"
 #include "trace/format.h"
 #include "trace/runs/runs.h"
-
-#define SIGNAL_CODES 128 /* 'sluice run' returns 128 + N if signal N ended the program */
 
 struct ls_args {
 	uint64_t limit;
 	bool json;
 };
 
-static const struct option ls_options[] = {
-	{ 'l', "limit", "N", NULL, "list the newest N runs only", OPTION_COUNT,
-	  offsetof(struct ls_args, limit) },
-	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.ls/1", OPTION_FLAG,
-	  offsetof(struct ls_args, json) },
-	{ 0 }
-};
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
+static const struct option ls_options[] = { { 'l', "limit", "N", NULL, "stop after N runs",
+					      OPTION_COUNT, offsetof(struct ls_args, limit) },
+					    { 'j', "json", NULL, NULL,
+					      "print one JSON object of schema sluice.ls/1",
+					      OPTION_FLAG, offsetof(struct ls_args, json) },
+					    { 0 } };
 
 static const char *describe_state(const struct trace_head *head)
 {
@@ -53,7 +45,7 @@ static const char *describe_state(const struct trace_head *head)
 /* "0", "7", or "137 (KILL)" if a signal may have ended the program. */
 static void add_exit_status(struct table *table, int32_t status)
 {
-	const char *signal = status > SIGNAL_CODES ? sigabbrev_np(status - SIGNAL_CODES) : NULL;
+	const char *signal = status > COMMAND_SIGNAL ? sigabbrev_np(status - COMMAND_SIGNAL) : NULL;
 
 	if (status < 0)
 		table_add(table, "?");
@@ -63,33 +55,33 @@ static void add_exit_status(struct table *table, int32_t status)
 		table_add(table, "%d", (int)status);
 }
 
-static void table_run(struct table *table, const struct runs *runs, const struct run_file *file,
-		      const struct trace_head *head)
+static void add_run(struct table *table, const struct runs *runs, const struct run_file *file,
+		    const struct trace_head *head)
 {
-	time_t seconds = (time_t)(head->run.started_ns / 1000000000);
-	char when[32] = "?", text[UNIT_TEXT];
-	struct tm tm;
+	char when[FORMAT_TIME], text[UNIT_TEXT];
 
-	if (localtime_r(&seconds, &tm))
-		strftime(when, sizeof(when), "%F %T", &tm);
 	table_add(table, "%.*s", runs->id_digits, file->id);
-	table_add(table, "%s", when);
+	table_add(table, "%s", format_local_time(when, head->run.started_ns));
 	table_add(table, "%s", unit_ns(text, head->end.duration_ns));
 	add_exit_status(table, head->end.exit_status);
 	table_add(table, "%" PRIu64, head->activities);
 	table_add(table, "%" PRIu64, loss_sum(head).records);
 	table_add(table, "%s", unit_bytes(text, (double)file->bytes));
 	table_add(table, "%s", describe_state(head));
-	table_add(table, "%s", head->run.command ? head->run.command : "");
+	table_add(table, "%s", text_or_empty(head->run.command));
 }
 
-static void table_unreadable(struct table *table, const struct runs *runs,
-			     const struct run_file *file, const struct err *err)
+/* Columns that an unreadable trace and an unmerged job leave empty. */
+#define UNREADABLE_COLUMNS 5
+#define UNMERGED_COLUMNS 7
+
+static void add_unreadable(struct table *table, const struct runs *runs,
+			   const struct run_file *file, const struct err *err)
 {
 	char text[UNIT_TEXT];
 
 	table_add(table, "%.*s", runs->id_digits, file->id);
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < UNREADABLE_COLUMNS; i++)
 		table_add(table, "-");
 	table_add(table, "%s", unit_bytes(text, (double)file->bytes));
 	table_add(table, "unreadable");
@@ -153,13 +145,13 @@ static void unmerged_release(struct unmerged_list *list)
 	free(list->jobs);
 }
 
-static void table_unmerged(struct table *table, const struct unmerged *job)
+static void add_unmerged(struct table *table, const struct unmerged *job)
 {
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < UNMERGED_COLUMNS; i++)
 		table_add(table, "-");
 	table_add(table, "unmerged");
 	table_add(table, "%s: %zu parts with %" PRIu64 " ranks; try 'sluice trace merge %s'",
-		  base_name(job->path), job->parts, job->ranks, job->path);
+		  path_base_name(job->path), job->parts, job->ranks, job->path);
 }
 
 static void json_unmerged(struct json *json, const struct unmerged_list *list)
@@ -183,15 +175,15 @@ static void show_table(const struct runs *runs, size_t count, const struct unmer
 
 	table_init(&table, titles);
 	for (size_t i = 0; i < list->count; i++)
-		table_unmerged(&table, &list->jobs[i]);
+		add_unmerged(&table, &list->jobs[i]);
 	for (size_t i = 0; i < count; i++) {
 		struct err err = { 0 };
 		struct trace trace;
 
 		if (trace_open(&trace, runs->list[i].path, NULL, &err) < 0)
-			table_unreadable(&table, runs, &runs->list[i], &err);
+			add_unreadable(&table, runs, &runs->list[i], &err);
 		else
-			table_run(&table, runs, &runs->list[i], &trace.head);
+			add_run(&table, runs, &runs->list[i], &trace.head);
 		trace_close(&trace);
 	}
 	table_print(&table, stdout, 0);
@@ -238,7 +230,7 @@ static int ls_run(struct command *command)
 
 	if (runs_read(&runs, directory, &err) < 0)
 		return command_fail(command, "%s", err.text);
-	shown = runs.count < args->limit ? runs.count : (size_t)args->limit;
+	shown = (size_t)u64_min(runs.count, args->limit);
 	find_unmerged(&unmerged, directory);
 	if (args->json)
 		show_json(&runs, shown, &unmerged, directory);
@@ -261,9 +253,10 @@ const struct command_ops command_ls = {
 		 "accepts the id in the first column, or a unique prefix of it:\n\n"
 		 "  sluice report 3f9a1\n\n"
 		 "The column \"exit\" shows the exit status of the program; a status above 128 "
-		 "usually means that a signal ended it. \"truncated\" means that the collector was "
-		 "killed; 'sluice trace recover' may find more. A job on several nodes whose parts "
-		 "were not merged is shown as \"unmerged\"; 'sluice trace merge' completes it.",
+		 "usually means that a signal ended it. \"truncated\" means that the collector "
+		 "was killed; 'sluice trace recover' may find more. A job on several nodes whose "
+		 "parts were not merged is shown as \"unmerged\"; 'sluice trace merge' completes "
+		 "it.",
 	.options = ls_options,
 	.args_bytes = sizeof(struct ls_args),
 	.run = ls_run,

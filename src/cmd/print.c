@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice print: every activity of a trace, in order, as text, CSV or JSON. Only one batch of
+ * sluice print: prints every activity of a trace, in order, as text, CSV or JSON. Only one batch of
  * activities is in memory at a time.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/integer.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/command.h"
@@ -29,7 +30,7 @@ struct print_args {
 #define LAYER_WORD(name, text) " " text
 
 static const struct option print_options[] = {
-	{ 'r', "rank", "N", NULL, "print only processes of this MPI rank", OPTION_COUNT,
+	{ 'r', "rank", "N", NULL, "print only calls of this MPI rank", OPTION_COUNT,
 	  offsetof(struct print_args, rank) },
 	{ 0, "layer", "NAME,...", NULL, "print only these layers:" LAYER_LIST(LAYER_WORD),
 	  OPTION_TEXT, offsetof(struct print_args, layers) },
@@ -43,7 +44,7 @@ static const struct option print_options[] = {
 	{ 0, "collective", "HEX", NULL,
 	  "print only this collective call on all its ranks, and the calls it caused", OPTION_TEXT,
 	  offsetof(struct print_args, collective) },
-	{ 'l', "limit", "N", NULL, "stop after N activities", OPTION_COUNT,
+	{ 'l', "limit", "N", NULL, "stop after N calls", OPTION_COUNT,
 	  offsetof(struct print_args, limit) },
 	{ 0, "tree", NULL, NULL, "indent each call below the call that caused it", OPTION_FLAG,
 	  offsetof(struct print_args, tree) },
@@ -60,7 +61,7 @@ struct printer {
 	struct buf text;
 	struct json json;
 	struct nest nest;
-	uint64_t left;
+	uint64_t left; /* activities that --limit still allows */
 };
 
 /* Sets a bit for each layer of a list such as "POSIX,STDIO"; 0 for all. */
@@ -125,7 +126,7 @@ static int print_all(const struct command *command, struct printer *p, struct tr
 	ssize_t n = 0;
 
 	while (p->left && !ferror(stdout)) {
-		n = trace_next(trace, batch, p->left < BATCH ? (size_t)p->left : BATCH, &err);
+		n = trace_next(trace, batch, (size_t)u64_min(p->left, BATCH), &err);
 		if (n <= 0)
 			break;
 		print_batch(p, batch, (size_t)n);
@@ -198,23 +199,17 @@ const struct command_ops command_print = {
 	.help = "print every recorded call of a run",
 	.operands = "[RUN]",
 	.operands_max = 1,
-	.about =
-		"Without RUN, the latest run is printed. Each line shows the start in seconds, the "
-		"id, the layer, the call with its attributes, the error number, and then the ids "
-		"of "
-		"the call that caused it and of the calls that created its handles:\n\n"
-		"  0.0036336 ID2 POSIX write(POSIX/quantity/BytesToWrite=10, ...) = 0 ID1\n\n"
-		"An id is ID[PROCESS:][THREAD.]NUMBER; a missing part is 0. The error is an errno "
-		"or "
-		"a library's own code, which may be negative.\n\n"
-		"--tree looks for the cause of a call among the printed calls. If a layer is "
-		"filtered "
-		"out, the calls it caused are not indented. In a parallel run the calls of all "
-		"ranks "
-		"are printed in order of time; --rank selects one rank, --collective one "
-		"collective "
-		"call on all of them:\n\n"
-		"  sluice print --tree --collective 5f0c9d4e00000007",
+	.about = "Without RUN, the latest run is printed. Each line shows the start in seconds, "
+		 "the id, the layer, the call with its attributes, the error number, and then the "
+		 "ids of the call that caused it and of the calls that created its handles:\n\n"
+		 "  0.0036336 ID2 POSIX write(POSIX/quantity/BytesToWrite=10, ...) = 0 ID1\n\n"
+		 "An id is ID[PROCESS:][THREAD.]NUMBER; a missing part is 0. The error is an "
+		 "errno or a library's own code, which may be negative.\n\n"
+		 "--tree looks for the cause of a call among the printed calls. If a layer is "
+		 "filtered out, the calls it caused are not indented. In a parallel run the calls "
+		 "of all ranks are printed in order of time; --rank selects one rank, "
+		 "--collective one collective call on all of them:\n\n"
+		 "  sluice print --tree --collective 5f0c9d4e00000007",
 	.options = print_options,
 	.args_bytes = sizeof(struct print_args),
 	.run = print_run,

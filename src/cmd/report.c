@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice report: the verdict on a run, then where its time and bytes went.
+ * sluice report: prints the verdict on a run, then its time and bytes by layer, function and file.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/term.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cmd/run_argument.h"
 #include "observe/plugins/file_surveyor.h"
@@ -39,7 +40,7 @@ static const struct option report_options[] = {
 	{ 0 }
 };
 
-/* surveyor may be NULL. */
+/* Adds all activities of the trace to the summary and, unless it is NULL, to the surveyor. */
 static int read_activities(const struct command *command, struct summary *summary,
 			   struct file_surveyor *surveyor, struct trace *trace)
 {
@@ -111,11 +112,6 @@ struct played {
 	size_t count, cap;
 };
 
-static char *copy_text(const char *text)
-{
-	return xstrdup(text ? text : "");
-}
-
 static void collect_note(void *arg, const struct note *note)
 {
 	struct played *p = arg;
@@ -126,9 +122,13 @@ static void collect_note(void *arg, const struct note *note)
 	}
 	p->notes = xgrow(p->notes, &p->cap, p->count + 1, sizeof(*p->notes));
 	p->notes[p->count++] = (struct note){
-		note->time_ns,		 note->process,		copy_text(note->host),
-		copy_text(note->source), copy_text(note->kind), copy_text(note->name),
-		copy_text(note->value),
+		.time_ns = note->time_ns,
+		.process = note->process,
+		.host = xstrdup(text_or_empty(note->host)),
+		.source = xstrdup(text_or_empty(note->source)),
+		.kind = xstrdup(text_or_empty(note->kind)),
+		.name = xstrdup(text_or_empty(note->name)),
+		.value = xstrdup(text_or_empty(note->value)),
 	};
 }
 
@@ -182,40 +182,32 @@ const struct command_ops command_report = {
 	.help = "explain a run: time and bytes by layer, function, file and rank",
 	.operands = "[RUN]",
 	.operands_max = 1,
-	.about =
-		"Without RUN, the latest run is reported. The first line is the verdict. \"In "
-		"I/O\" "
-		"is the part of the run time in which at least one thread was inside an I/O call "
-		"of "
-		"any layer. Sockets and pipes, which mostly wait for other programs, are counted "
-		"separately, and so are MPI_Init and other calls that start or end processes. The "
-		"tables sum times over threads. A call inside another call of the same layer, "
-		"function or file does not count its time and bytes again. Bytes are those that "
-		"the "
-		"program requested; the line \"storage\" shows the accesses that libraries made of "
-		"them.\n\n"
-		"For a parallel run, the tables show the calls and bytes of all ranks; the time as "
-		"average, minimum and maximum over the ranks that took part; and the slowest rank. "
-		"The launcher is shown separately.\n\n"
-		"--survey prints the figures of SIOX's file surveyor for each file and layer: each "
-		"number as (average,minimum,maximum) over ranks, or over processes in a serial "
-		"run. "
-		"Times are in nanoseconds. An access is sequential if it starts where the previous "
-		"one ended (or at 0 after an open). A seek of up to 64 KiB is short. A "
-		"non-contiguous access counts as a long seek:\n\n"
-		"  [FileSurveyor:MPI] \"/data/out\"/Accesses/Reading/Sequential = (0.2,0,2)\n\n"
-		"--plugin replays the recorded calls to asynchronous plug-ins, named as in the "
-		"setting plugins.load, and prints their reports. It neither uses nor changes what "
-		"is "
-		"known from earlier runs.\n\n"
-		"A name in parentheses stands for calls that were counted but not recorded "
-		"individually.\n\n"
-		"The report also lists the notes of the run: anomalies, applied parameters and "
-		"hints, reduced recording, and plug-ins that were switched off. After the tables "
-		"it "
-		"shows the node's statistics during I/O, the reports of plug-ins, and the overhead "
-		"of "
-		"recording.",
+	.about = "Without RUN, the latest run is reported. The first line is the verdict. \"In "
+		 "I/O\" is the part of the run time in which at least one thread was inside an "
+		 "I/O call of any layer. Sockets and pipes, which mostly wait for other programs, "
+		 "are counted separately, and so are MPI_Init and other calls that start or end "
+		 "processes. The tables sum times over threads. A call inside another call of the "
+		 "same layer, function or file does not count its time and bytes again. Bytes are "
+		 "those that the program requested; the line \"storage\" shows the accesses that "
+		 "libraries made of them.\n\n"
+		 "For a parallel run, the tables show the calls and bytes of all ranks; the time "
+		 "as average, minimum and maximum over the ranks that took part; and the slowest "
+		 "rank. The launcher is shown separately.\n\n"
+		 "--survey prints the figures of SIOX's file surveyor for each file and layer: "
+		 "each number as (average,minimum,maximum) over ranks, or over processes in a "
+		 "serial run. Times are in nanoseconds. An access is sequential if it starts "
+		 "where the previous one ended (or at 0 after an open). A seek of up to 64 KiB is "
+		 "short. A non-contiguous access counts as a long seek:\n\n"
+		 "  [FileSurveyor:MPI] \"/data/out\"/Accesses/Reading/Sequential = (0.2,0,2)\n\n"
+		 "--plugin replays the recorded calls to asynchronous plug-ins, named as in the "
+		 "setting plugins.load, and prints their reports. It neither uses nor changes the "
+		 "store of earlier runs.\n\n"
+		 "A name in parentheses stands for calls that were counted but not recorded "
+		 "individually.\n\n"
+		 "The report also lists the notes of the run: anomalies, applied parameters and "
+		 "hints, reduced recording, and plug-ins that were switched off. After the tables "
+		 "it shows the node's statistics during I/O, the reports of plug-ins, and the "
+		 "overhead of recording.",
 	.options = report_options,
 	.args_bytes = sizeof(struct report_args),
 	.run = report_run,

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/unit.h"
@@ -29,7 +29,7 @@ static const struct option rm_options[] = {
 	  OPTION_TIME, offsetof(struct rm_args, older_ns) },
 	{ 0, "keep", "N", NULL, "keep the newest N runs; without --older, delete all others",
 	  OPTION_COUNT, offsetof(struct rm_args, keep) },
-	{ 0, "dry-run", NULL, NULL, "show what would be deleted; delete nothing", OPTION_FLAG,
+	{ 0, "dry-run", NULL, NULL, "show what would be deleted, but delete nothing", OPTION_FLAG,
 	  offsetof(struct rm_args, dry_run) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.rm/1", OPTION_FLAG,
 	  offsetof(struct rm_args, json) },
@@ -84,13 +84,10 @@ static int remove_selected(struct removal *removal)
 {
 	const struct rm_args *args = removal->command->args;
 	const char *directory = config_text(removal->command->config, SETTING_TRACE_DIR);
+	int64_t limit_ns = clock_realtime_ns() - args->older_ns;
 	struct err err = { 0 };
-	struct timespec now;
 	struct runs runs;
-	int64_t limit_ns;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	limit_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - args->older_ns;
 	if (runs_read(&runs, directory, &err) < 0)
 		return command_fail(removal->command, "%s", err.text);
 	for (size_t i = args->keep == OPTION_NONE ? 0 : args->keep; i < runs.count; i++) {
@@ -161,12 +158,11 @@ const struct command_ops command_rm = {
 	.help = "delete recorded runs",
 	.operands = "[RUN]...",
 	.operands_max = -1,
-	.about =
-		"RUN is an id from 'sluice ls', a unique prefix of one, or the path of a trace. "
-		"Files that are not traces are never deleted. What was learned from a run stays in "
-		"the store (see 'sluice config store').\n\n"
-		"  sluice rm 3f9a1                    delete one run\n"
-		"  sluice rm --older 30d --keep 20    delete old runs, but keep the newest 20",
+	.about = "RUN is an id from 'sluice ls', a unique prefix of one, or the path of a trace. "
+		 "Files that are not traces are never deleted. What was learned from a run stays "
+		 "in the store (see 'sluice config store').\n\n"
+		 "  sluice rm 3f9a1                    delete one run\n"
+		 "  sluice rm --older 30d --keep 20    delete old runs, but keep the newest 20",
 	.options = rm_options,
 	.args_bytes = sizeof(struct rm_args),
 	.run = rm_run,

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cmd/format_option.h"
 #include "observe/report/brief.h"
 #include "run/session.h"
-#include "trace/format.h"
 
 struct run_args {
 	const char *output;
@@ -27,12 +27,11 @@ struct run_args {
 static const struct option run_options[] = {
 	{ 'o', "output", "FILE", NULL, "write the trace to FILE instead of a new file in trace.dir",
 	  OPTION_TEXT, offsetof(struct run_args, output) },
-	{ 'f', "format", "container|text|sqlite", "container", "file format of the trace",
-	  OPTION_CHOICE, offsetof(struct run_args, form) },
+	{ 'f', "format", FORMAT_WORDS, "container", "file format to write", OPTION_CHOICE,
+	  offsetof(struct run_args, form) },
 	{ 0, "mode", "MODE", NULL,
-	  "record calls (trace), count them (counters), keep the latest (flight), or off; "
-	  "overrides "
-	  "capture.mode",
+	  "record every call (trace), only count calls (counters), keep the calls before an "
+	  "anomaly (flight), or record nothing (off); overrides capture.mode",
 	  OPTION_TEXT, offsetof(struct run_args, mode) },
 	{ 0, "messages", NULL, NULL,
 	  "record the messages that MPI-IO sends internally; overrides capture.messages",
@@ -41,23 +40,26 @@ static const struct option run_options[] = {
 	  "apply the parameters in FILE (XML, JSON or hints); overrides params.file", OPTION_TEXT,
 	  offsetof(struct run_args, params) },
 	{ 0, "tune", "WHEN", NULL,
-	  "apply parameters that 'sluice tune' found, suggest them, or off; overrides tune.apply",
+	  "apply or suggest parameters that 'sluice tune' found, or off; overrides tune.apply",
 	  OPTION_TEXT, offsetof(struct run_args, tune) },
 	{ 0, "place", "RULE", NULL,
-	  "place new files by forecast: equal, classes, expected or hedged; overrides place.rule",
+	  "place new files by forecast: equal, classes, expected, hedged or off; overrides "
+	  "place.rule",
 	  OPTION_TEXT, offsetof(struct run_args, place) },
-	{ 0, "wait", NULL, NULL, "also wait for processes that outlive the program", OPTION_FLAG,
-	  offsetof(struct run_args, wait) },
-	{ 0, "linked", NULL, NULL, "do not preload the library: it is linked into the program",
-	  OPTION_FLAG, offsetof(struct run_args, linked) },
+	{ 0, "wait", NULL, NULL, "also wait for child processes that outlive the program",
+	  OPTION_FLAG, offsetof(struct run_args, wait) },
+	{ 0, "linked", NULL, NULL,
+	  "do not preload the library, because the program is linked with it", OPTION_FLAG,
+	  offsetof(struct run_args, linked) },
 	{ 0, "spool-dir", "DIR", NULL,
-	  "directory for records on their way to the trace; overrides spool.dir", OPTION_TEXT,
+	  "directory of records that wait for the collector; overrides spool.dir", OPTION_TEXT,
 	  offsetof(struct run_args, spool_dir) },
-	{ 0, "spool-limit", "SIZE", NULL, "maximum size of these records; overrides spool.limit",
-	  OPTION_TEXT, offsetof(struct run_args, spool_limit) },
+	{ 0, "spool-limit", "SIZE", NULL,
+	  "maximum size of records that wait for the collector; overrides spool.limit", OPTION_TEXT,
+	  offsetof(struct run_args, spool_limit) },
 	{ 0, "summary", NULL, NULL, "print a summary even if standard error is not a terminal",
 	  OPTION_FLAG, offsetof(struct run_args, summary) },
-	{ 'q', "quiet", NULL, NULL, "print no messages of Sluice", OPTION_FLAG,
+	{ 'q', "quiet", NULL, NULL, "print no summary, notices or warnings", OPTION_FLAG,
 	  offsetof(struct run_args, quiet) },
 	{ 0 }
 };
@@ -142,6 +144,7 @@ static int run(struct command *c)
 		.config = c->config,
 		.argv = c->argv,
 		.output = args->output,
+		.form = format_option(args->form),
 		.wait_for_descendants = args->wait,
 		.is_linked = args->linked,
 		.warn = show_warning,
@@ -150,12 +153,9 @@ static int run(struct command *c)
 	};
 	struct session_result result;
 	struct err err = { 0 };
-	char form[16];
 
 	if (apply_overrides(c, &err) < 0)
 		return command_misuse(c, "%s", err.text);
-	option_choice_name("container|text|sqlite", args->form, form, sizeof(form));
-	options.form = trace_format_by_name(form);
 	if (session_run(&options, &result, &err) < 0)
 		command_fail(c, "%s", err.text);
 	if (result.has_trace)
@@ -169,48 +169,38 @@ const struct command_ops command_run = {
 	.operands = "[--] PROGRAM [ARGUMENT]...",
 	.operands_min = 1,
 	.operands_max = -1,
-	.about =
-		"Runs PROGRAM and records the I/O calls that it and its child processes make: "
-		"POSIX, "
-		"STDIO, MPI-IO, HDF5, NetCDF and PnetCDF. The program is not modified; its exit "
-		"code "
-		"and its output are unchanged. If recording fails, the program runs as usual and a "
-		"warning is printed.\n\n"
-		"The trace is stored in trace.dir. 'sluice ls' lists the runs; 'sluice report' and "
-		"'sluice print' show the latest one.\n\n"
-		"A parallel job produces one trace, either way:\n\n"
-		"  sluice run -- mpiexec -n 8 ./app\n"
-		"  mpiexec -n 8 sluice run -- ./app\n\n"
-		"In the second form, which also works on several nodes, the options of the rank "
-		"that "
-		"starts first apply. Each node writes a part into TRACE.parts and the last node "
-		"merges "
-		"them; see 'sluice trace merge'.\n\n"
-		"--params passes parameters of HDF5, MPI-IO and the file system to the program's "
-		"libraries when it opens files. FILE is read once and all ranks get the same "
-		"values; "
-		"see 'sluice kb params'. A parameter is ignored, with a warning, if it changes "
-		"more "
-		"than params.allow permits, if params.forbid lists it, or if it is known to lose "
-		"data. "
-		"A parameter overrides the value that the program sets unless params.authority "
-		"says "
-		"otherwise. To apply parameters without recording:\n\n"
-		"  sluice run --mode off --params FILE -- ./app\n\n"
-		"Without --params, Sluice suggests parameters that 'sluice tune' has found for "
-		"this "
-		"program, or applies them with --tune=apply. 'sluice report' shows what was "
-		"applied "
-		"and whether it took effect.\n\n"
-		"--place distributes the files that the program creates over the storage targets "
-		"of "
-		"probe.site, according to the current forecast (see 'sluice forecast') and the "
-		"site's "
-		"policy: over directories, with symbolic links at the original names; over Lustre "
-		"OSTs; or over CephFS pools. Without a forecast, files are created as usual and a "
-		"warning is printed.\n\n"
-		"SLUICE_DISABLE=1 in the environment disables recording for a process and its "
-		"children.",
+	.about = "Runs PROGRAM and records the I/O calls that it and its child processes make: "
+		 "POSIX, STDIO, MPI-IO, HDF5, NetCDF and PnetCDF. The program is not modified; "
+		 "its exit code and its output are unchanged. If recording fails, the program "
+		 "runs as usual and a warning is printed.\n\n"
+		 "The trace is stored in trace.dir. 'sluice ls' lists the runs; 'sluice report' "
+		 "and 'sluice print' show the latest one.\n\n"
+		 "A parallel job produces one trace, either way:\n\n"
+		 "  sluice run -- mpiexec -n 8 ./app\n"
+		 "  mpiexec -n 8 sluice run -- ./app\n\n"
+		 "In the second form, which also works on several nodes, the options of the rank "
+		 "that starts first apply. Each node writes a part into TRACE.parts and the last "
+		 "node merges them; see 'sluice trace merge'.\n\n"
+		 "--params passes parameters of HDF5, MPI-IO and the file system to the program's "
+		 "libraries when it opens files. FILE is read once and all ranks get the same "
+		 "values; see 'sluice kb params'. A parameter is ignored, with a warning, if it "
+		 "changes more than params.allow permits, if params.forbid lists it, or if it is "
+		 "known to lose data. A parameter overrides the value that the program sets "
+		 "unless params.authority says otherwise. To apply parameters without "
+		 "recording:\n\n"
+		 "  sluice run --mode off --params FILE -- ./app\n\n"
+		 "Without --params, Sluice suggests parameters that 'sluice tune' has found for "
+		 "this program, or applies them with --tune=apply. 'sluice report' shows what was "
+		 "applied and whether it took effect.\n\n"
+		 "--place distributes the files that the program creates over the storage targets "
+		 "of probe.site, according to the current forecast (see 'sluice forecast') and "
+		 "the site's policy: over directories, with symbolic links at the original names; "
+		 "over Lustre OSTs; or over CephFS pools. Without a forecast, files are created "
+		 "as usual and a warning is printed.\n\n"
+		 "SLUICE_DISABLE=1 in the environment disables recording for a process and its "
+		 "children.",
+	.exit_status = "That of PROGRAM; 128 plus N if signal N ended it; 127 if it was not found "
+		       "and 126 if it could not be executed; 2 for incorrect usage.",
 	.options = run_options,
 	.args_bytes = sizeof(struct run_args),
 	.order = OPTION_STOP_FIRST,

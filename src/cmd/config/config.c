@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice config: settings, and the store of what earlier runs have taught.
+ * sluice config: shows settings and the contents of the store.
  */
 #include "cli/command.h"
 
@@ -14,7 +14,7 @@ static const struct command_ops *const subcommands[] = {
 
 const struct command_ops command_config = {
 	.name = "config",
-	.help = "show settings and stored knowledge",
+	.help = "show settings and the contents of the store",
 	.subcommands = subcommands,
 	.fallback = "show",
 };

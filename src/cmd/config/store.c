@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "base/unit.h"
 #include "cli/command.h"
+#include "cli/format.h"
 #include "store/catalogue.h"
 #include "store/durations.h"
 #include "store/outcomes.h"
@@ -34,7 +34,7 @@ static const struct option store_options[] = {
 
 struct topic;
 
-/* The rows that are being printed. If table and json are NULL, they are only counted. */
+/* The rows that are being printed. If table and json are NULL, rows are only counted. */
 struct listing {
 	const struct topic *topic;
 	struct table *table;
@@ -104,8 +104,6 @@ static void cell_bytes(struct listing *l, uint64_t bytes)
 		cell_text(l, unit_bytes(text, (double)bytes));
 }
 
-/* ---- things ---- */
-
 static int list_thing(void *arg, int64_t id, int64_t of, const char *name, const char *of_name)
 {
 	struct listing *l = arg;
@@ -159,8 +157,6 @@ static int list_attributes(struct listing *l, struct store *store, struct err *e
 	return catalogue_attributes(store, list_attribute, l, err);
 }
 
-/* ---- runs ---- */
-
 enum { RUN_STARTED, RUN_USER, RUN_HOST, RUN_JOB, RUN_RANKS, RUN_COMMAND, RUN_FACTS };
 static const char *const run_facts[RUN_FACTS] = { "started", "user",  "host",
 						  "job",     "ranks", "command" };
@@ -174,8 +170,8 @@ struct known_runs {
 	size_t count, cap;
 };
 
-static int run_gather(void *arg, const char *run, int32_t process, const char *key,
-		      const char *value)
+static int collect_fact(void *arg, const char *run, int32_t process, const char *key,
+			const char *value)
 {
 	struct known_runs *runs = arg;
 	size_t i = 0;
@@ -193,32 +189,28 @@ static int run_gather(void *arg, const char *run, int32_t process, const char *k
 	return 0;
 }
 
-static int64_t run_started(const struct known_run *run)
+static int64_t started_s(const struct known_run *run)
 {
 	return run->facts[RUN_STARTED] ? strtoll(run->facts[RUN_STARTED], NULL, 10) : 0;
 }
 
-static int run_compare(const void *a, const void *b)
+static int compare_started(const void *a, const void *b)
 {
-	int64_t x = run_started(a), y = run_started(b);
+	int64_t x = started_s(a), y = started_s(b);
 
 	return (x < y) - (x > y);
 }
 
 static void list_run(struct listing *l, const struct known_run *run)
 {
-	time_t seconds = (time_t)run_started(run);
-	char when[32] = "-";
-	struct tm tm;
+	char when[FORMAT_TIME];
 
-	if (seconds && localtime_r(&seconds, &tm))
-		strftime(when, sizeof(when), "%F %T", &tm);
 	row_begin(l);
 	cell_text(l, run->run);
 	if (l->json)
-		cell_number(l, run_started(run));
+		cell_number(l, started_s(run));
 	else
-		cell_text(l, when);
+		cell_text(l, format_local_time(when, started_s(run) * NS_PER_S));
 	for (size_t i = RUN_USER; i < RUN_FACTS; i++)
 		cell_text(l, run->facts[i]);
 	row_end(l);
@@ -227,10 +219,10 @@ static void list_run(struct listing *l, const struct known_run *run)
 static int list_runs(struct listing *l, struct store *store, struct err *err)
 {
 	struct known_runs runs = { 0 };
-	int r = catalogue_facts(store, NULL, run_gather, &runs, err);
+	int r = catalogue_facts(store, NULL, collect_fact, &runs, err);
 
 	if (runs.count)
-		qsort(runs.list, runs.count, sizeof(*runs.list), run_compare);
+		qsort(runs.list, runs.count, sizeof(*runs.list), compare_started);
 	for (size_t i = 0; i < runs.count; i++) {
 		if (r >= 0)
 			list_run(l, &runs.list[i]);
@@ -266,8 +258,6 @@ static int forget_runs(struct store *store, struct err *err)
 	return catalogue_runs_keep(store, 0, err);
 }
 
-/* ---- durations ---- */
-
 static int list_duration(void *arg, const char *host, const char *layer, const char *call,
 			 unsigned size_class, const struct durations *durations)
 {
@@ -291,8 +281,6 @@ static int list_durations(struct listing *l, struct store *store, struct err *er
 	return durations_list(store, NULL, list_duration, l, err);
 }
 
-/* ---- outcomes ---- */
-
 static void cell_rate(struct listing *l, double bytes_per_second)
 {
 	char text[UNIT_TEXT];
@@ -300,7 +288,7 @@ static void cell_rate(struct listing *l, double bytes_per_second)
 	if (l->json)
 		cell_number(l, (int64_t)bytes_per_second);
 	else
-		cell_text(l, unit_rate(text, bytes_per_second, 1000000000));
+		cell_text(l, unit_rate(text, bytes_per_second, NS_PER_S));
 }
 
 static int list_outcome(void *arg, const struct outcome_key *key, const char *hints,
@@ -326,8 +314,6 @@ static int list_outcomes(struct listing *l, struct store *store, struct err *err
 	return outcomes_list(store, NULL, list_outcome, l, err);
 }
 
-/* ---- all of it ---- */
-
 #define TITLES(...)               \
 	(const char *const[])     \
 	{                         \
@@ -349,18 +335,19 @@ static const struct topic topics[] = {
 	{ "facts", TITLES("run", ">process", "fact", "value"),
 	  TITLES("run", "process", "key", "value"), list_facts, forget_runs },
 	{ "durations",
-	  TITLES("host", "layer", "call", ">from size", ">calls", ">1%", ">median", ">99%"),
+	  TITLES("host", "layer", "call", ">size from", ">calls", ">1%", ">median", ">99%"),
 	  TITLES("host", "layer", "call", "bytes", "calls", "fast_ns", "median_ns", "slow_ns"),
 	  list_durations, durations_forget },
 	{ "outcomes",
-	  TITLES("operation", "user", "extension", ">from size", ">files", ">rate", ">+-", "hints"),
+	  TITLES("operation", "user", "extension", ">size from", ">files", ">rate", ">std. dev.",
+		 "hints"),
 	  TITLES("operation", "user", "extension", "bytes", "files", "bytes_per_second",
 		 "deviation", "hints"),
 	  list_outcomes, outcomes_forget },
 	{ 0 }
 };
 
-static const struct topic *topic_find(const char *name)
+static const struct topic *find_topic(const char *name)
 {
 	for (const struct topic *t = topics; t->name; t++) {
 		if (strcmp(t->name, name) == 0)
@@ -369,13 +356,13 @@ static const struct topic *topic_find(const char *name)
 	return NULL;
 }
 
-static int topic_unknown(const struct command *command)
+static int fail_unknown_topic(const struct command *command)
 {
 	AUTO_BUF struct buf names = { 0 };
 
 	for (const struct topic *t = topics; t->name; t++)
 		buf_printf(&names, "%s%s", names.len ? ", " : "", t->name);
-	return command_misuse(command, "there is no topic \"%s\"; there are %s", command->argv[0],
+	return command_misuse(command, "unknown topic \"%s\" (expected %s)", command->argv[0],
 			      buf_text(&names));
 }
 
@@ -480,20 +467,18 @@ static int show_topic(struct command *command, const struct topic *topic, struct
 static int config_store_run(struct command *command)
 {
 	const struct store_args *args = command->args;
-	const struct topic *topic = command->argc ? topic_find(command->argv[0]) : NULL;
+	const struct topic *topic = command->argc ? find_topic(command->argv[0]) : NULL;
 	struct store *store = NULL;
 	struct err err = { 0 };
 	int r;
 
 	if (command->argc && !topic)
-		return topic_unknown(command);
+		return fail_unknown_topic(command);
 	if (args->forget && !topic)
 		return command_misuse(command, "--forget requires a TOPIC");
 	r = store_open_existing(&store, config_text(command->config, SETTING_STORE_PATH), &err);
-	if (r < 0) {
-		command_fail(command, "%s", err.text);
-		return r == -ENOENT ? COMMAND_NO_DATA : COMMAND_FAILED;
-	}
+	if (r < 0)
+		return command_fail_err(command, r, &err);
 	r = args->forget ? forget_topic(command, topic, store) : show_topic(command, topic, store);
 	store_close(store);
 	return r;
@@ -501,7 +486,7 @@ static int config_store_run(struct command *command)
 
 const struct command_ops command_config_store = {
 	.name = "store",
-	.help = "show what earlier runs have stored",
+	.help = "show or delete data of earlier runs in the store",
 	.operands = "[TOPIC]",
 	.operands_max = 1,
 	.about = "Runs save what they have learned in a SQLite file (setting store.path). Without "
@@ -509,9 +494,9 @@ const struct command_ops command_config_store = {
 		 "TOPIC is one of\n\n"
 		 "  nodes, devices, layers, calls   names and their permanent ids\n"
 		 "  attributes                      attributes of recorded calls, by layer\n"
-		 "  runs, facts                     who ran what, where, and in which job\n"
-		 "  durations                       how long calls take, by host and size\n"
-		 "  outcomes                        rates that files reached, by hints",
+		 "  runs, facts                     user, host, job and command of each run\n"
+		 "  durations                       durations of calls, by host and size\n"
+		 "  outcomes                        data rates of files, by hints",
 	.options = store_options,
 	.args_bytes = sizeof(struct store_args),
 	.run = config_store_run,

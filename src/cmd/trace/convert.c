@@ -8,18 +8,17 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cmd/format_option.h"
 #include "cmd/run_argument.h"
-#include "trace/format.h"
 
 struct convert_args {
-	const char *format;
+	int format;
 	bool json;
 };
 
 static const struct option convert_options[] = {
-	{ 'f', "format", "FORM", NULL,
-	  "write this format: container, text or sqlite (default: by the suffix of OUT)",
-	  OPTION_TEXT, offsetof(struct convert_args, format) },
+	{ 'f', "format", FORMAT_WORDS, NULL, "file format to write (default: by the suffix of OUT)",
+	  OPTION_CHOICE, offsetof(struct convert_args, format) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.convert/1", OPTION_FLAG,
 	  offsetof(struct convert_args, json) },
 	{ 0 }
@@ -48,15 +47,14 @@ static int convert_run(struct command *command)
 {
 	const struct convert_args *args = command->args;
 	const char *to = command->argv[1];
-	const struct trace_format *form =
-		args->format ? trace_format_by_name(args->format) : trace_format_by_suffix(to);
+	const struct trace_format *form = format_option(args->format);
 	AUTO_FREE char *from = NULL;
 	struct err err = { 0 };
 	struct trace trace;
 	int ret;
 
-	if (!form && args->format)
-		return command_misuse(command, "--format: unknown format \"%s\"", args->format);
+	if (!form)
+		form = trace_format_by_suffix(to);
 	if (!form)
 		return command_misuse(command, "%s: unknown suffix; name the format with --format",
 				      to);

@@ -11,13 +11,13 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cmd/format_option.h"
 #include "observe/collect/parts.h"
-#include "trace/format.h"
 #include "trace/merge/merge.h"
 
 struct merge_args {
 	const char *output;
-	const char *format;
+	int format;
 	bool force, json;
 };
 
@@ -25,9 +25,9 @@ static const struct option merge_options[] = {
 	{ 'o', "output", "FILE", NULL,
 	  "write the merged trace to FILE (default: TRACE for a directory TRACE.parts)",
 	  OPTION_TEXT, offsetof(struct merge_args, output) },
-	{ 'f', "format", "FORM", NULL,
-	  "write this format: container, text or sqlite (default: by the suffix of FILE)",
-	  OPTION_TEXT, offsetof(struct merge_args, format) },
+	{ 'f', "format", FORMAT_WORDS, NULL,
+	  "file format to write (default: by the suffix of FILE)", OPTION_CHOICE,
+	  offsetof(struct merge_args, format) },
 	{ 0, "force", NULL, NULL, "merge traces even if they do not look like parts of one job",
 	  OPTION_FLAG, offsetof(struct merge_args, force) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.merge/1", OPTION_FLAG,
@@ -84,13 +84,14 @@ static int find_inputs(struct inputs *in, int argc, char **argv, struct err *err
 	return 0;
 }
 
-static const struct trace_format *choose_format(const char *path, const char *name)
+/* The format of --format, else the format of the path's suffix, else the container. */
+static const struct trace_format *choose_format(const char *path, int choice)
 {
-	const struct trace_format *by_suffix = trace_format_by_suffix(path);
+	const struct trace_format *format = format_option(choice);
 
-	if (name)
-		return trace_format_by_name(name);
-	return by_suffix ? by_suffix : &trace_container;
+	if (!format)
+		format = trace_format_by_suffix(path);
+	return format ? format : &trace_container;
 }
 
 static void print_json(const char *path, const struct trace_format *form, size_t parts,
@@ -146,8 +147,6 @@ static int merge(const struct command *c, const struct inputs *in, const char *p
 	struct merge_totals totals;
 	struct err err = { 0 };
 
-	if (!form)
-		return command_misuse(c, "--format: unknown format \"%s\"", args->format);
 	if (!args->force && trace_merge_check(paths, in->count, &err) < 0)
 		return err.code == EINVAL
 			       ? command_fail(c, "%s; use --force to merge them anyway", err.text)
@@ -189,17 +188,15 @@ const struct command_ops command_trace_merge = {
 	.operands = "TRACE...|DIRECTORY",
 	.operands_min = 1,
 	.operands_max = -1,
-	.about =
-		"If a parallel job runs on several nodes, 'sluice run' writes one part per node "
-		"and "
-		"the last node merges them. Use this command if that did not happen: for the "
-		"directory TRACE.parts of a job that lost a node, which 'sluice ls' shows as "
-		"\"unmerged\", or for traces copied from nodes without a shared file system.\n\n"
-		"The clocks of different hosts are aligned by the collective MPI calls of the "
-		"ranks; 'sluice report' shows the remaining error. Without such calls the time of "
-		"day is used.\n\n"
-		"The directory TRACE.parts is removed after merging, unless a part is truncated or "
-		"damaged.",
+	.about = "If a parallel job runs on several nodes, 'sluice run' writes one part per node "
+		 "and the last node merges them. Use this command if that did not happen: for the "
+		 "directory TRACE.parts of a job that lost a node, which 'sluice ls' shows as "
+		 "\"unmerged\", or for traces copied from nodes without a shared file system.\n\n"
+		 "The clocks of different hosts are aligned by the collective MPI calls of the "
+		 "ranks; 'sluice report' shows the remaining error. Without such calls the time "
+		 "of day is used.\n\n"
+		 "The directory TRACE.parts is removed after merging, unless a part is truncated "
+		 "or damaged.",
 	.options = merge_options,
 	.args_bytes = sizeof(struct merge_args),
 	.run = merge_run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice trace path: the path of a run's trace, for use in scripts.
+ * sluice trace path: prints the path of a run's trace, for use in scripts.
  */
 #include <stdlib.h>
 
@@ -43,7 +43,8 @@ const struct command_ops command_trace_path = {
 	.help = "print the path of a run's trace file",
 	.operands = "[RUN]",
 	.operands_max = 1,
-	.about = "Without RUN, the latest run is used.",
+	.about = "Without RUN, the latest run is used.\n\n"
+		 "  cp \"$(sluice trace path)\" latest.sluice",
 	.options = path_options,
 	.args_bytes = sizeof(struct path_args),
 	.run = path_run,
