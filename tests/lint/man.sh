@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The help text, the man page and the completion of each command list the same options; groff and man accept the pages;
-# and the shells accept the completion scripts. run/cli.sh tests what the scripts do.
+# Every command of sluice and sluice-lab has a man page. The page, the help text and the completion list the same
+# options; --help and `help` print the same text; groff and man accept the pages; and the shells accept the completion
+# scripts. run/cli.sh tests what the scripts do.
 set -eu
 pages=$BUILD/generated/manual
-sluice=$BUILD/sluice
 failed=0
 
 complain() {
@@ -17,48 +17,60 @@ options_of() {
 	grep -o '^  \(-., \|    \)--[a-z-]*' <<<"$1" | grep -o -- '--.*' || true
 }
 
-# check_page PAGE HELP: the man page lists the options of the help text, and the reverse; groff and man accept it
+# options_of_page TEXT: the long options that a formatted man page lists
+options_of_page() {
+	sed -n '/^OPTIONS/,/^[A-Z][A-Z ]*$/p' <<<"$1" | grep -o '^ \{7\}\(-., \)\?--[a-z-]*' | grep -o -- '--.*' || true
+}
+
+# check_page PAGE HELP: groff and man accept the page; with HELP, the page lists the options of the help text
 check_page() {
-	local page=$1 help=$2 words
-	[ -f "$pages/man/$page.1" ] || { complain "the page $page.1 does not exist"; return; }
-	words=$(MANWIDTH=200 man -l "$pages/man/$page.1" | col -bx)
-	while read -r option; do
-		[ -z "$option" ] || grep -q -- "^ *\(-[a-zA-Z], \)\?$option\b" <<<"$words" || complain "$page.1 lacks $option"
-	done < <(options_of "$help")
-	while read -r option; do
-		grep -q -- "^ .*$option\b" <<<"$help" || complain "the help text of $page lacks $option"
-	done < <(sed -n '/^OPTIONS/,/^[A-Z]* *[A-Z]*$/p' <<<"$words" | grep -o '^ \{7\}\(-., \)\?--[a-z-]*' | grep -o -- '--.*')
+	local page=$1 help=${2-} text
+	[ -f "$pages/man/$page.1" ] || { complain "there is no man page $page.1"; return; }
 	[ -z "$(groff -man -ww -Tutf8 "$pages/man/$page.1" 2>&1 >/dev/null)" ] || complain "groff warns about $page.1"
 	[ -z "$(man --warnings -E UTF-8 -l "$pages/man/$page.1" 2>&1 >/dev/null)" ] || complain "man warns about $page.1"
+	[ -n "$help" ] || return 0
+	text=$(MANWIDTH=200 man -l "$pages/man/$page.1" | col -bx)
+	[ "$(options_of "$help")" = "$(options_of_page "$text")" ] || complain "$page.1 and its help text list different options"
 }
 
-# check_command NAME: NAME is the full name of a command, such as "model fit"
+# check_command PROGRAM TITLE NAME HAS_JSON: TITLE is what the user types, NAME a full name such as "model fit"
 check_command() {
-	local name=$1 help option candidates
+	local program=$1 title=$2 name=$3 json=$4 help
+	# `sluice lab` is a program of its own, whose page and help replace those of the command.
+	[ "$title $name" != "sluice lab" ] || return 0
 	# shellcheck disable=SC2086 # one word per level of the command tree
-	help=$("$sluice" $name --help)
+	help=$("$program" $name --help)
 	# shellcheck disable=SC2086
-	[ "$help" = "$("$sluice" help $name)" ] || complain "'sluice $name --help' and 'sluice help $name' differ"
-	check_page "sluice-${name// /-}" "$help"
-	grep -q "^Usage: sluice $name\b" <<<"$help" || complain "the help text of $name has no usage line"
+	[ "$help" = "$("$program" help $name)" ] || complain "'$title $name --help' and '$title help $name' differ"
+	check_page "${title// /-}-${name// /-}" "$help"
 	# shellcheck disable=SC2086
-	candidates=$("$sluice" internal complete $(wc -w <<<"$name") $name -- | cut -f 1)
-	for option in $(options_of "$help"); do
-		grep -qxF -e "$option" <<<"$candidates" || complain "completion of $name lacks $option"
-	done
-	[ -z "$(awk 'length > 120' <<<"$help")" ] || complain "the help text of $name is wider than 120 columns"
+	[ "$(options_of "$help" | sort)" = "$("$program" internal complete $(wc -w <<<"$name") $name -- | cut -f 1 | sort)" ] ||
+		complain "completion of $title $name and its help text list different options"
+	grep -q "^Usage: $title $name\b" <<<"$help" || complain "the help text of $title $name has no usage line"
+	[ "$json" = no ] || grep -q -- '--json' <<<"$help" || complain "$title $name has no --json"
+	[ -z "$(awk 'length > 100' <<<"$help")" ] || complain "the help text of $title $name is wider than 100 columns"
 }
 
-check_page sluice "$("$sluice" --help)"
-mapfile -t names < <("$sluice" help --json | python3 -c 'import json, sys
-for c in json.load(sys.stdin)["commands"]: print(c["name"])')
-for name in "${names[@]}"; do
-	# `sluice lab` is a program of its own; its page lists the options of that program.
-	[ "$name" = lab ] || check_command "$name"
+# check_program PROGRAM TITLE
+check_program() {
+	local program=$1 title=$2 name json
+	check_page "${title// /-}" "$("$program" --help)"
+	while IFS=$'\t' read -r json name; do
+		check_command "$program" "$title" "$name" "$json"
+	done < <("$program" help --json | python3 -c 'import json, sys
+for c in json.load(sys.stdin)["commands"]: print("yes" if c["json"] else "no", c["name"], sep="\t")')
+}
+
+check_program "$BUILD/sluice" sluice
+check_program "$BUILD/sluice-lab" "sluice lab"
+# Pages of groups, and pages that nothing refers to
+for file in "$pages"/man/*.1; do
+	page=$(basename "$file" .1)
+	check_page "$page"
+	[ "$page" = sluice ] || grep -q "^\.BR ${page//-/\\\\-} (1)" "$pages"/man/*.1 || [ "$page" = sluice-lab ] ||
+		complain "no page refers to $page.1"
 done
-[ -f "$pages/man/sluice-lab.1" ] || complain "the page sluice-lab.1 does not exist"
 
 bash -n "$pages/sluice.bash" || failed=1
 ! command -v zsh >/dev/null || zsh -n "$pages/_sluice" || failed=1
-
 exit $failed

@@ -136,6 +136,13 @@ check_has "$(cat err)" "sluice trace path"
 check_rc 2 "$sluice" convert a
 check_has "$(cat err)" "sluice trace convert"
 
+check_eq "$("$sluice" config reason.cycle)" "$("$sluice" config health.interval)" "a setting by its earlier name"
+check_has "$("$sluice" config reason.cycle)" health.interval "the current name of a setting"
+
+# The JSON of a group lists its commands.
+check_rc 0 "$sluice" help trace --json
+check_eq "$(json_get out '["commands"][0]["name"]')" "trace convert"
+
 # Color is used when requested, whatever the output is.
 check_rc 2 "$sluice" --color sometimes ls
 check_rc 0 "$sluice" --color always ls
@@ -152,3 +159,6 @@ check_eq "$(candidates run --format t)" text "completion of a value"
 check_eq "$(candidates run --format = t)" text "completion of a value after ="
 check_eq "$(candidates --color n)" never "completion of a value before the command"
 check_eq "$(candidates help trace rec)" recover "completion of help"
+check_eq "$(candidates model predi)" predict "completion of a subcommand"
+check_eq "$(candidates trace convert --format sq)" sqlite "completion of a format"
+check_eq "$(candidates lab evalu)" evaluate "completion of a command of sluice lab"
