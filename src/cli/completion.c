@@ -153,8 +153,8 @@ void completion_print(FILE *out, int index, int count, char **words)
 	}
 	request.words += skipped;
 	request.count -= skipped;
-	/* The commands that `help` explains are completed like commands that are run. */
-	if (request.count && strcmp(request.words[0], "help") == 0) {
+	/* The operands of `help` are completed like commands that are run. */
+	if (request.count && strcmp(request.words[0], "help") == 0 && request.prefix[0] != '-') {
 		request.words++;
 		request.count--;
 	}
