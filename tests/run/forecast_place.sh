@@ -49,7 +49,7 @@ END
 done
 check_rc 0 "$sluice" forecast place $now --site site.ini --total 4G
 check_has "$(cat out)" 'rule "hedged"'
-check_has "$(cat out)" "site here: a target gets 0.5 to 1.2 times its equal share"
+check_has "$(cat out)" "0.5 to 1.2 times"
 
 # ---- policy: targets that are not allowed get nothing; nothing allowed, or no way to do it, is told
 sed 's/^least = .*/allow = cscratch-[123]/' site.ini >some.ini

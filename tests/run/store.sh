@@ -21,7 +21,7 @@ print(eval(sys.argv[1]))' "$2"
 }
 
 check_rc 3 "$sluice" config store
-check_has "$(cat err)" "there is no store yet"
+check_has "$(cat err)" "store.db"
 [ ! -e "$work/known" ] || fail "looking made a store"
 check_rc 2 "$sluice" config store nothing
 check_has "$(cat err)" "nodes, devices, layers, calls, attributes, runs"
@@ -99,9 +99,9 @@ unusable() {
 }
 head -c 100000 /dev/urandom >"$work/noise"
 export SLUICE_STORE_PATH=$work/noise
-unusable "noise" "move it away, or set store.path to another file" "$work/noise"
+unusable "noise" "set store.path" "$work/noise"
 check_rc 1 "$sluice" config store
-check_has "$(cat err)" "move it away"
+check_has "$(cat err)" "store.path"
 export SLUICE_STORE_PATH=/proc/store.db
 unusable "a place that cannot be written" "/proc/store.db: " "/proc/store.db"
 python3 - "$work/later.db" <<'PYTHON'

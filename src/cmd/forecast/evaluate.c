@@ -123,7 +123,9 @@ static void fill_methods(struct sheet *sheet, const struct evaluated *evaluated,
 	for (size_t m = 0; m < JUDGEMENT_METHODS; m++)
 		if (judgement->methods[m])
 			add_method(sheet, evaluated, size, m);
-	sheet_note(sheet, "highest possible accuracy: %.3f in training, %.3f in the test",
+	sheet_note(sheet,
+		   "ceiling: no method can be more accurate than %.3f in training and %.3f in the "
+		   "test",
 		   mean_over_cases(judgement, size, offsetof(struct judgement_case, train_ceiling)),
 		   mean_over_cases(judgement, size, offsetof(struct judgement_case, ceiling)));
 	if (!isnan(truth))

@@ -314,7 +314,7 @@ static void print_tried(const struct tune_outcome *o)
 				   trial_state_name((enum trial_state)s));
 	printf("\n%s\n", buf_text(&text));
 	if (!o->is_exact)
-		printf("noise: repeated runs vary by %.1f%%\n", 100 * result->noise);
+		printf("noise: run times vary by %.1f%%\n", 100 * result->noise);
 	if (result->drift != 1)
 		printf("drift: the baseline became %.2f times %s during the tuning; each run was "
 		       "compared with the baseline of its time\n",
