@@ -300,7 +300,8 @@ static int run_words(struct config *config, int argc, char **argv)
 	return run_leaf(ops, buf_text(&path), config, argc - used, argv + used);
 }
 
-static int dispatch(struct config *config, const struct main_args *args, int argc, char **argv)
+static int run_command_line(struct config *config, const struct main_args *args, int argc,
+			    char **argv)
 {
 	char *version[] = { (char *)"version", NULL };
 	AUTO_FREE char *storage = NULL;
@@ -334,7 +335,7 @@ int cli_main(int argc, char **argv)
 		manual_overview(stdout);
 		ret = COMMAND_GOOD;
 	} else {
-		ret = dispatch(&config, &args, ret, argv + 1);
+		ret = run_command_line(&config, &args, ret, argv + 1);
 	}
 	config_release(&config);
 	option_release(main_options, &args);

@@ -64,7 +64,7 @@ static int read_activities(const struct command *command, struct summary *summar
 	return n < 0 ? command_fail(command, "%s", err.text) : COMMAND_GOOD;
 }
 
-static int render(const struct command *command, const struct report *report)
+static int print_report(const struct command *command, const struct report *report)
 {
 	const struct report_args *args = command->args;
 
@@ -99,7 +99,7 @@ static int report_trace(const struct command *command, struct trace *trace)
 		command_warn(command, "--by-rank: this run has no MPI ranks");
 	ret = read_activities(command, &summary, report.surveyor ? &surveyor : NULL, trace);
 	if (!ret)
-		ret = render(command, &report);
+		ret = print_report(command, &report);
 	file_surveyor_release(&surveyor);
 	summary_release(&summary);
 	return ret;

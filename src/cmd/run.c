@@ -137,7 +137,7 @@ static void print_summary(const struct command *c, const struct session_result *
 				"find out why");
 }
 
-static int run(struct command *c)
+static int run_program(struct command *c)
 {
 	const struct run_args *args = c->args;
 	struct session_options options = {
@@ -205,5 +205,5 @@ const struct command_ops command_run = {
 	.args_bytes = sizeof(struct run_args),
 	.order = OPTION_STOP_FIRST,
 	.flags = COMMAND_NO_JSON,
-	.run = run,
+	.run = run_program,
 };

@@ -165,8 +165,8 @@ static int compute_shares(struct proposal *proposal, struct err *err)
 	return 0;
 }
 
-static int propose(const struct command *command, const struct forecast_args *args,
-		   const struct forecast_data *source, struct proposal *proposal)
+static int make_proposal(const struct command *command, const struct forecast_args *args,
+			 const struct forecast_data *source, struct proposal *proposal)
 {
 	struct err err = { 0 };
 	int ret = choose_size(command, args, proposal), r;
@@ -375,7 +375,7 @@ static int place_run(struct command *command)
 	if (!ret)
 		ret = forecast_latest(command, args, &forecaster, &source, &proposal.now_s);
 	if (!ret)
-		ret = propose(command, args, &source, &proposal);
+		ret = make_proposal(command, args, &source, &proposal);
 	if (!ret && args->params)
 		ret = write_params(command, args, &source, &proposal);
 	if (!ret) {

@@ -202,7 +202,7 @@ static int run_campaign(struct campaign_run *run)
 	return r < 0 ? command_fail(run->command, "%s", err.text) : COMMAND_GOOD;
 }
 
-static int measure(struct campaign_run *run)
+static int measure_or_show_plan(struct campaign_run *run)
 {
 	const struct measure_args *args = run->command->args;
 	struct err err = { 0 };
@@ -250,7 +250,7 @@ static int measure_main(struct command *command)
 	    store_open(&run.store, config_text(command->config, SETTING_STORE_PATH), &err) < 0)
 		ret = command_fail(command, "%s", err.text);
 	if (!ret)
-		ret = measure(&run);
+		ret = measure_or_show_plan(&run);
 	store_close(run.store);
 	campaign_release(&run.campaign);
 	free(run.platform);

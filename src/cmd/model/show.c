@@ -24,7 +24,7 @@ const char *model_show_seconds(char out[UNIT_TEXT], double seconds)
 	return out;
 }
 
-static const char *plural(uint64_t n)
+static const char *plural_suffix(uint64_t n)
 {
 	return n == 1 ? "" : "s";
 }
@@ -37,10 +37,10 @@ void model_show_access(const struct access *access, char out[256])
 		snprintf(pieces, sizeof(pieces), ", in interleaved blocks of %s",
 			 unit_bytes(block, (double)access->block_bytes));
 	snprintf(out, 256, "%" PRIu64 " rank%s on %" PRIu64 " node%s %s%s %s each%s (%s in total)",
-		 access->ranks, plural(access->ranks), access->nodes, plural(access->nodes),
-		 access->is_read ? "read" : "write", access->ranks == 1 ? "s" : "",
-		 unit_bytes(each, (double)access->rank_bytes), pieces,
-		 unit_bytes(all, (double)access->rank_bytes * (double)access->ranks));
+		 access->ranks, plural_suffix(access->ranks), access->nodes,
+		 plural_suffix(access->nodes), access->is_read ? "read" : "write",
+		 access->ranks == 1 ? "s" : "", unit_bytes(each, (double)access->rank_bytes),
+		 pieces, unit_bytes(all, (double)access->rank_bytes * (double)access->ranks));
 }
 
 char *model_show_settings(const struct settings *chosen, const struct machine *machine,

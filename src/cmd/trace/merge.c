@@ -139,7 +139,7 @@ static void remove_parts(const char *directory, const struct inputs *in)
 	parts_remove(directory, &parts);
 }
 
-static int merge(const struct command *c, const struct inputs *in, const char *path)
+static int merge_inputs(const struct command *c, const struct inputs *in, const char *path)
 {
 	const struct merge_args *args = c->args;
 	const struct trace_format *form = choose_format(path, args->format);
@@ -177,7 +177,7 @@ static int merge_run(struct command *c)
 	if (find_inputs(&in, c->argc, c->argv, &err) < 0)
 		code = command_fail(c, "%s", err.text);
 	else
-		code = merge(c, &in, path);
+		code = merge_inputs(c, &in, path);
 	release_inputs(&in);
 	return code;
 }
