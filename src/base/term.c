@@ -4,11 +4,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#define REDRAW_NS 100000000
-#define LOG_NS (PROGRESS_LOG_S * INT64_C(1000000000))
+#include "base/clock.h"
+
+#define REDRAW_NS (100 * NS_PER_MS)
+#define LOG_NS (PROGRESS_LOG_S * NS_PER_S)
 
 static enum term_color_when color_when = TERM_COLOR_AUTO;
 
@@ -39,26 +40,18 @@ const char *term_plain(FILE *out)
 	return has_color(out) ? "\033[0m" : "";
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 void progress_start(struct progress *progress, const char *label, uint64_t total)
 {
 	*progress = (struct progress){ .label = label,
 				       .total = total,
-				       .shown_ns = now_ns(),
+				       .shown_ns = clock_now_ns(),
 				       .is_terminal = isatty(STDERR_FILENO) };
 }
 
 /* True if the line was last printed longer ago than a terminal or a log wants. */
 static bool is_due(struct progress *progress, int64_t terminal_ns)
 {
-	int64_t now = now_ns();
+	int64_t now = clock_now_ns();
 
 	if (!progress->label ||
 	    now - progress->shown_ns < (progress->is_terminal ? terminal_ns : LOG_NS))
