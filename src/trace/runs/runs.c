@@ -14,12 +14,12 @@
 #include <xxhash.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "trace/format.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define CANDIDATES_SHOWN 5
 
 static bool has_run_name(const char *name)
