@@ -4,10 +4,9 @@
 #include <math.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/unit.h"
 #include "tune/trial/trial.h"
-
-#define NS_PER_S 1000000000
 
 static const struct {
 	const char *name, *what;

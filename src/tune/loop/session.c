@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -19,8 +19,6 @@
 #include "store/studies.h"
 #include "tune/program/identity.h"
 #include "tune/trial/command_runner.h"
-
-#define NS_PER_S 1000000000
 
 struct tuning_session {
 	const struct tuning_request *request;
@@ -267,7 +265,6 @@ int tuning_session_remember(const struct tuning_session *session, int64_t *entry
 	AUTO_FREE char *study = xprintf("%" PRId64, tuning_history(tuning)->study);
 	AUTO_BUF struct buf parameters = { 0 };
 	struct param_set set = { 0 };
-	struct timespec now;
 	int r;
 
 	winner_set(session, &set);
@@ -275,7 +272,6 @@ int tuning_session_remember(const struct tuning_session *session, int64_t *entry
 	param_set_release(&set);
 	if (r < 0)
 		return r;
-	clock_gettime(CLOCK_REALTIME, &now);
 	return knowledge_put(session->store,
 			     &(struct knowledge){
 				     .key = winner_key(session),
@@ -286,7 +282,7 @@ int tuning_session_remember(const struct tuning_session *session, int64_t *entry
 				     .gain = proof->gain,
 				     .gain_low = proof->low,
 				     .gain_high = proof->high,
-				     .found_ns = (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec,
+				     .found_ns = clock_realtime_ns(),
 				     .study = study,
 			     },
 			     entry, err);

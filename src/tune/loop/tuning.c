@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "tune/loop/tuning_internal.h"
@@ -61,8 +62,8 @@ int tuning_run(struct tuning *t, struct err *err)
 		r = tuning_ablate(t, err);
 	fill_result(t);
 	if (r >= 0)
-		r = study_set_state(t->history.store, t->history.study, "done",
-				    tuning_clock_ns(CLOCK_REALTIME), err);
+		r = study_set_state(t->history.store, t->history.study, "done", clock_realtime_ns(),
+				    err);
 	t->result.is_complete = r >= 0;
 	return r;
 }
@@ -182,7 +183,7 @@ static int start_study(struct tuning *t, struct store *store, const struct trial
 /* The first run shows where the program runs and what it does. */
 static int make_first_run(struct tuning *t, struct store *store, struct err *err)
 {
-	int64_t begun_ns = tuning_clock_ns(CLOCK_REALTIME);
+	int64_t begun_ns = clock_realtime_ns();
 	struct trial trial = { 0 };
 	double cost;
 	int r;
@@ -232,7 +233,7 @@ int tuning_open(struct tuning **tuning, int64_t study, struct tuning_plan *plan,
 	/* The runner would learn it from the first run, which is only replayed. */
 	runner->context = t->plan.context;
 	if (r >= 0)
-		r = study_set_state(store, study, "running", tuning_clock_ns(CLOCK_REALTIME), err);
+		r = study_set_state(store, study, "running", clock_realtime_ns(), err);
 	if (r < 0)
 		tuning_close(t);
 	else

@@ -13,8 +13,6 @@
 #ifndef SLUICE_TUNE_LOOP_TUNING_INTERNAL_H
 #define SLUICE_TUNE_LOOP_TUNING_INTERNAL_H
 
-#include <time.h>
-
 #include "tune/loop/advice.h"
 #include "tune/loop/noise.h"
 #include "tune/loop/tuning.h"
@@ -45,8 +43,6 @@ struct tuning {
 	char digest[33]; /* of the baseline's data */
 	bool check;	 /* compare the data; off if the baseline's data varies */
 };
-
-int64_t tuning_clock_ns(clockid_t clock);
 
 /* The candidate to prove: the simplified one unless it failed, else the cheapest; NULL: none. */
 struct candidate *tuning_best(const struct tuning *t);

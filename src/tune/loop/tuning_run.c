@@ -2,6 +2,7 @@
  *
  * One run of a tuning: replayed from the history, or measured, judged and saved.
  */
+#include "base/clock.h"
 #include "tune/loop/tuning_internal.h"
 
 #include <errno.h>
@@ -15,15 +16,6 @@
 
 /* A run of the baseline is aborted after this many times its run time. */
 #define DEFAULT_PATIENCE 10
-#define NS_PER_S 1000000000
-
-int64_t tuning_clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 struct candidate *tuning_best(const struct tuning *t)
 {
@@ -122,9 +114,9 @@ int tuning_make_trial(struct tuning *t, enum history_phase phase, const struct p
 	if (t->watch.stop && t->watch.stop(t->watch.arg))
 		return err_set(err, EINTR, "stopped");
 	show_progress(t, phase);
-	start = tuning_clock_ns(CLOCK_MONOTONIC);
+	start = clock_now_ns();
 	r = t->runner->ops->run(t->runner->state, set, &limits, trial, err);
-	t->elapsed_s += (double)(tuning_clock_ns(CLOCK_MONOTONIC) - start) / NS_PER_S;
+	t->elapsed_s += (double)(clock_now_ns() - start) / NS_PER_S;
 	if (r < 0)
 		return r;
 	*cost = judge_trial(t, set, trial);
@@ -135,7 +127,7 @@ static int measure_and_save(struct tuning *t, enum history_phase phase, uint64_t
 			    const struct param_set *set, const char *parameters, double limit_s,
 			    struct history_run *run, struct err *err)
 {
-	int64_t begun_ns = tuning_clock_ns(CLOCK_REALTIME);
+	int64_t begun_ns = clock_realtime_ns();
 	struct trial trial = { 0 };
 	struct study_run row;
 	double cost = NAN;

@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "contract/clock.h"
@@ -23,7 +24,6 @@
 
 /* How often *stop and the time limit are checked. */
 #define POLL_MS 200
-#define NS_PER_S 1e9
 
 /* The child's answer for one file; answers come in the order of the files. */
 struct answer {

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "observe/tally/names.h"
 #include "observe/tally/traffic.h"
 
 #define STARTED_MAX 65536
-#define NS_PER_S 1e9
 #define LIBRARIES (1u << LAYER_MPI | 1u << LAYER_HDF5 | 1u << LAYER_NETCDF | 1u << LAYER_PNETCDF)
 
 static bool begins_with(const char *text, const char *start)

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "observe/tally/names.h"
 #include "tune/trial/cleanup.h"
 #include "tune/trial/objective.h"
 
 #define BATCH 1024
-#define NS_PER_S 1e9
 
 void reading_release(struct reading *reading)
 {
