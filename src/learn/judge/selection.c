@@ -13,9 +13,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/parallel.h"
@@ -175,14 +175,6 @@ static int make_candidates(struct race *race, struct err *err)
 		return err_set(err, EINVAL, "no method to choose from");
 	qsort_r(race->runners, race->count, sizeof(*race->runners), compare_turns, &budget);
 	return 0;
-}
-
-static double cpu_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* The rows of a fold and their predictions. */
@@ -412,7 +404,7 @@ static void runner_end(struct race *race, struct runner *runner, size_t fold, do
 static void run_task(struct race *race, struct runner *runner, size_t fold)
 {
 	struct effort effort = { .seed = race->plan->seed, .threads = 1 };
-	double began = cpu_seconds();
+	double began = clock_thread_cpu_s();
 	struct trial trial = { 0 };
 	struct err err = { 0 };
 
@@ -423,7 +415,7 @@ static void run_task(struct race *race, struct runner *runner, size_t fold)
 		store_guesses(runner->guesses, &trial, race->answers);
 	}
 	trial_release(&trial);
-	runner_end(race, runner, fold, cpu_seconds() - began, &err);
+	runner_end(race, runner, fold, clock_thread_cpu_s() - began, &err);
 }
 
 static void run_task_piece(void *arg, size_t piece, unsigned worker)
