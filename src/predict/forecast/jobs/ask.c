@@ -14,10 +14,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "predict/forecast/jobs/ask.h"
@@ -26,6 +26,7 @@
 #define MESSAGE_COMMAND 80 /* longest part of the command in a message */
 #define EXIT_NOT_FOUND 127
 #define EXIT_CANNOT_START 126
+#define EXIT_POLL_NS (2 * NS_PER_MS)
 
 struct asking {
 	pid_t pid;
@@ -36,14 +37,6 @@ struct asking {
 	struct buf *text;
 	struct buf errors; /* stderr */
 };
-
-static double now_s(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* In the child: may only call async-signal-safe functions before exec. */
 static _Noreturn void become_command(const char *command, int out, int err)
@@ -153,7 +146,7 @@ static int read_output(struct asking *asking)
 {
 	while (asking->out >= 0 || asking->err >= 0) {
 		struct pollfd ends[] = { { asking->out, POLLIN, 0 }, { asking->err, POLLIN, 0 } };
-		double left = asking->until_s - now_s(CLOCK_MONOTONIC);
+		double left = asking->until_s - clock_now_s();
 
 		if (left <= 0)
 			return -ETIMEDOUT;
@@ -175,12 +168,10 @@ static int read_output(struct asking *asking)
 /* Waits for the command, which may continue after it has closed its pipes. */
 static int wait_for_exit(struct asking *asking, int *status)
 {
-	const struct timespec nap = { .tv_nsec = 2000000 };
-
 	while (waitpid(asking->pid, status, WNOHANG) == 0) {
-		if (now_s(CLOCK_MONOTONIC) > asking->until_s)
+		if (clock_now_s() > asking->until_s)
 			return -ETIMEDOUT;
-		nanosleep(&nap, NULL);
+		clock_sleep_ns(EXIT_POLL_NS);
 	}
 	return 0;
 }
@@ -237,7 +228,7 @@ static int report_result(struct asking *asking, const char *command, double time
 static int run_command(struct buf *text, const char *command, double timeout_s, size_t max_bytes,
 		       bool is_brief, struct err *err)
 {
-	struct asking asking = { .until_s = now_s(CLOCK_MONOTONIC) + timeout_s,
+	struct asking asking = { .until_s = clock_now_s() + timeout_s,
 				 .max_bytes = max_bytes,
 				 .is_brief = is_brief,
 				 .text = text };
@@ -278,7 +269,7 @@ int jobs_ask(struct jobs *jobs, const struct jobs_reader *reader, const char *co
 	if (r < 0)
 		return r;
 	if (!(before_s > 0))
-		jobs->time_s = now_s(CLOCK_REALTIME);
+		jobs->time_s = clock_realtime_s();
 	r = reader->read(jobs, reader->name, buf_text(&text), text.len, key, err);
 	if (r < 0)
 		jobs->time_s = before_s;

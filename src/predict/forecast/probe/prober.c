@@ -7,27 +7,20 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/integer.h"
 #include "base/mem.h"
 
-#define NS_PER_S 1000000000ll
 /* Time for workers to exit by themselves, and again after SIGKILL. */
 #define STOP_MS 200
 #define STUCK_POLL_NS NS_PER_S /* interval of checks whether a killed worker has exited */
 #define START_POLL_NS (NS_PER_S / 10)
 #define START_TIMEOUT_NS (2 * NS_PER_S) /* a worker without a file by then counts as stuck */
 
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
-
 struct prober_now prober_now(void)
 {
-	return (struct prober_now){ clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC) };
+	return (struct prober_now){ clock_realtime_ns(), clock_now_ns() };
 }
 
 static void report_sample(struct prober *prober, size_t i, double seconds,
@@ -283,11 +276,6 @@ bool prober_has_probed(const struct prober *prober)
 	return true;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int64_t time_to_next_event(const struct prober *prober, struct prober_now now)
 {
 	const struct prober_plan *plan = &prober->plan;
@@ -298,15 +286,15 @@ static int64_t time_to_next_event(const struct prober *prober, struct prober_now
 		const struct prober_slot *slot = &prober->slots[i];
 
 		if (slot->is_busy)
-			pause = earlier(pause, slot->begun_ns +
+			pause = i64_min(pause, slot->begun_ns +
 						       prober_plan_timeout(plan, slot->size) -
 						       now.monotonic_ns);
 		if (slot->is_stuck)
-			pause = earlier(pause, STUCK_POLL_NS);
+			pause = i64_min(pause, STUCK_POLL_NS);
 		has_queued = has_queued || slot->is_probe_due;
 	}
 	if (has_queued && plan->rate_bytes && prober->ledger.room < 0)
-		pause = earlier(pause, (int64_t)(-prober->ledger.room / (double)plan->rate_bytes *
+		pause = i64_min(pause, (int64_t)(-prober->ledger.room / (double)plan->rate_bytes *
 						 (double)NS_PER_S) +
 					       1);
 	return pause > 0 ? pause : 0;
@@ -315,7 +303,7 @@ static int64_t time_to_next_event(const struct prober *prober, struct prober_now
 void prober_wait(const struct prober *prober, struct prober_now now, int fd, int64_t max_ns)
 {
 	AUTO_FREE struct pollfd *fds = xcalloc(prober->count + 1, sizeof(*fds));
-	int64_t pause = earlier(time_to_next_event(prober, now), max_ns);
+	int64_t pause = i64_min(time_to_next_event(prober, now), max_ns);
 	struct timespec ts = { pause / NS_PER_S, pause % NS_PER_S };
 	nfds_t n = 0;
 
@@ -373,7 +361,7 @@ static int workers_await(struct prober *prober, struct err *err)
 
 	while (r >= 0 && prober_is_busy(prober) &&
 	       now.monotonic_ns - began.monotonic_ns <
-		       earlier(prober->plan.timeout_ns, START_TIMEOUT_NS)) {
+		       i64_min(prober->plan.timeout_ns, START_TIMEOUT_NS)) {
 		prober_wait(prober, now, -1, START_POLL_NS);
 		for (size_t i = 0; r >= 0 && i < prober->count; i++)
 			if (prober->slots[i].is_busy)
@@ -438,8 +426,6 @@ static bool all_workers_gone(struct prober *prober)
 
 void prober_stop(struct prober *prober)
 {
-	struct timespec pause = { 0, 1000000 };
-
 	/* A second call must not wait again for a worker that did not exit. */
 	if (prober->is_stopped)
 		return;
@@ -450,7 +436,7 @@ void prober_stop(struct prober *prober)
 	for (int ms = 0; ms < 2 * STOP_MS && !all_workers_gone(prober); ms++) {
 		for (size_t i = 0; ms == STOP_MS && i < prober->count; i++)
 			worker_kill(&prober->slots[i].worker);
-		nanosleep(&pause, NULL);
+		clock_sleep_ns(NS_PER_MS);
 	}
 }
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/unit.h"
 
-#define NS_PER_S 1000000000ll
 #define DAY_NS (86400 * NS_PER_S)
 #define MIN_PERIOD_NS (NS_PER_S / 100)
 #define RATE_WINDOW_S 60.0

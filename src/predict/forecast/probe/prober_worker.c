@@ -14,9 +14,9 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "learn/maths/random.h"
 #include "predict/forecast/probe/prober_plan.h"
@@ -58,14 +58,6 @@ struct writing {
 	dev_t device;
 	ino_t directory; /* of the directory that the file was created in */
 };
-
-static double monotonic_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
 
 static void close_file(struct writing *w)
 {
@@ -138,12 +130,12 @@ static int write_bytes(const struct writing *w, uint64_t bytes)
 static int measure_write(const struct writing *w, uint64_t bytes, enum sample_method method,
 			 double *seconds)
 {
-	double began = monotonic_s();
+	double began = clock_now_s();
 	int r = write_bytes(w, bytes);
 
 	if (r >= 0 && method == SAMPLE_FSYNC && fdatasync(w->fd) < 0)
 		r = -errno;
-	*seconds = monotonic_s() - began;
+	*seconds = clock_now_s() - began;
 	return r;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "predict/forecast/service/probing_internal.h"
@@ -16,7 +17,7 @@
 
 #define OTHER_DESCRIPTORS 64 /* descriptors needed besides those of the targets */
 /* Bounds the delay of a signal that arrives between two checks. */
-#define MAX_WAIT_NS 1000000000ll
+#define MAX_WAIT_NS NS_PER_S
 #define WARNING_BYTES 1024
 
 void probing_warn(const struct probing *probing, const char *format, ...)

@@ -10,9 +10,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "predict/forecast/jobs/jobs.h"
 #include "predict/forecast/service/forecast_data.h"
@@ -22,7 +22,7 @@
 #define QUERY_TIMEOUT_S 60.0
 #define STOP_MS 500 /* time for a query to finish, and again after SIGKILL */
 /* A scheduler's command may be installed on a host without a cluster: retry hourly there. */
-#define GUESS_RETRY_NS (3600 * 1000000000ll)
+#define GUESS_RETRY_NS (3600 * NS_PER_S)
 
 int probing_jobs_init(struct probing *probing, struct err *err)
 {
@@ -158,13 +158,12 @@ void probing_jobs_step(struct probing *probing, int64_t wall_ns)
 
 void probing_jobs_stop(struct probing *probing)
 {
-	struct timespec pause = { 0, 1000000 };
 	/* The exit of a command must not be delayed. */
 	int patience_ms = probing->options.command ? 0 : STOP_MS;
 
 	for (int ms = 0; ms < patience_ms + STOP_MS && !reap_query(probing); ms++) {
 		if (ms == patience_ms)
 			kill(probing->jobs.pid, SIGKILL);
-		nanosleep(&pause, NULL);
+		clock_sleep_ns(NS_PER_MS);
 	}
 }

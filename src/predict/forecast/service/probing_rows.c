@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
@@ -20,7 +21,6 @@
 #include "store/store.h"
 
 #define MAX_UNSAVED_ROWS 1000000
-#define NS_PER_S 1000000000
 #define DAY_S 86400
 
 static size_t count_samples(const struct chronicle *rows)

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "predict/forecast/site.h"
 
-#define NAP_NS 50000000 /* bounds the delay of a signal */
+#define NAP_NS (50 * NS_PER_MS) /* bounds the delay of a signal */
 
 struct loop {
 	const struct resubmission_options *options;
@@ -25,14 +25,6 @@ struct loop {
 	bool was_unreachable; /* the last query of the queue failed, and that was reported */
 	bool is_over;
 };
-
-static double wall_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static void report_event(const struct loop *loop, enum resubmission_event event, const char *text)
 {
@@ -48,7 +40,7 @@ static void append_job(struct resubmission *outcome, bool was_found)
 	outcome->jobs =
 		xgrow(outcome->jobs, &outcome->cap, outcome->count + 1, sizeof(*outcome->jobs));
 	job = &outcome->jobs[outcome->count++];
-	*job = (struct resubmission_job){ .since_s = wall_s(),
+	*job = (struct resubmission_job){ .since_s = clock_realtime_s(),
 					  .ended_s = NAN,
 					  .was_found = was_found };
 	memcpy(job->id, outcome->resubmit.id, sizeof(job->id));
@@ -57,7 +49,7 @@ static void append_job(struct resubmission *outcome, bool was_found)
 static void mark_job_ended(struct resubmission *outcome)
 {
 	if (outcome->count)
-		outcome->jobs[outcome->count - 1].ended_s = wall_s();
+		outcome->jobs[outcome->count - 1].ended_s = clock_realtime_s();
 }
 
 static void end_loop(struct loop *loop, enum resubmission_end end)
@@ -120,11 +112,10 @@ static bool is_stopped(const struct resubmission_options *options)
 
 static void wait_for_next_look(const struct loop *loop)
 {
-	const struct timespec nap = { .tv_nsec = NAP_NS };
-	double until_s = fmin(wall_s() + loop->options->every_s, loop->until_s);
+	double until_s = fmin(clock_realtime_s() + loop->options->every_s, loop->until_s);
 
-	while (!is_stopped(loop->options) && wall_s() < until_s)
-		nanosleep(&nap, NULL);
+	while (!is_stopped(loop->options) && clock_realtime_s() < until_s)
+		clock_sleep_ns(NAP_NS);
 }
 
 static void run_loop(struct loop *loop, struct err *err)
@@ -134,11 +125,11 @@ static void run_loop(struct loop *loop, struct err *err)
 
 		if (is_stopped(loop->options))
 			end_loop(loop, RESUBMISSION_BY_SIGNAL);
-		else if (wall_s() >= loop->until_s)
+		else if (clock_realtime_s() >= loop->until_s)
 			end_loop(loop, RESUBMISSION_BY_TIME);
 		if (loop->is_over)
 			break;
-		event = resubmit_step(&loop->outcome->resubmit, wall_s(), err);
+		event = resubmit_step(&loop->outcome->resubmit, clock_realtime_s(), err);
 		if (!handle_event(loop, event, err))
 			wait_for_next_look(loop);
 	}
@@ -231,7 +222,7 @@ int resubmission_run(struct resubmission *outcome, const struct resubmission_opt
 {
 	struct loop loop = { .options = options,
 			     .outcome = outcome,
-			     .until_s = wall_s() + options->duration_s };
+			     .until_s = clock_realtime_s() + options->duration_s };
 	int lock, r = outcome_init(outcome, options, err);
 
 	if (r < 0)

@@ -6,12 +6,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/integer.h"
 #include "base/place.h"
 
 /* Rows of a round arrive within some seconds, so a check leaves the newest ones to the next. */
 #define SETTLE_S 60
-#define NS_PER_S 1000000000
 
 struct retrainer {
 	const struct retrainer_options *options;
@@ -175,18 +176,12 @@ static int run_check(struct retrainer *retrainer, struct err *err)
 	return 0;
 }
 
-/* Sleeps in short steps, because a signal may arrive just before nanosleep(). */
+/* Sleeps in short steps, because a signal may arrive just before a step. */
 static void wait_for_next_check(const struct retrainer_options *options)
 {
-	struct timespec left = { options->every_ns / NS_PER_S, options->every_ns % NS_PER_S };
-
-	while (!is_stopped(options) && (left.tv_sec > 0 || left.tv_nsec > 0)) {
-		struct timespec nap = { left.tv_sec > 0, left.tv_sec > 0 ? 0 : left.tv_nsec };
-
-		nanosleep(&nap, NULL);
-		left.tv_sec -= nap.tv_sec;
-		left.tv_nsec -= nap.tv_nsec;
-	}
+	for (int64_t left_ns = options->every_ns; left_ns > 0 && !is_stopped(options);
+	     left_ns -= NS_PER_S)
+		clock_sleep_ns(i64_min(left_ns, NS_PER_S));
 }
 
 static int report_error(const struct retrainer_options *options, int r, const struct err *err)

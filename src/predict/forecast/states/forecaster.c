@@ -12,13 +12,13 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "learn/judge/metrics.h"
 #include "learn/judge/selection.h"
 #include "learn/table/folds.h"
-#include "predict/forecast/states/forecaster_internal.h"
 
 /*
  * svm: scikit-learn's C = 1 and gamma "scale" are the learner's defaults. The learner does not fit
@@ -154,11 +154,11 @@ static int fit_model(const struct work *work, struct forecaster_model *model,
 		     const struct samples *samples, const double *time_s, struct err *err)
 {
 	struct effort effort = { .seed = work->plan->seed, .threads = 1 };
-	double start = cpu_s();
+	double start = clock_thread_cpu_s();
 	int r = pipeline_fit(&model->pipeline, &work->plan->pipeline, samples, NULL, 0, &effort,
 			     err);
 
-	model->seconds = cpu_s() - start;
+	model->seconds = clock_thread_cpu_s() - start;
 	if (r >= 0)
 		r = validate_model(work, model, samples, time_s, err);
 	model->is_known = r >= 0;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/parallel.h"
@@ -20,7 +21,6 @@
 #include "learn/judge/selection.h"
 #include "learn/table/folds.h"
 #include "predict/forecast/states/forecaster.h"
-#include "predict/forecast/states/forecaster_internal.h"
 #include "predict/forecast/states/judgement_internal.h"
 
 static const char *const baselines[] = {
@@ -121,13 +121,13 @@ static void predict_test_rows(struct judgement_cell *cell, const struct judgemen
 			      const struct pipeline *pipeline)
 {
 	size_t test = rows->rows.rows - rows->train, width = rows->rows.width;
-	double start = cpu_s(), chances[2];
+	double start = clock_thread_cpu_s(), chances[2];
 
 	for (size_t i = 0; i < test; i++) {
 		pipeline_predict(pipeline, rows->rows.x + (rows->train + i) * width, chances);
 		cell->score[i] = cell->chance[i] = chances[1];
 	}
-	cell->ask_s = test ? (cpu_s() - start) / (double)test : NAN;
+	cell->ask_s = test ? (clock_thread_cpu_s() - start) / (double)test : NAN;
 }
 
 static int validate_classifier(struct judgement_cell *cell, const struct pipeline_plan *plan,
@@ -161,14 +161,14 @@ static int evaluate_classifier(struct judgement_cell *cell, size_t method,
 	struct calibration calibration = { 0 };
 	struct pipeline_plan plan;
 	struct pipeline pipeline;
-	double start = cpu_s();
+	double start = clock_thread_cpu_s();
 	int r = forecast_method_plan(&plan, judgement_method(method), NULL, err);
 
 	if (r >= 0)
 		r = pipeline_fit(&pipeline, &plan, &samples, NULL, 0, &effort, err);
 	if (r < 0)
 		return r;
-	cell->fit_s = cpu_s() - start;
+	cell->fit_s = clock_thread_cpu_s() - start;
 	predict_test_rows(cell, rows, &pipeline);
 	pipeline_release(&pipeline);
 	r = validate_classifier(cell, &plan, rows, wanted, &calibration, err);

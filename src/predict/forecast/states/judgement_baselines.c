@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "learn/judge/metrics.h"
-#include "predict/forecast/states/forecaster_internal.h"
 #include "predict/forecast/states/judgement_internal.h"
 
 #define MAX_STEPS 1e9
@@ -192,7 +192,7 @@ void chain_init(struct chain *chain, const struct chronicle *chronicle, size_t t
 {
 	const struct chronicle_series *probes = chronicle_series(chronicle, target, 0);
 	size_t train = find_first_probe(probes, train_to_s), end = find_first_probe(probes, to_s);
-	double start = cpu_s();
+	double start = clock_thread_cpu_s();
 
 	*chain = (struct chain){ .probes = probes, .first = find_first_probe(probes, from_s) };
 	if (train < chain->first + 2)
@@ -200,7 +200,7 @@ void chain_init(struct chain *chain, const struct chronicle *chronicle, size_t t
 	chain->step_s = median_spacing(probes, chain->first, train);
 	if (!(chain->step_s > 0) || chain_fit(chain, train) < 0)
 		return;
-	chain->fit_s = cpu_s() - start;
+	chain->fit_s = clock_thread_cpu_s() - start;
 	chain_filter(chain, end);
 	chain->is_known = true;
 }
@@ -253,10 +253,10 @@ void baseline_hidden(struct judgement_cell *cell, const struct judgement_rows *r
 
 	if (!chain->is_known)
 		return;
-	start = cpu_s();
+	start = clock_thread_cpu_s();
 	for (size_t i = 0; i < all; i++)
 		states[i] = chain_at(chain, rows->rows.time_s[i], horizon_s);
-	cell->ask_s = all ? (cpu_s() - start) / (double)all : NAN;
+	cell->ask_s = all ? (clock_thread_cpu_s() - start) / (double)all : NAN;
 	cell->fit_s = chain->fit_s;
 	fit_line(rows, states, &idle, &busy);
 	for (size_t i = 0; i < test; i++) {

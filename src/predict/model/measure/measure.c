@@ -13,11 +13,11 @@
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/child.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/option.h"
@@ -36,7 +36,6 @@
 
 #define TMPFS_TYPE 0x01021994
 #define RAMFS_TYPE 0x858458f6
-#define NS_PER_S 1000000000
 
 struct runner {
 	const struct measure_options *options;
@@ -55,22 +54,6 @@ struct runner {
 	volatile sig_atomic_t stop;
 	double begun_s, planned_s; /* when the runner began, and its estimate then */
 };
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / NS_PER_S;
-}
-
-static int64_t wall_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
-}
 
 static void keep_line(struct runner *run, const char *line)
 {
@@ -113,7 +96,8 @@ static void report_progress(const struct runner *run)
 			.cells = campaign->count,
 			.ranks = cell->ranks,
 			.operation = is_storage ? "storage" : operations[cell->operation].title,
-			.left_s = done_s > 0 ? (now_s() - run->begun_s) * left_s / done_s : NAN,
+			.left_s =
+				done_s > 0 ? (clock_now_s() - run->begun_s) * left_s / done_s : NAN,
 		});
 }
 
@@ -133,7 +117,7 @@ static int save_cell(struct runner *run)
 
 static void read_line(struct runner *run, const char *line)
 {
-	int r = campaign_take(&run->intake, line, wall_ns(), &run->err);
+	int r = campaign_take(&run->intake, line, clock_realtime_ns(), &run->err);
 
 	if (r == CAMPAIGN_OTHER && *line && *line != '@')
 		keep_line(run, line);
@@ -391,7 +375,7 @@ int measure_run(const struct measure_options *options, struct measure_result *re
 	r = check_space(options, err);
 	if (r >= 0 && campaign_left(campaign, 0).cells)
 		r = choose_program(&run, err);
-	run.begun_s = now_s();
+	run.begun_s = clock_now_s();
 	run.planned_s = campaign_left(campaign, 0).seconds;
 	run.file = file_name(options->dir);
 	remove_leftover_files(options->dir);
@@ -401,7 +385,7 @@ int measure_run(const struct measure_options *options, struct measure_result *re
 		if (campaign_left(campaign, ranks).cells)
 			r = job_run(&run, ranks, err);
 	}
-	result->seconds = now_s() - run.begun_s;
+	result->seconds = clock_now_s() - run.begun_s;
 	clear_lines(&run);
 	buf_release(&run.line);
 	free(run.program);
