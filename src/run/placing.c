@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -25,7 +26,6 @@
 #define HISTORY_WINDOWS 4
 /* A forecast from older probes is worthless; in windows of the model's features. */
 #define MAX_AGE_WINDOWS 2
-#define NS_PER_S 1e9
 
 static void set_row(struct placement_target *row, const struct forecast *answer)
 {

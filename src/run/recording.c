@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "observe/collect/calibrate.h"
@@ -20,7 +21,6 @@
 /* The pause between two passes of the job's collector: short while records arrive. */
 #define PAUSE_MIN_US 500
 #define PAUSE_MAX_US 10000
-#define NS_PER_US 1000L
 
 static char *uuid_make(void)
 {
@@ -287,13 +287,6 @@ static bool job_has_other_nodes(const struct job *job)
 	return job->locals < job->size;
 }
 
-static void sleep_us(unsigned microseconds)
-{
-	struct timespec pause = { 0, microseconds * NS_PER_US };
-
-	nanosleep(&pause, NULL);
-}
-
 /* Runs the job's collector on this node from start to end, in a process of its own. */
 static void run_shared_collector(const struct share *share, void *arg)
 {
@@ -313,7 +306,7 @@ static void run_shared_collector(const struct share *share, void *arg)
 		if (!taken && share_is_over(share, &r->job, r->collector, began_ns, &count))
 			break;
 		pause = taken ? PAUSE_MIN_US : pause < PAUSE_MAX_US ? 2 * pause : PAUSE_MAX_US;
-		sleep_us(pause);
+		clock_sleep_ns(pause * NS_PER_US);
 	}
 	collector_end(r, count.code, count.ranks, has_other_nodes, &out);
 	share_tell(share, &out);

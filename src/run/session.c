@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/elf.h"
 #include "base/mem.h"
 #include "base/place.h"
@@ -23,7 +24,6 @@
  * does not do I/O. */
 #define PAUSE_MIN_US 500
 #define PAUSE_MAX_US 20000
-#define NS_PER_US 1000L
 /* Ranks may need this long to exit after their launcher has returned. */
 #define RANKS_EXIT_NS UINT64_C(2000000000)
 
