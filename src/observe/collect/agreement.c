@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -25,9 +24,9 @@
 #define NO "no"
 
 /* Shorter than the time that members of a node wait for their collector (share.c). */
-#define PATIENCE_NS UINT64_C(5000000000)
-#define PAUSE_MIN_NS 1000000
-#define PAUSE_MAX_NS 100000000
+#define PATIENCE_NS (5 * NS_PER_S)
+#define PAUSE_MIN_NS NS_PER_MS
+#define PAUSE_MAX_NS (100 * NS_PER_MS)
 
 static int io_error(const char *path, struct err *err)
 {

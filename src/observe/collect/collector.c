@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -22,15 +21,15 @@
 #include "observe/watch/watcher.h"
 #include "trace/facts.h"
 
-#define CHECK_PROCESSES_NS 50000000
-#define REAP_NS 1000000000
-#define OVERHEAD_NS 100000000
+#define CHECK_PROCESSES_NS (50 * NS_PER_MS)
+#define REAP_NS NS_PER_S
+#define OVERHEAD_NS (100 * NS_PER_MS)
 /*
  * How often the watcher is told the length of a tick, which is known more accurately as time
  * passes.
  */
-#define CLOCK_NS 1000000000
-#define PASS_NS 500000000 /* how long a record may wait for others to fill a block */
+#define CLOCK_NS NS_PER_S
+#define PASS_NS (500 * NS_PER_MS) /* how long a record may wait for others to fill a block */
 
 struct collector {
 	char *directory;

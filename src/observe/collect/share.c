@@ -11,7 +11,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -25,15 +24,14 @@
 #define CLOSED "closed"
 #define MEMBER "member-"
 
-#define SECOND_NS UINT64_C(1000000000)
 /* Time limit for joining: the program must not wait longer for a collector that is not ready. */
-#define JOIN_NS (10 * SECOND_NS)
+#define JOIN_NS (10 * NS_PER_S)
 /* How long the other members of the node may take to start, if their number is unknown. */
-#define LATE_MEMBERS_NS (10 * SECOND_NS)
+#define LATE_MEMBERS_NS (10 * NS_PER_S)
 /*
  * How long the last member waits for programs whose `sluice run` was killed; these may run forever.
  */
-#define ORPHANS_NS (5 * SECOND_NS)
+#define ORPHANS_NS (5 * NS_PER_S)
 
 /* Content of a member's file. */
 struct member_state {
@@ -357,7 +355,7 @@ bool share_leave(struct share *s, int code, struct share_outcome *outcome)
 			share_release(s);
 			return false;
 		}
-		clock_sleep_ns(1000 * NS_PER_US);
+		clock_sleep_ns(NS_PER_MS);
 	}
 	if (pread(s->collector_fd, outcome, sizeof(*outcome), 0) == sizeof(*outcome)) {
 		mine = !outcome->told;

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -181,11 +181,9 @@ static const char *job_id(void)
 static int put_start_facts(struct catalogue *c, struct store *store, struct err *err)
 {
 	char started[32];
-	struct timespec now;
 	int r;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	snprintf(started, sizeof(started), "%lld", (long long)now.tv_sec);
+	snprintf(started, sizeof(started), "%lld", (long long)(clock_realtime_ns() / NS_PER_S));
 	r = fact_put(c, store, -1, "started", started, err);
 	if (r >= 0)
 		r = fact_put(c, store, -1, "user", c->host->user(c->host->self), err);

@@ -4,17 +4,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "observe/stats/statistics.h"
 
-#define SECOND INT64_C(1000000000)
 #define EARLY_FRACTION 20 /* a poll may come early by 1/20 of the interval */
 
 const struct recorder_step recorder_steps[] = {
-	{ 60 * SECOND, 0 },
-	{ 3600 * SECOND, SECOND },
-	{ 12 * 3600 * SECOND, 10 * SECOND },
-	{ INT64_MAX, 60 * SECOND },
+	{ 60 * NS_PER_S, 0 },
+	{ 3600 * NS_PER_S, NS_PER_S },
+	{ 12 * 3600 * NS_PER_S, 10 * NS_PER_S },
+	{ INT64_MAX, 60 * NS_PER_S },
 };
 
 /* Polls since the last sample. */

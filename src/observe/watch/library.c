@@ -13,9 +13,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 
@@ -131,12 +131,10 @@ static bool read_verdict(int fd, struct verdict *v)
 /* Waits shortly for the process to exit. Returns false if it had to be killed. */
 static bool await_exit(pid_t pid, int *status)
 {
-	const struct timespec pause = { 0, 1000000 };
-
 	for (int i = 0; i < 100; i++) {
 		if (waitpid(pid, status, WNOHANG) == pid)
 			return true;
-		nanosleep(&pause, NULL);
+		clock_sleep_ns(NS_PER_MS);
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, status, 0);

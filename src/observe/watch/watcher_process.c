@@ -125,7 +125,6 @@ static void sleep_until(struct work *work, uint32_t bell, int64_t due_ns)
 /* The collector receives messages at least ten times a second; if it is gone, the watcher exits. */
 static void send_fact(struct work *work, const struct fact *fact, const void *row)
 {
-	struct timespec pause = { 0, 1000000 };
 	void *room;
 
 	buf_clear(&work->packed);
@@ -133,7 +132,7 @@ static void send_fact(struct work *work, const struct fact *fact, const void *ro
 	while (!(room = queue_room(work->w->back, work->packed.len))) {
 		if (getppid() != work->w->parent)
 			_exit(0);
-		nanosleep(&pause, NULL);
+		clock_sleep_ns(NS_PER_MS);
 	}
 	memcpy(room, work->packed.data, work->packed.len);
 	queue_push(work->w->back, message_kind_of(fact), work->packed.len);
@@ -270,14 +269,11 @@ static void start_reasoners(struct work *work)
 
 static void run_reasoners(struct work *work)
 {
-	struct timespec now;
 	struct err err = { 0 };
 
 	work->cycle_due_ns = run_ns(work) + work->cycle_ns;
 	work->judged = atomic_load(&work->w->shared->delivered);
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (hierarchy_cycle(work->hierarchy, (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec, &err) >=
-		    0 ||
+	if (hierarchy_cycle(work->hierarchy, clock_realtime_ns(), &err) >= 0 ||
 	    work->health_file_failed)
 		return;
 	work->health_file_failed = true;
