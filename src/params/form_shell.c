@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "params/form.h"
 
 #define END "SLUICE_HINTS"
@@ -56,7 +57,7 @@ static bool is_first_of_file(const struct param_set *set, size_t index,
 {
 	for (size_t i = 0; i < index; i++)
 		if (find_option(rows, set->params[i].tunable) &&
-		    param_pattern_equal(set->params[i].file, set->params[index].file))
+		    text_equal(set->params[i].file, set->params[index].file))
 			return false;
 	return true;
 }
@@ -68,7 +69,7 @@ static void append_options(struct buf *out, const struct param_set *set, const c
 
 	for (size_t i = 0; i < set->count; i++) {
 		option = find_option(rows, set->params[i].tunable);
-		if (!option || !param_pattern_equal(set->params[i].file, file))
+		if (!option || !text_equal(set->params[i].file, file))
 			continue;
 		buf_printf(out, "%s%s%s", space, option, set->params[i].value);
 		space = " ";

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "params/constraints.h"
 
 #define PATTERN_BYTES 1024
@@ -46,11 +47,6 @@ void param_set_copy(struct param_set *to, const struct param_set *from)
 	}
 }
 
-bool param_pattern_equal(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 int param_pattern(const char **pattern, const char *name, struct err *err)
 {
 	const char *text = *pattern;
@@ -75,8 +71,8 @@ static struct param *find_exact(struct param_set *set, const struct tunable *tun
 	for (size_t i = 0; i < set->count; i++) {
 		struct param *p = &set->params[i];
 
-		if (p->tunable == tunable && param_pattern_equal(p->file, file) &&
-		    param_pattern_equal(p->object, object))
+		if (p->tunable == tunable && text_equal(p->file, file) &&
+		    text_equal(p->object, object))
 			return p;
 	}
 	return NULL;
@@ -155,9 +151,8 @@ static bool has_equal(const struct param_set *set, const struct param *param)
 	for (size_t i = 0; i < set->count; i++) {
 		const struct param *p = &set->params[i];
 
-		if (p->tunable == param->tunable && param_pattern_equal(p->file, param->file) &&
-		    param_pattern_equal(p->object, param->object) &&
-		    strcmp(p->value, param->value) == 0)
+		if (p->tunable == param->tunable && text_equal(p->file, param->file) &&
+		    text_equal(p->object, param->object) && strcmp(p->value, param->value) == 0)
 			return true;
 	}
 	return false;

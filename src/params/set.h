@@ -34,9 +34,6 @@ void param_set_copy(struct param_set *to, const struct param_set *from);
  */
 int param_pattern(const char **pattern, const char *name, struct err *err);
 
-/* Compares two patterns; NULL equals NULL only. */
-bool param_pattern_equal(const char *a, const char *b);
-
 /* Parses and sets a value. It replaces the value for the same tunable, files and objects. */
 int param_set_put(struct param_set *set, const struct tunable *tunable, const char *value,
 		  const char *file, const char *object, unsigned line, struct err *err);

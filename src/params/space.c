@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "params/constraints.h"
 
 static void dimension_release(struct space_dimension *dimension)
@@ -43,7 +44,7 @@ static size_t find_value(const struct space_dimension *dimension, const char *te
 		if (!value)
 			return dimension->count;
 	}
-	while (i < dimension->count && !param_pattern_equal(dimension->values[i], value))
+	while (i < dimension->count && !text_equal(dimension->values[i], value))
 		i++;
 	if (i == dimension->count)
 		err_set(err, EINVAL, "%s: %s is not among its values", dimension->tunable->name,
@@ -64,7 +65,7 @@ static int add_values(struct space_dimension *dimension, const char *const *valu
 				return -EINVAL;
 		}
 		for (size_t i = 0; i < count; i++) {
-			if (!param_pattern_equal(dimension->values[i], value))
+			if (!text_equal(dimension->values[i], value))
 				continue;
 			err_set(err, EINVAL, "%s: %s is listed twice", dimension->tunable->name,
 				value ? value : "null");
@@ -109,8 +110,8 @@ static int check_not_used(const struct space *space, const struct tunable *tunab
 			if (d->ties[k] == tunable)
 				return err_set(err, EEXIST, "%s is already tied to %s",
 					       tunable->name, d->tunable->name);
-		if (d->tunable == tunable && param_pattern_equal(d->file, file) &&
-		    param_pattern_equal(d->object, object))
+		if (d->tunable == tunable && text_equal(d->file, file) &&
+		    text_equal(d->object, object))
 			return err_set(err, EEXIST, "%s is already a dimension", tunable->name);
 	}
 	return 0;

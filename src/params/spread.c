@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/integer.h"
 #include "base/mem.h"
 #include "params/tunable.h"
 
@@ -97,17 +98,6 @@ char *spread_parse(const struct tunable *t, const char *text, struct err *err)
 	return xstrdup(value);
 }
 
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-	while (b) {
-		uint32_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* Computes the weights and returns their common divisor. The sum stays below PARAMETERS_WEIGHTS
  * because rounding adds at most one half to each. */
 static uint32_t compute_weights(const double *shares, size_t count, uint32_t *weights)
@@ -120,7 +110,7 @@ static uint32_t compute_weights(const double *shares, size_t count, uint32_t *we
 		total += shares[i] > 0 ? shares[i] : 0;
 	for (size_t i = 0; i < count; i++) {
 		weights[i] = shares[i] > 0 ? (uint32_t)lround(shares[i] / total * steps) : 0;
-		common = common_divisor(weights[i], common);
+		common = (uint32_t)u64_gcd(weights[i], common);
 	}
 	return common;
 }
