@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 /* A parameter in which the winner differs from the baseline. from, to: values; NULL: unset. */
 struct change {
@@ -31,19 +32,14 @@ void partial_release(struct partial *partial)
 	*partial = (struct partial){ 0 };
 }
 
-static bool is_same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static size_t find_param(const struct param_set *set, const struct tunable *tunable,
 			 const char *file, const char *object)
 {
 	size_t i = 0;
 
 	while (i < set->count &&
-	       (set->params[i].tunable != tunable || !is_same_text(set->params[i].file, file) ||
-		!is_same_text(set->params[i].object, object)))
+	       (set->params[i].tunable != tunable || !text_equal(set->params[i].file, file) ||
+		!text_equal(set->params[i].object, object)))
 		i++;
 	return i;
 }
@@ -51,7 +47,7 @@ static size_t find_param(const struct param_set *set, const struct tunable *tuna
 static void add_change(struct changes *changes, const struct param *param, const char *from,
 		       const char *to)
 {
-	if (is_same_text(from, to))
+	if (text_equal(from, to))
 		return;
 	changes->list =
 		xgrow(changes->list, &changes->cap, changes->count + 1, sizeof(*changes->list));

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/elf.h"
+#include "base/file.h"
 #include "base/job.h"
 #include "base/mem.h"
 #include "base/place.h"
@@ -20,13 +21,6 @@
 /* The fingerprint covers this much of a script, or of a program without a build id. */
 #define HEAD_BYTES (1u << 20)
 #define MODEL_CHARS 24 /* of the processor's name */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* Hashes the beginning of the file, its size, and the text `more`. */
 static char *hash_file(const char *path, const char *kind, const char *more)
@@ -53,9 +47,9 @@ static char *make_fingerprint(const char *path, const char *interpreter)
 	AUTO_FREE char *id = NULL;
 
 	if (interpreter)
-		return hash_file(path, "text", base_name(interpreter));
+		return hash_file(path, "text", path_base_name(interpreter));
 	if (elf_inspect(path, &named) == ELF_SCRIPT)
-		return hash_file(path, "text", base_name(named));
+		return hash_file(path, "text", path_base_name(named));
 	id = elf_build_id(path);
 	return id ? xprintf("build:%s", id) : hash_file(path, "bytes", "");
 }
@@ -162,7 +156,7 @@ void identity_of(struct identity *identity, char *const *argv, const char *platf
 	launch_parse(&launch, argv);
 	path = launch.argc ? find_path(&launch) : NULL;
 	*identity = (struct identity){
-		.program = xstrdup(launch.argc ? base_name(launch.argv[0]) : ""),
+		.program = xstrdup(launch.argc ? path_base_name(launch.argv[0]) : ""),
 		.path = path,
 		.fingerprint = path ? make_fingerprint(path, launch.interpreter) : xstrdup(""),
 		.arguments = quote_arguments(&launch),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/unit.h"
@@ -125,26 +126,19 @@ static void skip_words(struct words *words, size_t n)
 	words->count -= n;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 bool launch_is_shell(const char *program)
 {
 	static const char *const shells[] = { "sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh" };
 
 	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
-		if (strcmp(base_name(program), shells[i]) == 0)
+		if (strcmp(path_base_name(program), shells[i]) == 0)
 			return true;
 	return false;
 }
 
 static const struct starter *find_starter(const char *word)
 {
-	const char *base = base_name(word);
+	const char *base = path_base_name(word);
 
 	for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++) {
 		if (fnmatch(starters[i].name, base, 0) != 0)
@@ -324,7 +318,7 @@ static bool enter_starter(const struct starter *starter, struct words *words, st
 		return false;
 	skip_words(&rest, starter->verb != NULL);
 	if (starter->kind == LAUNCHES) {
-		launch->launcher = base_name(words->at[0]);
+		launch->launcher = path_base_name(words->at[0]);
 		if (!parse_segments(starter, &rest, &ranks)) {
 			launch->ranks = 0;
 			return false;

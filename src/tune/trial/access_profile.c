@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "contract/hints.h"
 #include "observe/tally/traffic.h"
 #include "params/set.h"
@@ -79,11 +80,6 @@ void access_profile_row_hints(const struct access_profile_row *row, struct param
 	}
 }
 
-static bool is_same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* The offset in the file does not change the cost. */
 static bool is_same_access(const struct access *a, const struct access *b)
 {
@@ -140,7 +136,7 @@ static void count_access(struct access_profile *profile, const struct access *ac
 	for (size_t i = 0; i < profile->count; i++) {
 		struct access_profile_row *row = &profile->rows[i];
 
-		if (!is_same_access(&row->access, access) || !is_same_text(row->hints, hints))
+		if (!is_same_access(&row->access, access) || !text_equal(row->hints, hints))
 			continue;
 		row->calls++;
 		return;

@@ -6,23 +6,12 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "observe/tally/names.h"
 #include "observe/tally/traffic.h"
 
 #define STARTED_MAX 65536
 #define LIBRARIES (1u << LAYER_MPI | 1u << LAYER_HDF5 | 1u << LAYER_NETCDF | 1u << LAYER_PNETCDF)
-
-static bool begins_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && strcmp(text + n - m, end) == 0;
-}
 
 static bool is_within(const char *path, const char *directory)
 {
@@ -40,10 +29,10 @@ static bool may_be_data(const char *path, const char *directory)
 	if (!*path || !names_is_file(path) || is_within(path, directory))
 		return false;
 	for (const char *const *p = places; *p; p++)
-		if (begins_with(path, *p) && !begins_with(path, "/dev/shm/"))
+		if (text_starts_with(path, *p) && !text_starts_with(path, "/dev/shm/"))
 			return false;
 	for (const char *const *c = code; *c; c++)
-		if (ends_with(path, *c))
+		if (text_ends_with(path, *c))
 			return false;
 	return !strstr(path, ".so.");
 }
