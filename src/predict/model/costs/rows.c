@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "learn/maths/vector.h"
 #include "predict/model/operation.h"
 #include "store/elements.h"
 
@@ -474,11 +475,6 @@ void rows_number(struct elements *rows)
 	}
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-	return number_compare(*(const double *)a, *(const double *)b);
-}
-
 double rows_spread(const struct elements *rows, const char *operation)
 {
 	AUTO_FREE struct rows_cell *cells = NULL;
@@ -489,8 +485,5 @@ double rows_spread(const struct elements *rows, const char *operation)
 		if (cells[i].count > 1 && cells[i].mean > 0 &&
 		    strcmp(rows->rows[cells[i].first].operation, operation) == 0)
 			ratios[n++] = cells[i].deviation / cells[i].mean;
-	if (!n)
-		return NAN;
-	qsort(ratios, n, sizeof(*ratios), compare_reals);
-	return (ratios[(n - 1) / 2] + ratios[n / 2]) / 2;
+	return n ? vector_median(ratios, n) : NAN;
 }

@@ -6,12 +6,8 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/integer.h"
 #include "predict/model/counts/counts_internal.h"
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static void add_storage(struct rank_calls *calls, bool is_read, uint64_t bytes)
 {
@@ -39,7 +35,7 @@ static uint64_t sieve_window_bytes(const struct sieve *s, uint64_t from)
 
 	if (s->stripe)
 		most = (from / s->stripe + 1) * s->stripe - from;
-	return min_u64(most, s->end - from);
+	return u64_min(most, s->end - from);
 }
 
 /* A write reads the window first. */

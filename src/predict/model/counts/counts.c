@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/integer.h"
 #include "predict/model/counts/counts_internal.h"
 
 static const struct counts_form *const forms[] = {
@@ -33,11 +34,6 @@ void counts_add(struct counts *counts, enum operation operation, const char *wha
 		counts->terms[counts->count++] = (struct term){ operation, what, count, *at };
 }
 
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 uint64_t counts_node_aggregators(const struct machine *machine, const struct access *access,
 				 const struct settings *settings)
 {
@@ -47,7 +43,7 @@ uint64_t counts_node_aggregators(const struct machine *machine, const struct acc
 		each = (settings->aggregators + access->nodes - 1) / access->nodes;
 	else if (!each)
 		each = machine->node_aggregators ? machine->node_aggregators : cores;
-	return min_u64(each, cores);
+	return u64_min(each, cores);
 }
 
 uint64_t counts_aggregators(const struct machine *machine, const struct access *access,
@@ -59,8 +55,8 @@ uint64_t counts_aggregators(const struct machine *machine, const struct access *
 	if (machine->bridges)
 		n = (hint + 1) * machine->bridges * access->nodes / machine->bridge_nodes;
 	else
-		n = min_u64(n, counts_node_aggregators(machine, access, settings) * access->nodes);
-	n = min_u64(n, access->ranks);
+		n = u64_min(n, counts_node_aggregators(machine, access, settings) * access->nodes);
+	n = u64_min(n, access->ranks);
 	return n ? n : 1;
 }
 

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "predict/model/counts/layout.h"
 
+#include "base/integer.h"
 #include "predict/model/counts/counts.h"
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
 
 static uint64_t divide_up(uint64_t a, uint64_t b)
 {
@@ -29,7 +20,7 @@ static uint64_t bytes_before(uint64_t x, uint64_t first, uint64_t period, uint64
 	done = (x - first) / period;
 	if (done >= count)
 		return count * block;
-	return done * block + min_u64((x - first) % period, block);
+	return done * block + u64_min((x - first) % period, block);
 }
 
 /* Bytes of data of one rank in a range of the file. */
@@ -56,7 +47,7 @@ uint64_t layout_bytes(const struct layout *l, uint64_t from, uint64_t to)
 /* Shrinks a range to its first and last byte of data. */
 static struct range trim_range(const struct layout *l, uint64_t from, uint64_t to)
 {
-	struct range r = { max_u64(from, l->first), min_u64(to, l->end) };
+	struct range r = { u64_max(from, l->first), u64_min(to, l->end) };
 	uint64_t into;
 
 	if (r.from >= r.to)
@@ -97,7 +88,7 @@ static uint64_t block_end(const struct layout *l, uint64_t i)
 
 	if (i + 1 == l->aggregators)
 		return l->end;
-	return (low + (i + 1) * each + min_u64(i + 1, larger)) * l->unit;
+	return (low + (i + 1) * each + u64_min(i + 1, larger)) * l->unit;
 }
 
 static uint64_t part_end(const struct layout *l, uint64_t i)
@@ -159,7 +150,7 @@ uint64_t layout_own_rounds(const struct layout *l, uint64_t i)
 
 static uint64_t part_length(const struct layout *l, uint64_t i)
 {
-	uint64_t from = i ? part_end(l, i - 1) : l->first, to = min_u64(part_end(l, i), l->end);
+	uint64_t from = i ? part_end(l, i - 1) : l->first, to = u64_min(part_end(l, i), l->end);
 
 	return from < to ? to - from : 0;
 }
@@ -178,7 +169,7 @@ static uint64_t longest_aligned(const struct layout *l)
 static uint64_t longest_part(const struct layout *l)
 {
 	uint64_t last = l->aggregators - 1,
-		 longest = max_u64(part_length(l, 0), part_length(l, last));
+		 longest = u64_max(part_length(l, 0), part_length(l, last));
 
 	if (l->domains == LAYOUT_ALIGNED && last &&
 	    (part_end(l, 0) < l->first || part_end(l, last - 1) > l->end))
@@ -186,8 +177,8 @@ static uint64_t longest_part(const struct layout *l)
 	if (last < 2 || l->domains == LAYOUT_EVEN)
 		return longest;
 	if (l->domains == LAYOUT_BLOCKS)
-		return max_u64(longest, part_length(l, 1));
-	return max_u64(longest, longest_aligned(l));
+		return u64_max(longest, part_length(l, 1));
+	return u64_max(longest, longest_aligned(l));
 }
 
 uint64_t layout_rounds(const struct layout *l)
@@ -202,7 +193,7 @@ uint64_t layout_rounds(const struct layout *l)
 	if (longest > gaps && divide_up(longest, l->buffer) == divide_up(longest - gaps, l->buffer))
 		return divide_up(longest, l->buffer);
 	for (uint64_t i = 0; i < l->aggregators; i++)
-		most = max_u64(most, layout_own_rounds(l, i));
+		most = u64_max(most, layout_own_rounds(l, i));
 	return most;
 }
 
@@ -215,7 +206,7 @@ static struct range striped_window(const struct layout *l, uint64_t i, uint64_t 
 
 	if (r.from == r.to)
 		return r;
-	return (struct range){ r.from, min_u64((stripe + 1) * l->unit, find_part(l, i).to) };
+	return (struct range){ r.from, u64_min((stripe + 1) * l->unit, find_part(l, i).to) };
 }
 
 struct range layout_window(const struct layout *l, uint64_t i, uint64_t round)
@@ -228,7 +219,7 @@ struct range layout_window(const struct layout *l, uint64_t i, uint64_t round)
 	if (part.from == part.to || round >= divide_up(part.to - part.from, l->buffer))
 		return (struct range){ 0, 0 };
 	window.from = part.from + round * l->buffer;
-	window.to = min_u64(window.from + l->buffer, part.to);
+	window.to = u64_min(window.from + l->buffer, part.to);
 	return window;
 }
 

@@ -7,6 +7,7 @@
  */
 #include <math.h>
 
+#include "base/integer.h"
 #include "predict/model/counts/counts_internal.h"
 
 struct rounds {
@@ -20,17 +21,6 @@ struct rounds {
 static double min_double(double a, double b)
 {
 	return a < b ? a : b;
-}
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
 }
 
 static struct elemental all_ranks(const struct access *access)
@@ -59,13 +49,13 @@ struct window_contents {
 
 static double window_step(const struct layout *l)
 {
-	uint64_t step = common_divisor(l->spacing, l->buffer);
+	uint64_t step = u64_gcd(l->spacing, l->buffer);
 	bool is_even = l->domains == LAYOUT_EVEN ||
 		       (l->domains == LAYOUT_ALIGNED && l->domain % l->unit == 0);
 
-	step = common_divisor(step, is_even ? l->domain : l->unit);
+	step = u64_gcd(step, is_even ? l->domain : l->unit);
 	if (l->domains != LAYOUT_EVEN)
-		step = common_divisor(step, l->first);
+		step = u64_gcd(step, l->first);
 	return (double)step;
 }
 
