@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "observe/collect/calibrate.h"
@@ -80,8 +81,7 @@ static char *job_file_name(const struct job *job)
 static char *trace_path(const struct recording *r, bool is_part, struct err *err)
 {
 	const char *directory = config_text(r->options.config, SETTING_TRACE_DIR);
-	const char *slash = strrchr(r->options.program, '/');
-	const char *base = slash ? slash + 1 : r->options.program;
+	const char *base = path_base_name(r->options.program);
 	AUTO_FREE char *name = NULL;
 	time_t now = time(NULL);
 	struct tm local;

@@ -16,18 +16,17 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "base/text.h"
 #include "trace/format.h"
 
 #define CANDIDATES_SHOWN 5
 
 static bool has_run_name(const char *name)
 {
-	size_t n = strlen(name), suffix = strlen(trace_container.suffix);
-
-	return n > suffix && name[0] != '.' &&
-	       strcmp(name + n - suffix, trace_container.suffix) == 0;
+	return name[0] != '.' && text_ends_with(name, trace_container.suffix);
 }
 
 static int compare_newest_first(const void *a, const void *b)
@@ -75,14 +74,13 @@ static int count_needed_digits(const struct runs *runs)
 static void append_run(struct runs *runs, char *path, const struct stat *st)
 {
 	struct run_file *run;
-	const char *slash = strrchr(path, '/');
 	uint64_t hash;
 
 	runs->list = xgrow(runs->list, &runs->cap, runs->count + 1, sizeof(*runs->list));
 	run = &runs->list[runs->count++];
 	*run = (struct run_file){
 		.path = path,
-		.name = slash ? slash + 1 : path,
+		.name = path_base_name(path),
 		.modified_ns = (int64_t)st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec,
 		.bytes = (uint64_t)st->st_size,
 	};
