@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/integer.h"
 #include "base/mem.h"
 
 /* Above this share of very slow calls, the machine itself has changed. */
@@ -33,16 +34,6 @@ void grading_release(struct grading *grading)
 	*grading = (struct grading){ 0 };
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static uint64_t kind_calls(const struct grading_kind *kind)
 {
 	return kind->usual.calls + kind->very_slow.calls;
@@ -62,10 +53,10 @@ static void update_thresholds(const struct grading *grading, struct grading_kind
 	for (size_t i = 0; i < 4; i++)
 		kind->limits_ns[i] = durations_quantile(&all, o->quantiles[i]);
 	kind->limits_ns[VERY_SLOW] =
-		larger(kind->limits_ns[VERY_SLOW],
-		       larger((int64_t)(o->factor * (double)kind->median_ns), o->floor_ns));
+		i64_max(kind->limits_ns[VERY_SLOW],
+			i64_max((int64_t)(o->factor * (double)kind->median_ns), o->floor_ns));
 	kind->limits_ns[VERY_FAST] =
-		smaller(kind->limits_ns[VERY_FAST], (int64_t)((double)kind->median_ns / o->factor));
+		i64_min(kind->limits_ns[VERY_FAST], (int64_t)((double)kind->median_ns / o->factor));
 	kind->next = o->is_frozen ? UINT64_MAX : kind_calls(kind) + o->learn;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
@@ -69,16 +70,15 @@ static struct parameter_group *groups_new(const struct summary *s, const struct 
 	return groups;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static const char *file_name(const struct summary *s, file_id file)
 {
-	return file && file < s->head->file_count ? base_name(s->head->files[file]) : "-";
+	const char *path, *base;
+
+	if (!file || file >= s->head->file_count)
+		return "-";
+	path = s->head->files[file];
+	base = path_base_name(path);
+	return *base ? base : path;
 }
 
 static void add_effect(struct table *table, const struct effect_judgment *j)
