@@ -2,13 +2,12 @@
 #include "params/form.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 #define FILE_BYTES (1 << 20) /* thousands of parameters, more than a run can have */
@@ -76,22 +75,10 @@ const struct param *form_set_param(const struct form_reading *reading, const cha
 
 int form_read_file(const char *path, struct buf *text, struct err *err)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	int r = file_read_all(text, path, FILE_BYTES, err);
 
-	if (fd < 0)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	do {
-		buf_reserve(text, 65536);
-		n = read(fd, text->data + text->len, 65536);
-		if (n < 0)
-			return err_set(err, errno, "%s: %s", path, strerror(errno));
-		text->len += (size_t)n;
-		text->data[text->len] = 0;
-	} while (n && text->len <= FILE_BYTES);
-	if (n)
-		return err_set(err, EFBIG, "%s: a parameter file must not exceed 1 MiB", path);
-	return 0;
+	return r == -EFBIG ? err_set(err, EFBIG, "%s: a parameter file must not exceed 1 MiB", path)
+			   : r;
 }
 
 static const struct param_form *detect_form(const char *text, size_t bytes)

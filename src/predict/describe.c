@@ -6,11 +6,11 @@
 #include <ini.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/unit.h"
@@ -204,20 +204,10 @@ int describe_complete(struct describe *d, unsigned need)
 
 static int read_file(struct buf *out, const char *path, struct err *err)
 {
-	AUTO_FCLOSE FILE *f = fopen(path, "re");
-	char piece[4096];
-	size_t n;
+	int r = file_read_all(out, path, DESCRIPTION_BYTES_MAX, err);
 
-	if (!f)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	while ((n = fread(piece, 1, sizeof(piece), f)) > 0) {
-		buf_add(out, piece, n);
-		if (out->len > DESCRIPTION_BYTES_MAX)
-			return err_set(err, EFBIG, "%s: a description must not exceed 1 MiB", path);
-	}
-	if (ferror(f))
-		return err_set(err, EIO, "cannot read %s", path);
-	return 0;
+	return r == -EFBIG ? err_set(err, EFBIG, "%s: a description must not exceed 1 MiB", path)
+			   : r;
 }
 
 /* Returns the path, or frees it and returns NULL if the file does not exist. */

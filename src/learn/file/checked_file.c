@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
@@ -157,25 +158,11 @@ int sealed_write(const struct buf *buf, const char *path, struct err *err)
 
 int sealed_read(struct buf *buf, const struct sealed_kind *kind, const char *path, struct err *err)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = 1;
+	int r = file_read_all(buf, path, FILE_BYTES_MAX, err);
 
-	if (fd < 0)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	while (n > 0) {
-		buf_reserve(buf, 1 << 16);
-		n = read(fd, buf->data + buf->len, buf->cap - buf->len - 1);
-		if (n < 0 && errno == EINTR)
-			n = 1;
-		else if (n > 0)
-			buf->len += (size_t)n;
-		if (buf->len > FILE_BYTES_MAX)
-			return err_set(err, EFBIG, "%s is not a %s: it is too large", path,
-				       kind->what);
-	}
-	if (n < 0)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	return 0;
+	return r == -EFBIG
+		       ? err_set(err, EFBIG, "%s is not a %s: it is too large", path, kind->what)
+		       : r;
 }
 
 int sealed_load(const struct sealed_kind *kind, const char *path, void *made, struct err *err)

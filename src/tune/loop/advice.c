@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "params/space.h"
@@ -37,21 +38,15 @@ struct advice {
 
 static int read_model_file(struct buf *buf, const char *path, struct err *err)
 {
-	AUTO_FCLOSE FILE *f = fopen(path, "re");
-	char bytes[65536];
-	size_t n;
+	int r = file_read_all(buf, path, 0, err);
 
-	if (!f && errno == ENOENT)
+	if (r == -ENOENT)
 		return err_set(
 			err, ENOENT,
 			"%s: no model of this machine; make one with 'sluice model measure' and "
 			"'sluice model fit'",
 			path);
-	if (!f)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	while ((n = fread(bytes, 1, sizeof(bytes), f)) > 0)
-		buf_add(buf, bytes, n);
-	return ferror(f) ? err_set(err, EIO, "%s: %s", path, strerror(EIO)) : 0;
+	return r;
 }
 
 int advice_open(struct advice **advice, const char *path, struct err *err)

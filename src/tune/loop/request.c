@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "base/buf.h"
 #include "base/config.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "store/studies.h"
 #include "tune/loop/advice.h"
@@ -90,26 +90,13 @@ static char **argv_copy(char *const *argv)
 	return copy;
 }
 
-static int file_text(const char *path, struct buf *out, struct err *err)
-{
-	AUTO_FCLOSE FILE *f = fopen(path, "re");
-	char bytes[4096];
-	size_t n;
-
-	if (!f)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	while ((n = fread(bytes, 1, sizeof(bytes), f)) > 0)
-		buf_add(out, bytes, n);
-	return ferror(f) ? err_set(err, EIO, "%s: %s", path, strerror(EIO)) : 0;
-}
-
 /* Checks the file, but keeps its text as it is: the digest of the plan is of what the user wrote.
  */
 static int plan_read_space(struct tuning_plan *plan, const char *path, struct err *err)
 {
 	AUTO_BUF struct buf text = { 0 };
 	struct space space = { 0 };
-	int r = file_text(path, &text, err);
+	int r = file_read_all(&text, path, 0, err);
 
 	if (r >= 0)
 		r = space_read_text(&space, path, buf_text(&text), text.len, err);
