@@ -23,6 +23,7 @@
 #include "predict/forecast/jobs/owner.h"
 #include "predict/forecast/probe/prober.h"
 #include "predict/forecast/probe/prober_node.h"
+#include "predict/forecast/service/probing_rank.h"
 
 struct err;
 struct jobs_reader;
@@ -112,8 +113,5 @@ int64_t probing_elapsed_ns(const struct probing *probing);
 
 /* True if writes were due and none of them completed. */
 bool probing_has_no_data(const struct probing *probing);
-
-/* Rank and number of ranks as the MPI launcher has set them; false if there is no launcher. */
-bool probing_find_rank(uint64_t *rank, uint64_t *ranks);
 
 #endif
