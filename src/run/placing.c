@@ -315,10 +315,25 @@ static int fail_without_recent_probe(double age_s, struct err *err)
 		       unit_ns(age, (int64_t)(age_s * NS_PER_S)));
 }
 
+/* The words of place.rule are "off" and then the rules, in the order of enum placement_rule. */
+#define ASSERT_RULE(name)                                                                 \
+	_Static_assert(CONFIG_PLACE_##name - CONFIG_PLACE_EQUAL == (int)PLACEMENT_##name, \
+		       "place.rule and enum placement_rule differ")
+ASSERT_RULE(EQUAL);
+ASSERT_RULE(CLASSES);
+ASSERT_RULE(EXPECTED);
+ASSERT_RULE(HEDGED);
+_Static_assert(PLACEMENT_RULES == PLACEMENT_HEDGED + 1, "each rule has a word of place.rule");
+
+static enum placement_rule configured_rule(const struct config *config)
+{
+	return (enum placement_rule)(config_choice(config, SETTING_PLACE_RULE) -
+				     CONFIG_PLACE_EQUAL);
+}
+
 int placing_find(struct param_set *set, const struct config *config, struct err *err)
 {
-	enum placement_rule rule = (enum placement_rule)(config_choice(config, SETTING_PLACE_RULE) -
-							 CONFIG_PLACE_EQUAL);
+	enum placement_rule rule = configured_rule(config);
 	struct inputs k = { .now_s = (double)time(NULL) };
 	int r = inputs_read(&k, config, err);
 
