@@ -39,6 +39,35 @@ static double *column_copy(const struct dataset *table, const char *name)
 	return values;
 }
 
+struct ordering {
+	const struct dataset *dataset;
+	size_t column;
+};
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct ordering *ordering = arg;
+	size_t i = *(const size_t *)a, j = *(const size_t *)b;
+	double x = dataset_row(ordering->dataset, i)[ordering->column];
+	double y = dataset_row(ordering->dataset, j)[ordering->column];
+
+	if (isnan(x) != isnan(y))
+		return isnan(x) ? 1 : -1;
+	if (x < y || x > y)
+		return x < y ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+/* Sorts row indices by ascending value of a column. The sort is stable and puts NAN last. */
+static void order_rows(const struct dataset *dataset, size_t column, size_t *rows)
+{
+	struct ordering ordering = { .dataset = dataset, .column = column };
+
+	for (size_t i = 0; i < dataset->rows; i++)
+		rows[i] = i;
+	qsort_r(rows, dataset->rows, sizeof(*rows), compare_rows, &ordering);
+}
+
 /* Selects runs on the scratch file system with server counters, ordered by start. */
 static void runs_choose(struct dataset *runs, const struct dataset *all, enum runs_part part)
 {
@@ -46,7 +75,7 @@ static void runs_choose(struct dataset *runs, const struct dataset *all, enum ru
 	AUTO_FREE size_t *rows = xmalloc(all->rows * sizeof(*rows));
 	size_t count = 0;
 
-	dataset_order(all, start, rows);
+	order_rows(all, start, rows);
 	for (size_t i = 0; i < all->rows; i++) {
 		if (!isnan(dataset_row(all, rows[i])[counter]))
 			rows[count++] = rows[i];

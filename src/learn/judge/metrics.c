@@ -89,18 +89,6 @@ double metrics_r2(const double *truth, const double *guess, size_t count)
 	return total > 0 ? 1 - sum_of_squares(truth, guess, count) / total : NAN;
 }
 
-double metrics_correlation(const double *truth, const double *guess, size_t count)
-{
-	double t = mean_value(truth, count), g = mean_value(guess, count), tt = 0, gg = 0, tg = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		tt += (truth[i] - t) * (truth[i] - t);
-		gg += (guess[i] - g) * (guess[i] - g);
-		tg += (truth[i] - t) * (guess[i] - g);
-	}
-	return tt > 0 && gg > 0 ? tg / sqrt(tt) / sqrt(gg) : NAN;
-}
-
 double metrics_median_error(const double *truth, const double *guess, size_t count)
 {
 	AUTO_FREE double *errors = xmalloc(count * sizeof(*errors));

@@ -12,8 +12,6 @@
 double metrics_rmse(const double *truth, const double *guess, size_t count);
 double metrics_mae(const double *truth, const double *guess, size_t count);
 double metrics_r2(const double *truth, const double *guess, size_t count); /* 1 - SSE/SST */
-double metrics_correlation(const double *truth, const double *guess,
-			   size_t count); /* Pearson's r */
 double metrics_median_error(const double *truth, const double *guess, size_t count); /* |g/t - 1| */
 double metrics_kendall(const double *a, const double *b, size_t count); /* tau-b in O(n log n) */
 

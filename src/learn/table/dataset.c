@@ -311,31 +311,3 @@ size_t dataset_groups(const struct dataset *dataset, const size_t *columns, size
 	}
 	return groups;
 }
-
-struct ordering {
-	const struct dataset *dataset;
-	size_t column;
-};
-
-static int compare_rows(const void *a, const void *b, void *arg)
-{
-	const struct ordering *ordering = arg;
-	size_t i = *(const size_t *)a, j = *(const size_t *)b;
-	double x = dataset_row(ordering->dataset, i)[ordering->column];
-	double y = dataset_row(ordering->dataset, j)[ordering->column];
-
-	if (isnan(x) != isnan(y))
-		return isnan(x) ? 1 : -1;
-	if (x < y || x > y)
-		return x < y ? -1 : 1;
-	return i < j ? -1 : i > j;
-}
-
-void dataset_order(const struct dataset *dataset, size_t column, size_t *rows)
-{
-	struct ordering ordering = { .dataset = dataset, .column = column };
-
-	for (size_t i = 0; i < dataset->rows; i++)
-		rows[i] = i;
-	qsort_r(rows, dataset->rows, sizeof(*rows), compare_rows, &ordering);
-}

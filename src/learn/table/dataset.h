@@ -61,9 +61,6 @@ size_t dataset_add(struct dataset *dataset, const char *name, const double *valu
 size_t dataset_groups(const struct dataset *dataset, const size_t *columns, size_t count,
 		      double *group);
 
-/* Sorts row indices by ascending value of a column. The sort is stable and puts NAN last. */
-void dataset_order(const struct dataset *dataset, size_t column, size_t *rows);
-
 #define AUTO_DATASET __attribute__((cleanup(dataset_release)))
 
 #endif

@@ -126,7 +126,7 @@ void runs_release(struct runs *runs)
 	*runs = (struct runs){ 0 };
 }
 
-char *runs_newest(const char *directory, struct err *err)
+static char *find_newest_run(const char *directory, struct err *err)
 {
 	struct runs runs;
 	char *path = NULL;
@@ -189,7 +189,7 @@ char *runs_find(const char *directory, const char *name, struct err *err)
 	char *path;
 
 	if (!name)
-		return runs_newest(directory, err);
+		return find_newest_run(directory, err);
 	if (*name && place_exists(name))
 		return xstrdup(name);
 	if (!*name || strchr(name, '/')) {

@@ -41,9 +41,6 @@ void runs_release(struct runs *runs);
  */
 char *runs_find(const char *directory, const char *name, struct err *err);
 
-/* The newest run; its path is the caller's to free. NULL with err set if there is none. */
-char *runs_newest(const char *directory, struct err *err);
-
 /*
  * True if the path is a regular file (not a link to one) that holds a trace, even a damaged one. No
  * other file may be deleted as a run.

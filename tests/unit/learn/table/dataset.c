@@ -156,22 +156,7 @@ static void many_groups_are_told_apart(void)
 		CHECK(group[i] == (double)i && group[i + 5000] == (double)i);
 }
 
-static void order_is_stable_and_missing_comes_last(void)
-{
-	static const char *const one[] = { "t" };
-	static const double values[] = { 3, NAN, 1, 3, -INFINITY, 1, NAN };
-	static const size_t expected[] = { 4, 2, 5, 0, 3, 1, 6 };
-	AUTO_DATASET struct dataset dataset = { 0 };
-	size_t rows[7];
-
-	dataset_init(&dataset, 7, 1, one);
-	memcpy(dataset.values, values, sizeof(values));
-	dataset_order(&dataset, 0, rows);
-	for (size_t i = 0; i < 7; i++)
-		CHECK_INT(rows[i], expected[i]);
-}
-
 TESTS(TEST(new_table_is_all_missing), TEST(unknown_name_lists_names_like_it),
       TEST(lists_add_and_take_away_in_order), TEST(taken_rows_are_a_table_of_their_own),
       TEST(added_column_leaves_the_others_alone), TEST(equal_configurations_are_one_group),
-      TEST(many_groups_are_told_apart), TEST(order_is_stable_and_missing_comes_last))
+      TEST(many_groups_are_told_apart))
