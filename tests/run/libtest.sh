@@ -20,7 +20,7 @@ done
 unset LD_PRELOAD NO_COLOR
 export HOME=$work/home XDG_CONFIG_HOME=$work/home/.config XDG_DATA_HOME=$work/home/.local/share
 export SLUICE_ETC=$work/etc.conf SLUICE_TRACE_DIR=$work/runs LC_ALL=C
-# What a test records must not depend on the load of the machine.
+# The records of a test must not depend on the load of the machine.
 export SLUICE_OVERHEAD_BUDGET=0
 mkdir -p "$HOME" "$XDG_CONFIG_HOME/sluice"
 
@@ -41,6 +41,22 @@ check_has() {
 	*"$2"*) ;;
 	*) fail "${3:-text} lacks \"$2\": $1" ;;
 	esac
+}
+
+# check_words TEXT WORD...: the text contains each of the key words, in any order, and not as parts of longer words. This
+# checks a message without fixing its wording.
+check_words() {
+	local text=$1 word left right
+	shift
+	for word; do
+		left='[!A-Za-z0-9_]' right=$left
+		[[ $word == [A-Za-z0-9_]* ]] || left=
+		[[ $word == *[A-Za-z0-9_] ]] || right=
+		case " $text " in
+		*$left"$word"$right*) ;;
+		*) fail "key word \"$word\" is missing: $text" ;;
+		esac
+	done
 }
 
 # check_rc EXPECTED COMMAND...: output goes to $work/out and $work/err

@@ -10,8 +10,10 @@
 #ifndef SLUICE_TESTS_CHECK_H
 #define SLUICE_TESTS_CHECK_H
 
+#include <ctype.h>
 #include <ftw.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +59,48 @@ static int check_failures;
 			printf("%s:%d: %s: %s is \"%s\", expected \"%s\"\n", __FILE__, __LINE__, \
 			       __func__, #actual, check_a ? check_a : "(null)", check_e);        \
 		}                                                                                \
+	} while (0)
+
+static inline bool check_joins(char a, char b)
+{
+	return (isalnum((unsigned char)a) || a == '_') && (isalnum((unsigned char)b) || b == '_');
+}
+
+/* True if no letter or digit continues the n bytes at `at` on either side. */
+static inline bool check_is_word(const char *text, const char *at, size_t n)
+{
+	return !(at > text && check_joins(at[-1], at[0])) && !check_joins(at[n - 1], at[n]);
+}
+
+/*
+ * True if the text contains each of the key words, which "|" separates, in any order. A key word
+ * may have several words, and is not found inside a longer word or number.
+ */
+static inline bool check_has_words(const char *text, const char *words)
+{
+	while (*words) {
+		size_t n = strcspn(words, "|");
+		const char *at = text;
+
+		while (*at && !(strncmp(at, words, n) == 0 && check_is_word(text, at, n)))
+			at++;
+		if (!*at)
+			return false;
+		words += n + (words[n] == '|');
+	}
+	return true;
+}
+
+/* Checks a message without fixing its wording. */
+#define CHECK_WORDS(actual, words)                                                         \
+	do {                                                                               \
+		const char *check_a = (actual), *check_e = (words);                        \
+		if (!check_a || !check_has_words(check_a, check_e)) {                      \
+			check_failures++;                                                  \
+			printf("%s:%d: %s: %s is \"%s\", expected the key words \"%s\"\n", \
+			       __FILE__, __LINE__, __func__, #actual,                      \
+			       check_a ? check_a : "(null)", check_e);                     \
+		}                                                                          \
 	} while (0)
 
 /* Ends the program if the condition is false, because the rest of the test makes no sense then. */
