@@ -48,22 +48,22 @@ static void a_file_sets_values_and_their_origin(void)
 static void each_mistake_is_reported_with_its_line(void)
 {
 	static const struct {
-		const char *text, *problem; /* a part of the message */
+		const char *text, *problem; /* key words of the message */
 	} cases[] = {
-		{ "[captur]\nmode = off\n", "2: unknown section [captur]" },
-		{ "[captur]\nmode = off\n", "[spool] [trace] [store] [plugins]" },
-		{ "[capture]\nmoed = off\n", "2: unknown key \"moed\" in [capture]" },
-		{ "[capture]\nmoed = off\n", "mode skip clock messages" },
-		{ "\n[capture]\nmode = maybe\n", "3: capture.mode: \"maybe\"" },
-		{ "[spool]\nlimit = lots", "2: spool.limit: \"lots\"" },
-		{ "mode = off\n", "1: assignment before" },
-		{ "[capture\nmode = off\n", "1: missing ]" },
+		{ "[captur]\nmode = off\n", "2:|section|[captur]" },
+		{ "[captur]\nmode = off\n", "[spool]|[trace]|[store]|[plugins]" },
+		{ "[capture]\nmoed = off\n", "2:|\"moed\"|[capture]" },
+		{ "[capture]\nmoed = off\n", "mode|skip|clock|messages" },
+		{ "\n[capture]\nmode = maybe\n", "3:|capture.mode|\"maybe\"" },
+		{ "[spool]\nlimit = lots", "2:|spool.limit|\"lots\"" },
+		{ "mode = off\n", "1:|assignment" },
+		{ "[capture\nmode = off\n", "1:|]" },
 		{ "[capture]\nmode off\n", "2: expected" },
-		{ "[plugins.POSIX]\nlaod = x\n", "2: unknown key \"laod\"" },
-		{ "[plugin.]\nkey = x\n", "2: [plugin.]" },
+		{ "[plugins.POSIX]\nlaod = x\n", "2:|\"laod\"" },
+		{ "[plugin.]\nkey = x\n", "2:|[plugin.]" },
 		{ "[plugin.0123456789012345678901234567890123456789012345]\nkey = x\n",
-		  "1: section name" },
-		{ "[stats]\nperiod = soon\n", "2: stats.period: \"soon\"" },
+		  "1:|section name" },
+		{ "[stats]\nperiod = soon\n", "2:|stats.period|\"soon\"" },
 		{ "[capture]\n= off\n", "2: expected" },
 	};
 
@@ -73,7 +73,7 @@ static void each_mistake_is_reported_with_its_line(void)
 		read_text(&c, cases[i].text);
 		REQUIRE(c.problem_count >= 1);
 		CHECK(strncmp(c.problems[0], "test.conf:", 10) == 0);
-		CHECK(strstr(c.problems[0], cases[i].problem));
+		CHECK_WORDS(c.problems[0], cases[i].problem);
 		CHECK_INT(config_choice(&c, SETTING_CAPTURE_MODE), CONFIG_MODE_TRACE);
 		config_release(&c);
 	}

@@ -259,10 +259,10 @@ static void impossible_shapes_are_refused(void)
 	static const struct {
 		const char *name, *text;
 		uint64_t ranks;
-		const char *part;
+		const char *words;
 	} cases[] = {
-		{ "vpic", "-n 0", 2, "at least one value" },
-		{ "vpic", "--steps 0", 2, "at least one rank, step" },
+		{ "vpic", "-n 0", 2, "value" },
+		{ "vpic", "--steps 0", 2, "step" },
 		{ "vpic", "-n 600000000", 2, "per rank" },
 		{ "vpic", "--paper --steps 99999999999999", 4096, "too large" },
 		{ "vpic", "", 0, "ranks" },
@@ -289,10 +289,7 @@ static void impossible_shapes_are_refused(void)
 
 		CHECK(shape_of(&shape, cases[i].name, cases[i].text, cases[i].ranks, &err) < 0);
 		CHECK_INT(shape.ranks, 77);
-		if (!strstr(err.text, cases[i].part)) {
-			printf("%s %s: %s\n", cases[i].name, cases[i].text, err.text);
-			CHECK(!"unexpected reason");
-		}
+		CHECK_WORDS(err.text, cases[i].words);
 	}
 }
 

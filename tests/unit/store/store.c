@@ -21,16 +21,15 @@ static void execute_sql(const char *path, const char *sql)
 	sqlite3_close(db);
 }
 
-static void check_refused(const struct sample *sample, int code, const char *why)
+static void check_refused(const struct sample *sample, int code, const char *words)
 {
 	struct store *store = NULL;
 	struct err err = { 0 };
 
 	CHECK_INT(store_open(&store, sample->path, &err), -code);
 	CHECK(!store);
-	if (!strstr(err.text, why) || !strstr(err.text, sample->path))
-		printf("message: %s\n", err.text);
-	CHECK(strstr(err.text, why) && strstr(err.text, sample->path));
+	CHECK_WORDS(err.text, words);
+	CHECK_WORDS(err.text, sample->path);
 }
 
 static void rows_are_there_after_reopening(void)

@@ -37,7 +37,7 @@ static const struct row *one_row(const char *text)
 	do {                                            \
 		CHECK_INT(try_header(header), -EINVAL); \
 		CHECK_HAS(err.text, "posix.h:" place);  \
-		CHECK_HAS(err.text, words);             \
+		CHECK_WORDS(err.text, words);           \
 	} while (0)
 
 static void prototype_becomes_a_row(void)
@@ -125,16 +125,13 @@ static void failure_follows_the_result_type(void)
 
 static void unknown_words_are_named(void)
 {
-	CHECK_ERROR("LAYER(POSIX)\n\nCALL(READ) int f(FDD int fd);",
-		    "3: ", "unknown mark 'FDD' before an argument");
-	CHECK_ERROR("LAYER(POSIX)\nCALLS(READ) int f(FD int fd);",
-		    "2: ", "unknown mark 'CALLS' before a function");
-	CHECK_ERROR("LAYER(POSIX) CALL(REED) int f(FD int fd);", "1: ", "unknown CALL 'REED'");
-	CHECK_HAS(err.text, "one of OPEN, CLOSE, READ, WRITE");
-	CHECK_ERROR("LAYER(PSX)", "1: ", "unknown LAYER 'PSX'");
-	CHECK_HAS(err.text, "one of POSIX, STDIO");
-	CHECK_ERROR("LAYER(POSIX) CALL(STAT) FAILS(ODD) int f(int a);",
-		    "1: ", "unknown FAILS 'ODD'");
+	CHECK_ERROR("LAYER(POSIX)\n\nCALL(READ) int f(FDD int fd);", "3: ", "mark|'FDD'|argument");
+	CHECK_ERROR("LAYER(POSIX)\nCALLS(READ) int f(FD int fd);", "2: ", "mark|'CALLS'|function");
+	CHECK_ERROR("LAYER(POSIX) CALL(REED) int f(FD int fd);", "1: ", "CALL|'REED'");
+	CHECK_WORDS(err.text, "OPEN|CLOSE|READ|WRITE");
+	CHECK_ERROR("LAYER(PSX)", "1: ", "LAYER|'PSX'");
+	CHECK_WORDS(err.text, "POSIX|STDIO");
+	CHECK_ERROR("LAYER(POSIX) CALL(STAT) FAILS(ODD) int f(int a);", "1: ", "FAILS|'ODD'");
 	CHECK_HAS(err.text, "NEVER, MINUS_ERRNO, NULL_ERRNO, EOF_ERRNO, IS_ERRNO, SHORT_ERRNO");
 }
 
@@ -144,7 +141,7 @@ static void shape_mistakes_are_located(void)
 	CHECK_ERROR("LAYER(POSIX)\nCALL(CLOSE) int f(FD int fd)\n\nCALL(CLOSE) int g(FD int fd);",
 		    "2: ", "';' after f(");
 	CHECK_ERROR("LAYER(POSIX)\nint f(int a);", "2: f(): ", "CALL(class)");
-	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int f(int);", "2: ", "'int' has no name");
+	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int f(int);", "2: ", "'int'|name");
 	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int f(int a,);", "2: ", "missing argument");
 	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int f(int a;", "2: ", "not closed");
 	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) struct x;", "2: ", "prototype");
@@ -156,15 +153,15 @@ static void shape_mistakes_are_located(void)
 static void contradictions_are_rejected(void)
 {
 	CHECK_ERROR("LAYER(POSIX) CALL(DUP) int f(FD int a, FD int b);",
-		    "1: f(): ", "both FD 'a' and FD 'b'");
+		    "1: f(): ", "FD 'a'|FD 'b'");
 	CHECK_ERROR("LAYER(POSIX) CALL(DUP) FIELD(LINK, 0) int f(FD int a);",
-		    "1: f(): ", "both FD 'a' and FIELD(LINK, ...)");
-	CHECK_ERROR("LAYER(POSIX) CALL(DUP) int f(FD SIZE int a);", "1: ", "FD and SIZE");
+		    "1: f(): ", "FD 'a'|FIELD(LINK, ...)");
+	CHECK_ERROR("LAYER(POSIX) CALL(DUP) int f(FD SIZE int a);", "1: ", "FD|SIZE");
 	CHECK_ERROR("LAYER(POSIX) CALL(CLOSE) ENDS int f(int a);", "1: f(): ", "ENDS");
 	CHECK_ERROR("LAYER(POSIX) CALL(OPEN) MAKES(FILE) char *f(int a);",
 		    "1: f(): ", "not 'char *'");
 	CHECK_ERROR("LAYER(POSIX) CALL(OPEN) int f(int a, ...);", "1: f(): ", "FORWARD");
-	CHECK_ERROR("LAYER(POSIX) CALL(READ) int f(ITEM int a);", "1: f(): ", "ITEM and ITEMS");
+	CHECK_ERROR("LAYER(POSIX) CALL(READ) int f(ITEM int a);", "1: f(): ", "ITEM|ITEMS");
 	CHECK_ERROR("LAYER(POSIX) CALL(READ) int f(int ret);", "1: f(): ", "'ret'");
 	CHECK_ERROR("LAYER(POSIX) CALL(READ) int f(int a, int a);", "1: f(): ", "'a'");
 	CHECK_ERROR("LAYER(POSIX) CALL(READ) FAILS(IS_ERRNO) FAILS(NEVER) int f(int a);",

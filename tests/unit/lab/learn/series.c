@@ -409,10 +409,10 @@ static void invalid_plans_are_rejected(void)
 	for (int i = 0; i < ROWS; i++)
 		scene->known[i] = 1e9;
 	CHECK_INT(series_roll(&result, &scene->plan, &scene->samples, &err), -ENODATA);
-	CHECK(strstr(err.text, "no outcome is known"));
+	CHECK_WORDS(err.text, "outcome");
 	scene->time[5] = NAN;
 	CHECK_INT(series_roll(&result, &scene->plan, &scene->samples, &err), -EINVAL);
-	CHECK_TEXT(err.text, "row 6 has no time");
+	CHECK_WORDS(err.text, "row 6|time");
 	CHECK(result.fits == 7);
 	CHECK(!result.guess);
 }

@@ -131,7 +131,7 @@ static void classes_are_named_as_in_the_table(void)
 	model_rows_release(&rows);
 }
 
-static void check_refused(const char *text, const struct model_plan *plan, const char *why)
+static void check_refused(const char *text, const struct model_plan *plan, const char *words)
 {
 	AUTO_DATASET struct dataset dataset = { 0 };
 	struct model_rows rows = { 0 };
@@ -144,8 +144,7 @@ static void check_refused(const char *text, const struct model_plan *plan, const
 	if (r >= 0)
 		r = model_rows_split(&rows, &dataset, plan, &folds, &err);
 	CHECK(r < 0);
-	if (!strstr(err.text, why))
-		CHECK_TEXT(err.text, why);
+	CHECK_WORDS(err.text, words);
 	model_rows_release(&rows);
 	folds_release(&folds);
 }
@@ -156,28 +155,26 @@ static void invalid_plan_is_rejected(void)
 
 	check_refused(text, &(struct model_plan){ .target = "nope", .folds = 2 }, "nope");
 	check_refused(text, &(struct model_plan){ .folds = 2 }, "missing target");
-	check_refused(text, &(struct model_plan){ .target = "z", .folds = 2 },
-		      "z holds text such as \"a\"");
+	check_refused(text, &(struct model_plan){ .target = "z", .folds = 2 }, "z|\"a\"");
 	check_refused(text, &(struct model_plan){ .target = "y", .features = "y", .folds = 2 },
-		      "no feature columns");
+		      "feature");
 	check_refused(text, &(struct model_plan){ .target = "y", .split = "odd", .folds = 2 },
-		      "unknown split \"odd\"");
+		      "split|\"odd\"");
 	check_refused(text, &(struct model_plan){ .target = "y", .split = "grouped", .folds = 2 },
-		      "identify a group");
+		      "group");
 	check_refused(text, &(struct model_plan){ .target = "y", .split = "given", .folds = 2 },
-		      "fold of each row");
+		      "fold");
 	check_refused(text,
 		      &(struct model_plan){ .target = "y", .split = "stratified", .folds = 2 },
-		      "class column");
+		      "class");
 	check_refused(
 		text,
 		&(struct model_plan){ .target = "y", .split = "blocked", .by = "a,g", .folds = 2 },
-		"must select one column");
+		"one column");
 	check_refused("a,y\n1,5\n2,5\n",
 		      &(struct model_plan){ .target = "y", .classify = true, .folds = 2 },
-		      "same value in all rows");
-	check_refused("a,y\n1,\n2,\n", &(struct model_plan){ .target = "y", .folds = 2 },
-		      "no row has a value in column y");
+		      "same value");
+	check_refused("a,y\n1,\n2,\n", &(struct model_plan){ .target = "y", .folds = 2 }, "row|y");
 }
 
 static void split_suits_the_plan(void)
@@ -335,8 +332,8 @@ static void damaged_file_is_rejected_by_its_checksum(void)
 	line = strcspn(bytes.data, "\n");
 	for (size_t n = 0; n < bytes.len; n++)
 		CHECK(model_parse(&model, "m", bytes.data, n, &err) < 0);
-	CHECK(strstr(err.text, "m is damaged or incomplete"));
-	CHECK(strstr(err.text, "fit it again"));
+	CHECK_WORDS(err.text, "m|damaged");
+	CHECK_WORDS(err.text, "again");
 	for (size_t i = line; i < bytes.len; i++) {
 		bytes.data[i] ^= 1;
 		CHECK(model_parse(&model, "m", bytes.data, bytes.len, &err) == -EBADMSG);
@@ -393,9 +390,9 @@ static void foreign_and_later_files_are_told_apart(void)
 	struct err err = { 0 };
 
 	CHECK_INT(model_parse(&model, "a.csv", foreign, strlen(foreign), &err), -EBADMSG);
-	CHECK(strstr(err.text, "a.csv is not a model"));
+	CHECK_WORDS(err.text, "a.csv|not a model");
 	CHECK_INT(model_parse(&model, "m", later, strlen(later), &err), -EPROTONOSUPPORT);
-	CHECK(strstr(err.text, "later version of Sluice (format version 77"));
+	CHECK_WORDS(err.text, "later|77");
 	CHECK_INT(model_parse(&model, "m", "", 0, &err), -EBADMSG);
 	CHECK_INT(model_load(&model, "/nonexistent/m", &err), -ENOENT);
 	CHECK(!model_probe("/nonexistent/m"));

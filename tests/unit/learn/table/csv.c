@@ -21,13 +21,13 @@ static int parse(struct dataset *dataset, const char *text, struct err *err)
 	return csv_parse(dataset, "t.csv", text, strlen(text), err);
 }
 
-static void refuse(const char *text, const char *expected)
+static void refuse(const char *text, const char *words)
 {
 	struct dataset dataset = { .rows = 77 };
 	struct err err = { 0 };
 
 	CHECK(parse(&dataset, text, &err) < 0);
-	CHECK(strstr(err.text, expected));
+	CHECK_WORDS(err.text, words);
 	CHECK_INT(dataset.rows, 77);
 }
 
@@ -167,17 +167,17 @@ static void numbers_are_read_to_the_last_bit(void)
 
 static void errors_say_where_and_what(void)
 {
-	refuse("", "t.csv is empty");
-	refuse("\n\n", "t.csv is empty");
-	refuse("1,2\n3,4\n", "t.csv:1: the first line must name the columns");
+	refuse("", "t.csv|empty");
+	refuse("\n\n", "t.csv|empty");
+	refuse("1,2\n3,4\n", "t.csv:1:|columns");
 	refuse(",\n,\n", "neither");
-	refuse("a,b,c\n1,2,3\n\n1,2\n", "t.csv:4: 2 fields, but the first line has 3");
-	refuse("a;b\n1\n", "t.csv:2: 1 field, but the first line has 2");
-	refuse("a,b\n1,2,3\n1,2\n", "t.csv:3: 2 fields, but the row before has 3");
-	refuse("a,b\n1,2,3,4\n", "t.csv:2: 4 fields, but the first line has 2");
-	refuse("a,b\n1,2\n3,\"x\ny\nz", "t.csv:3: unterminated");
-	refuse("a,b\n\"p\nq\"r,2\n", "t.csv:3: text after the closing");
-	refuse("a,b,a\n1,2,3\n", "t.csv:1: two columns");
+	refuse("a,b,c\n1,2,3\n\n1,2\n", "t.csv:4:|2 fields|first|3");
+	refuse("a;b\n1\n", "t.csv:2:|1 field|first|2");
+	refuse("a,b\n1,2,3\n1,2\n", "t.csv:3:|2 fields|row|3");
+	refuse("a,b\n1,2,3,4\n", "t.csv:2:|4 fields|first|2");
+	refuse("a,b\n1,2\n3,\"x\ny\nz", "t.csv:3:|unterminated");
+	refuse("a,b\n\"p\nq\"r,2\n", "t.csv:3:|closing");
+	refuse("a,b,a\n1,2,3\n", "t.csv:1:|two columns");
 	CHECK(csv_parse(&(struct dataset){ 0 }, "t", "a\n1\0", 4, NULL) == -EINVAL);
 }
 
@@ -192,7 +192,7 @@ static void endless_cell_is_rejected(void)
 	text[n] = 0;
 	memcpy(text, "a\n\"", 3);
 	CHECK_INT(parse(&dataset, text, &err), -EINVAL);
-	CHECK(strstr(err.text, "t.csv:2: a cell is longer"));
+	CHECK_WORDS(err.text, "t.csv:2:|cell");
 }
 
 static char directory[] = "/tmp/learn_csv.XXXXXX";
@@ -287,7 +287,7 @@ static void write_leaves_no_draft_and_no_half_file(void)
 
 	table_fill(&dataset, 3);
 	CHECK_INT(csv_write(&dataset, path, &err), -ENOENT);
-	CHECK(strstr(err.text, "absent/t.csv: cannot write: No such file"));
+	CHECK_WORDS(err.text, "absent/t.csv|No such file");
 	REQUIRE(mkdir(blocked, 0700) == 0);
 	CHECK_INT(csv_write(&dataset, blocked, &err), -EISDIR);
 	CHECK_INT(csv_write(&dataset, "/dev/full", &err), -ENOSPC);
@@ -306,7 +306,7 @@ static void truncated_gzip_is_an_error(void)
 	REQUIRE(csv_write(&dataset, path, &err) == 0 && stat(path, &status) == 0);
 	REQUIRE(truncate(path, status.st_size / 2) == 0);
 	CHECK_INT(csv_read(&again, path, &err), -EBADMSG);
-	CHECK(strstr(err.text, "cut.csv.gz: the gzip data is truncated"));
+	CHECK_WORDS(err.text, "cut.csv.gz|truncated");
 	CHECK(!again.values);
 }
 
@@ -326,7 +326,7 @@ static void damaged_gzip_is_an_error(void)
 	REQUIRE(fd >= 0 && pwrite(fd, "\x55\xaa\x55", 3, status.st_size - 8) == 3);
 	close(fd);
 	CHECK_INT(csv_read(&again, path, &err), -EBADMSG);
-	CHECK(strstr(err.text, "bad.csv.gz: the gzip data is damaged"));
+	CHECK_WORDS(err.text, "bad.csv.gz|damaged");
 }
 
 static void absent_file_and_directory_are_errors(void)

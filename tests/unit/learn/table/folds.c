@@ -168,7 +168,7 @@ static void rows_of_one_time_stay_in_one_block(void)
 	CHECK(memcmp(folds.of, front_expected, sizeof(front_expected)) == 0);
 	folds_release(&folds);
 	CHECK_INT(folds_init(&folds, FOLDS_BLOCKED, 4, 6, front, 0, &err), -EINVAL);
-	CHECK(strstr(err.text, "too few for 4 blocks"));
+	CHECK_WORDS(err.text, "4 blocks");
 }
 
 static void groups_are_never_split_and_sizes_balance(void)
@@ -205,7 +205,7 @@ static void given_folds_are_used_unchanged(void)
 		CHECK_INT(folds.of[i], key[i]);
 	folds_release(&folds);
 	CHECK_INT(folds_init(&folds, FOLDS_GIVEN, 2, 3, odd, 0, &err), -EINVAL);
-	CHECK(strstr(err.text, "row 3: invalid fold 0.5"));
+	CHECK_WORDS(err.text, "row 3|0.5");
 	CHECK_INT(folds_init(&folds, FOLDS_GIVEN, 3, 3, gap, 0, &err), -EINVAL);
 	CHECK(strstr(err.text, "fold 1"));
 	CHECK_INT(folds_init(&folds, FOLDS_GIVEN, 2, 3, gap, 0, &err), -EINVAL);
@@ -218,7 +218,7 @@ static void invalid_folds_are_rejected(void)
 	struct err err;
 
 	CHECK_INT(folds_init(&folds, FOLDS_PLAIN, 5, 4, NULL, 0, &err), -EINVAL);
-	CHECK(strstr(err.text, "too few for 5 folds"));
+	CHECK_WORDS(err.text, "5 folds");
 	CHECK_INT(folds_init(&folds, FOLDS_PLAIN, 1, 4, NULL, 0, &err), -EINVAL);
 	CHECK_INT(folds_init(&folds, FOLDS_PLAIN, 0, 0, NULL, 0, &err), -EINVAL);
 	CHECK_INT(folds_init(&folds, FOLDS_FORWARD, 4, 4, NULL, 0, &err), -EINVAL);
@@ -227,7 +227,7 @@ static void invalid_folds_are_rejected(void)
 	CHECK(strstr(err.text, "row 3"));
 	CHECK_INT(folds_init(&folds, FOLDS_GROUPED, 3, 2, key, 0, &err), -EINVAL);
 	CHECK_INT(folds_init(&folds, FOLDS_GROUPED, 2, 2, key, 0, &err), -EINVAL);
-	CHECK(strstr(err.text, "too few for 2 folds"));
+	CHECK_WORDS(err.text, "2 folds");
 	CHECK_INT(folds.rows, 77);
 }
 

@@ -517,12 +517,12 @@ static void values_outside_of_the_domain_stay_finite(void)
 	}
 }
 
-static void refuse(const char *recipe, const char *expected)
+static void refuse(const char *recipe, const char *words)
 {
 	struct err err = { 0 };
 
 	CHECK_INT(preparation_check(recipe, &err), -EINVAL);
-	CHECK(strstr(err.text, expected));
+	CHECK_WORDS(err.text, words);
 }
 
 static void invalid_recipes_are_rejected(void)
@@ -531,13 +531,13 @@ static void invalid_recipes_are_rejected(void)
 	double x[4] = { 1, 2, 3, 4 }, hole[4] = { 1, 2, NAN, 4 };
 	struct err err;
 
-	refuse("box", "unknown preparation \"box\"");
-	refuse("centre=1", "centre takes no value");
-	refuse("boxcox=R", "boxcox takes caret");
-	refuse("pca=1.5", "pca takes");
-	refuse("pca=", "pca takes");
-	refuse("pca=-1", "pca takes");
-	refuse("pca,pca", "only once");
+	refuse("box", "\"box\"");
+	refuse("centre=1", "centre|no value");
+	refuse("boxcox=R", "boxcox|caret");
+	refuse("pca=1.5", "pca");
+	refuse("pca=", "pca");
+	refuse("pca=-1", "pca");
+	refuse("pca,pca", "once");
 	for (size_t k = 0; k < RECIPES; k++)
 		CHECK_INT(preparation_check(all_recipes[k], NULL), 0);
 	CHECK_INT(preparation_check(NULL, NULL), 0);

@@ -68,6 +68,7 @@ static void a_refusal_is_reported_once_with_its_reason(void)
 	struct control *control = control_of("/opt/site/mine.so");
 	struct accounts accounts = { 0 };
 	AUTO_FREE char *text = NULL;
+	const char *off;
 
 	header->plugins[0] = (struct plugin_account){ .state = PLUGIN_SLOW, .worst_ticks = 500000 };
 	accounts_add(&accounts, header, 3);
@@ -75,11 +76,12 @@ static void a_refusal_is_reported_once_with_its_reason(void)
 	accounts_add(&accounts, header, 4);
 	accounts_add(&accounts, header, 5);
 	text = told(&accounts, control);
-	CHECK_TEXT(text, "refused mine not used -1: in-line plug-in /opt/site/mine.so in 2 "
-			 "processes: it failed to start: Invalid argument\n"
-			 "refused mine switched off 3: in-line plug-in /opt/site/mine.so in 1 "
-			 "process: it was switched off, because a hook took 5.00 ms, more than "
-			 "plugins.budget (2.00 ms)\n");
+	CHECK_WORDS(text,
+		    "refused mine not used -1:|/opt/site/mine.so|2 processes|Invalid argument");
+	off = strchr(text, '\n') + 1;
+	CHECK_WORDS(off, "refused mine switched off 3:|/opt/site/mine.so|1 process");
+	CHECK_WORDS(off, "hook|5.00 ms|plugins.budget|2.00 ms");
+	CHECK_TEXT(strchr(off, '\n'), "\n");
 	free(header);
 	free(control);
 }

@@ -98,8 +98,7 @@ static void slow_calls_are_signaled_in_their_cycle(void)
 	CHECK_INT(b.heard.count, 1);
 	CHECK_INT(b.heard.rule, RULE_SLOW);
 	CHECK_TEXT(b.heard.id, "process 1");
-	CHECK_TEXT(b.heard.reason,
-		   "6 of 100 calls were very slow; slow calls took 60.0 ms more than usual");
+	CHECK_WORDS(b.heard.reason, "6 of 100 calls|slow|60.0 ms");
 	reasoner_free(b.reasoner);
 }
 
@@ -184,7 +183,7 @@ static void very_fast_calls_are_abnormally_good(void)
 	bench_calls(&b, 0, 40, 60);
 	CHECK_INT(bench_cycle(&b)->state, HEALTH_ABNORMALLY_GOOD);
 	CHECK_INT(b.heard.count, 1);
-	CHECK_TEXT(b.heard.reason, "60 of 100 calls were very fast");
+	CHECK_WORDS(b.heard.reason, "60 of 100 calls|fast");
 	reasoner_free(b.reasoner);
 }
 
@@ -244,13 +243,13 @@ static void a_node_signals_a_bad_process_once(void)
 	}
 	CHECK_INT(b.heard.count, 1);
 	CHECK_INT(b.heard.rule, RULE_NEIGHBOR);
-	CHECK_TEXT(b.heard.reason, "process 2 is bad");
+	CHECK_WORDS(b.heard.reason, "process 2|bad");
 	report = process_report("process 1", HEALTH_BAD, b.now_ns);
 	report.health.counts[SLUICE_NORMAL] = 2000;
 	reasoner_hear(b.reasoner, &report);
 	bench_cycle(&b);
 	CHECK_INT(b.heard.count, 2);
-	CHECK_TEXT(b.heard.reason, "process 1 and 1 more are bad");
+	CHECK_WORDS(b.heard.reason, "process 1|1 more");
 	reasoner_free(b.reasoner);
 }
 

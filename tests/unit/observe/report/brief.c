@@ -100,6 +100,18 @@ static int count_lines(const char *text)
 	return lines;
 }
 
+/* Returns the line that begins with the label; "" if there is none. */
+static const char *line(const char *text, const char *label)
+{
+	static char found[256];
+	const char *at = text;
+
+	while (*at && strncmp(at, label, strlen(label)) != 0)
+		at += strcspn(at, "\n") + 1;
+	snprintf(found, sizeof(found), "%.*s", (int)strcspn(at, "\n"), at);
+	return found;
+}
+
 static void a_program_of_one_process_has_its_layers_and_files(void)
 {
 	static struct run run;
@@ -110,10 +122,11 @@ static void a_program_of_one_process_has_its_layers_and_files(void)
 	call(&run, 0, READ, 2, 0, 100, 50 << 20);
 	call(&run, 0, WRITE, 1, 200, 400, 100 << 20);
 	text = render(&run, true);
-	CHECK_TEXT(text, "sluice: ran 1.00 s, 50.0% of it in I/O: read 50.0 MiB, wrote 100 MiB\n"
-			 "  POSIX      read 50.0 MiB, wrote 100 MiB in 2 calls at 300 MiB/s\n"
-			 "  files      out.dat (100 MiB, 80.0% of the I/O time); 2 files in total\n"
-			 "  more       sluice report '/tmp/my trace.sluice'\n");
+	CHECK_INT(count_lines(text), 4);
+	CHECK_WORDS(line(text, "sluice:"), "1.00 s|50.0%|read 50.0 MiB, wrote 100 MiB");
+	CHECK_WORDS(line(text, "  POSIX "), "read 50.0 MiB, wrote 100 MiB|2 calls|300 MiB/s");
+	CHECK_WORDS(line(text, "  files "), "out.dat|100 MiB|80.0%|2 files");
+	CHECK_TEXT(line(text, "  more "), "  more       sluice report '/tmp/my trace.sluice'");
 }
 
 static void ranks_are_compared(void)
@@ -128,13 +141,12 @@ static void ranks_are_compared(void)
 		call(&run, i, OPEN, 1, 500, 0, 3); /* took no time and transferred no data */
 	}
 	text = render(&run, true);
-	CHECK_TEXT(text,
-		   "sluice: 4 ranks on 2 nodes ran 1.00 s, 40.0% of it in I/O: wrote 300 MiB\n"
-		   "  ranks      in I/O for 250 ms on average, from 100 ms (rank 0) to 400 ms "
-		   "(rank 3)\n"
-		   "  MPI        wrote 300 MiB in 4 calls at 333 MiB/s per rank (250 to 500)\n"
-		   "  files      out.dat (300 MiB, 100.0% of the I/O time)\n"
-		   "  more       sluice report '/tmp/my trace.sluice'\n");
+	CHECK_INT(count_lines(text), 5);
+	CHECK_WORDS(line(text, "sluice:"), "4 ranks on 2 nodes|1.00 s|40.0%|wrote 300 MiB");
+	CHECK_WORDS(line(text, "  ranks "), "250 ms|100 ms (rank 0)|400 ms (rank 3)");
+	CHECK_WORDS(line(text, "  MPI "), "300 MiB|4 calls|333 MiB/s per rank|250 to 500");
+	CHECK_WORDS(line(text, "  files "), "out.dat|300 MiB|100.0%");
+	CHECK(*line(text, "  more "));
 }
 
 static void findings_actions_and_overhead_are_shown(void)
@@ -143,14 +155,13 @@ static void findings_actions_and_overhead_are_shown(void)
 	AUTO_FREE char *text = NULL;
 
 	run_init(&run, 2);
-	note(&run, 0, "reasoner", NOTE_ANOMALY, "process 0", "40 of 100 calls were very slow");
-	note(&run, 1, "reasoner", NOTE_ANOMALY, "process 1", "50 of 100 calls were very slow");
+	note(&run, 0, "reasoner", NOTE_ANOMALY, "process 0", "40 of 100");
+	note(&run, 1, "reasoner", NOTE_ANOMALY, "process 1", "50 of 100");
 	note(&run, 0, "read_ahead", NOTE_APPLIED, "advice given", "1200");
 	note(&run, 1, "read_ahead", NOTE_APPLIED, "advice given", "34");
-	note(&run, -1, "overhead", NOTE_DEGRADED, "counters",
-	     "recording cost 3 %: calls are counted");
+	note(&run, -1, "overhead", NOTE_DEGRADED, "counters", "recording cost 3 %");
 	note(&run, -1, "watcher", NOTE_DEGRADED, "calls dropped", "7");
-	note(&run, -1, "mine", NOTE_REFUSED, "abi", "it has ABI 7, and this is 1");
+	note(&run, -1, "mine", NOTE_REFUSED, "abi", "ABI 7");
 	note(&run, 0, "overhead", NOTE_COST, "guest_ns", "2000000");
 	note(&run, 0, "overhead", NOTE_COST, "guest_share", "0.002");
 	note(&run, 1, "overhead", NOTE_COST, "guest_ns", "3000000");
@@ -158,12 +169,11 @@ static void findings_actions_and_overhead_are_shown(void)
 	note(&run, -1, "overhead", NOTE_COST, "collector_ns", "7000000");
 	summary_init(&run.summary, &run.head);
 	text = render(&run, true);
-	CHECK(strstr(text, "  anomalies  2; first at 12.3 s: 40 of 100 calls were very slow\n"));
-	CHECK(strstr(text, "  applied    read_ahead: advice given 1234\n"));
-	CHECK(strstr(text, "  degraded   at 12.3 s: recording cost 3 %: calls are counted\n"));
-	CHECK(strstr(text, "  refused    mine: it has ABI 7, and this is 1\n"));
-	CHECK(strstr(text, "  overhead   5.00 ms in the program (up to 0.30%), "
-			   "7.00 ms in the collector\n"));
+	CHECK_WORDS(line(text, "  anomalies "), "2|12.3 s|40 of 100");
+	CHECK_WORDS(line(text, "  applied "), "read_ahead: advice given 1234");
+	CHECK_WORDS(line(text, "  degraded "), "12.3 s|recording cost 3 %");
+	CHECK_WORDS(line(text, "  refused "), "mine: ABI 7");
+	CHECK_WORDS(line(text, "  overhead "), "program|5.00 ms|0.30%|collector|7.00 ms");
 }
 
 /* Everything at once, with long texts. */
@@ -192,8 +202,7 @@ static void there_are_never_more_than_twelve_lines_of_a_hundred_columns(void)
 	CHECK_INT(count_lines(text), BRIEF_LINES);
 	CHECK(strstr(text,
 		     "files      /scratch/a/ve.../wants/to/read/input.dat (3.00 MiB, 100.0%"));
-	CHECK(strstr(text, "incomplete 5 calls lost (spool full; raise spool.limit), 2 threads not "
-			   "recorded\n"));
+	CHECK_WORDS(line(text, "  incomplete "), "5 calls|spool.limit|2 threads");
 	for (int i = 0; i < 4; i++)
 		calls[i].layer = i == MPI_WRITE ? LAYER_MPI : LAYER_POSIX;
 }
@@ -222,8 +231,9 @@ static void only_the_head_of_a_long_trace_is_shown(void)
 	run.head.activities = 20000000;
 	summary_init(&run.summary, &run.head);
 	text = render(&run, false);
-	CHECK_TEXT(text, "sluice: ran 1.00 s and made 20000000 calls, too many to summarize here\n"
-			 "  more       sluice report '/tmp/my trace.sluice'\n");
+	CHECK_INT(count_lines(text), 2);
+	CHECK_WORDS(line(text, "sluice:"), "1.00 s|20000000 calls");
+	CHECK(*line(text, "  more "));
 }
 
 static void a_trace_that_cannot_be_read_is_an_error(void)

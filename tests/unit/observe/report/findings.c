@@ -224,8 +224,8 @@ static void node_statistics_are_limited_to_the_time_of_io(void)
 	head.samples = samples;
 	head.sample_count = 4;
 	text = rendered(render_findings);
-	CHECK(strstr(text, "\nNode statistics while the program did I/O (0 ns to 10.0 s after the "
-			   "start)\n") == text);
+	CHECK(strncmp(text, "\nNode statistics ", 17) == 0);
+	CHECK_WORDS(text, "0 ns to 10.0 s");
 	CHECK(strstr(text, "utilization/io       60.0%       30.0%       90.0%         -  n0\n"));
 	CHECK(strstr(text, "io/vda/read     1.00 MiB/s  1.00 MiB/s  1.00 MiB/s  10.0 MiB  n0\n"));
 	CHECK(!strstr(text, "swap")); /* 0 all the time */

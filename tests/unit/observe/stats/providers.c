@@ -353,7 +353,7 @@ static void an_unknown_provider_is_an_error_that_lists_the_others(void)
 	CHECK_INT(statistics_new(&statistics, "cpu weather", "", &err), -EINVAL);
 	CHECK(!statistics);
 	CHECK(strstr(err.text, "\"weather\""));
-	CHECK(strstr(err.text, "cpu, memory, network, io, lustre, utilization"));
+	CHECK_WORDS(err.text, "cpu|memory|network|io|lustre|utilization");
 }
 
 static void heard(void *arg, const struct statistics *statistics, int64_t now_ns)

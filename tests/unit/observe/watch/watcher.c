@@ -251,7 +251,7 @@ static void the_error_of_an_invalid_plugin_is_named(void)
 	static const struct sluice_inline deaf = { .classes = 1 };
 	struct {
 		struct sluice_plugin plugin;
-		const char *text;
+		const char *words;
 	} cases[] = {
 		{ { .abi = 77, .kind = SLUICE_ASYNC, .name = "x", .async = &seen_hooks },
 		  "ABI 77" },
@@ -278,8 +278,7 @@ static void the_error_of_an_invalid_plugin_is_named(void)
 		struct err err = { 0 };
 
 		CHECK(library_check(&cases[i].plugin, "p", 0, &err) < 0);
-		if (!strstr(err.text, cases[i].text))
-			CHECK_TEXT(err.text, cases[i].text);
+		CHECK_WORDS(err.text, cases[i].words);
 	}
 }
 
@@ -299,7 +298,7 @@ static void refusals_name_their_origin_and_the_valid_names(void)
 	AUTO_BUF struct buf notes = { 0 };
 
 	CHECK(!watcher_of(&config, "plugins.load=nonsense ./x.so", &notes));
-	CHECK(strstr(buf_text(&notes), "refused nonsense not used: plug-in nonsense "));
+	CHECK_WORDS(buf_text(&notes), "refused nonsense|plug-in nonsense");
 	CHECK(strstr(buf_text(&notes), " histogram"));
 	CHECK(strstr(buf_text(&notes), "(test)"));
 	CHECK(strstr(buf_text(&notes), "absolute path"));
@@ -375,7 +374,7 @@ static void a_killed_watcher_costs_only_its_findings(void)
 	watcher_stop(w, &counts);
 	CHECK_INT(counts.produced, 12800);
 	CHECK_INT(counts.delivered + counts.dropped, counts.produced);
-	CHECK(strstr(buf_text(&notes), "the watcher was killed by signal 9 (Killed)"));
+	CHECK_WORDS(buf_text(&notes), "signal 9 (Killed)");
 	config_release(&config);
 }
 
@@ -392,7 +391,7 @@ static void a_watcher_that_does_not_exit_is_killed(void)
 		kill(pid, SIGSTOP);
 	watcher_stop(w, &counts);
 	if (pid)
-		CHECK(strstr(buf_text(&notes), "the watcher did not exit within 2 s"));
+		CHECK_WORDS(buf_text(&notes), "within 2 s");
 	CHECK_INT(counts.delivered + counts.dropped, counts.produced);
 	config_release(&config);
 }

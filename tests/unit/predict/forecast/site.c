@@ -98,20 +98,20 @@ static void all_values_can_be_set(void)
 static void errors_name_file_and_line(void)
 {
 	static const char *const wrong[][2] = {
-		{ "[site]\nnam = x\n", "mine.ini:2: unknown key 'nam'" },
+		{ "[site]\nnam = x\n", "mine.ini:2:|'nam'" },
 		{ "[sites]\nname = x\n", "[sites]" },
-		{ "[jobs]\nbatch = a\nreader = a\nreader = b\n", "mine.ini:4: duplicate reader" },
-		{ "[jobs]\nreader = lsf\n", "slurm-text, slurm-json, scontrol, pbs" },
-		{ "[classes]\nlarge = many\n", "mine.ini:2: large is 'many'" },
-		{ "[classes]\nlarge = 20000\n", "extra_large is 11250 and large is 20000" },
-		{ "[targets]\na = /x\na = /y\n", "mine.ini:3: duplicate target 'a'" },
-		{ "[targets]\na b = /x\n", "mine.ini:2: invalid target name" },
-		{ "[targets]\na@b = /x\n", "mine.ini:2: invalid target name" },
-		{ "[targets]\na =\n", "mine.ini:2: the place of target 'a' is missing" },
-		{ "[placement]\nleast = 2\n", "mine.ini:2: least is '2'" },
+		{ "[jobs]\nbatch = a\nreader = a\nreader = b\n", "mine.ini:4:|reader" },
+		{ "[jobs]\nreader = lsf\n", "slurm-text|slurm-json|scontrol|pbs" },
+		{ "[classes]\nlarge = many\n", "mine.ini:2:|large|'many'" },
+		{ "[classes]\nlarge = 20000\n", "extra_large|11250|large|20000" },
+		{ "[targets]\na = /x\na = /y\n", "mine.ini:3:|target|'a'" },
+		{ "[targets]\na b = /x\n", "mine.ini:2:|target name" },
+		{ "[targets]\na@b = /x\n", "mine.ini:2:|target name" },
+		{ "[targets]\na =\n", "mine.ini:2:|place|'a'" },
+		{ "[placement]\nleast = 2\n", "mine.ini:2:|least|'2'" },
 		{ "[placement]\nmost = 2\n", "'most'" },
 		{ "name = x\n", "mine.ini:1: " },
-		{ "[site]\nname =\n", "name is empty" },
+		{ "[site]\nname =\n", "name|empty" },
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -119,8 +119,7 @@ static void errors_name_file_and_line(void)
 		struct err err;
 
 		CHECK_INT(parse(&site, wrong[i][0], &err), -EINVAL);
-		if (!strstr(err.text, wrong[i][1]))
-			CHECK_TEXT(err.text, wrong[i][1]);
+		CHECK_WORDS(err.text, wrong[i][1]);
 		CHECK_TEXT(site.name, "untouched");
 	}
 }
@@ -133,7 +132,7 @@ static void too_long_list_is_refused(void)
 	struct site site;
 
 	CHECK_INT(parse(&site, text, &err), -EINVAL);
-	CHECK(strstr(err.text, "mine.ini:3: batch is too long"));
+	CHECK_WORDS(err.text, "mine.ini:3:|batch|long");
 }
 
 static void patterns_match_names(void)

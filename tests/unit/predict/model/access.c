@@ -30,12 +30,12 @@ static void set_value(struct param_set *set, const char *name, const char *value
 	CHECK_TEXT(err.text, "");
 }
 
-static void refuse(struct access access, const char *message)
+static void refuse(struct access access, const char *words)
 {
 	struct err err = { 0 };
 
 	CHECK(access_check(&access, &err) < 0);
-	CHECK(strstr(err.text, message));
+	CHECK_WORDS(err.text, words);
 }
 
 static void impossible_accesses_are_refused(void)

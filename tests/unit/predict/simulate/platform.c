@@ -118,22 +118,22 @@ static char *changed(const char *old, const char *new, unsigned *line)
 static void errors_name_the_line(void)
 {
 	static const struct {
-		const char *old, *new, *said;
+		const char *old, *new, *words;
 	} cases[] = {
-		{ "cores", "cores = many", "cores is 'many'" },
-		{ "cores", "cores = 0", "cores is '0'" },
-		{ "memory", "memory = 32X", "a size such as" },
-		{ "peak", "peak = 35 GB/s", "bytes per second" },
-		{ "peak", "peak = nan", "peak is 'nan'" },
+		{ "cores", "cores = many", "cores|'many'" },
+		{ "cores", "cores = 0", "cores|'0'" },
+		{ "memory", "memory = 32X", "memory|size" },
+		{ "peak", "peak = 35 GB/s", "peak|bytes per second" },
+		{ "peak", "peak = nan", "peak|'nan'" },
 		{ "share", "share = 1.5", "to 1" },
-		{ "share", "share =", "share is ''" },
+		{ "share", "share =", "share|''" },
 		{ "lock ", "lok = 1", "'lok'" },
 		{ "lock ", "lock", "key = value" },
-		{ "[locks]", "[locks", "no closing ]" },
+		{ "[locks]", "[locks", "]" },
 		{ "[locks]", "[padlocks]", "[padlocks]" },
 		{ "filesystem", "filesystem = zfs", "lustre" },
 		{ "name", "nom = hopper", "'nom'" },
-		{ "servers =", "peak = 1", "peak is given twice" },
+		{ "servers =", "peak = 1", "peak|twice" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -149,22 +149,20 @@ static void errors_name_the_line(void)
 		/* A missing heading is noticed at the next line. */
 		snprintf(place, sizeof(place),
 			 "x.ini:%u: ", line + (strcmp(cases[i].new, "[padlocks]") ? 0 : 2));
-		if (strncmp(err.text, place, strlen(place)) || !strstr(err.text, cases[i].said))
-			printf("%s: \"%s\"\n", cases[i].new, err.text);
-		CHECK(strncmp(err.text, place, strlen(place)) == 0);
-		CHECK(strstr(err.text, cases[i].said));
+		CHECK_WORDS(err.text, place);
+		CHECK_WORDS(err.text, cases[i].words);
 	}
 }
 
 static void missing_keys_are_named(void)
 {
 	static const struct {
-		const char *old, *new, *said;
+		const char *old, *new, *words;
 	} cases[] = {
-		{ "peak", "", "x.ini: [servers] peak is missing" },
-		{ "name", "", "x.ini: [platform] name is missing" },
-		{ "filesystem", "", "x.ini: [platform] filesystem is missing" },
-		{ "cb_nodes", "", "[search] names cb_nodes" },
+		{ "peak", "", "x.ini:|[servers]|peak|missing" },
+		{ "name", "", "x.ini:|[platform]|name|missing" },
+		{ "filesystem", "", "x.ini:|[platform]|filesystem|missing" },
+		{ "cb_nodes", "", "[search]|cb_nodes" },
 		{ "collective", "colective = cb_nodes", "'colective'" },
 		{ "cb_buffer_size = striping_unit", "cb_buffer_size = stripe", "[ties]" },
 	};
@@ -177,9 +175,7 @@ static void missing_keys_are_named(void)
 
 		CHECK_INT(platform_read_text(&platform, "x.ini", text, strlen(text), &err),
 			  -EINVAL);
-		if (!strstr(err.text, cases[i].said))
-			printf("%s: \"%s\"\n", cases[i].old, err.text);
-		CHECK(strstr(err.text, cases[i].said));
+		CHECK_WORDS(err.text, cases[i].words);
 	}
 }
 

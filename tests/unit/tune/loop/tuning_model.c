@@ -123,7 +123,7 @@ static void a_tuning_is_resumed_only_with_its_own_model(void)
 	free(plan.model);
 	plan.model = xstrdup(other);
 	CHECK_INT(tuning_open(&tuning, 1, &plan, &fake.runner, course.store, NULL, &err), -ESTALE);
-	CHECK(strstr(err.text, "has changed since"));
+	CHECK_WORDS(err.text, "changed");
 
 	REQUIRE(tuning_plan_read(&plan, kept.plan, NULL) == 0);
 	fake.stop_at = 0;

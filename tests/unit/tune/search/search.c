@@ -206,24 +206,21 @@ static void errors_list_the_valid_names(void)
 
 	small_space(&space);
 	CHECK_INT(search_new(&search, "clever", NULL, &space, 1, &err), -ENOENT);
-	CHECK_TEXT(err.text,
-		   "unknown search 'clever'; expected one of bayesian, genetic, annealing, "
-		   "random, exhaustive, model");
+	CHECK_WORDS(err.text, "'clever'|bayesian|genetic|annealing|random|exhaustive|model");
 	CHECK_INT(search_new(&search, "random", "draw=3", &space, 1, &err), -EINVAL);
-	CHECK_TEXT(err.text, "the random search has no setting 'draw'; it has draws, replacement");
+	CHECK_WORDS(err.text, "random|'draw'|draws|replacement");
 	CHECK_INT(search_new(&search, "exhaustive", "draws=3", &space, 1, &err), -EINVAL);
-	CHECK_TEXT(err.text, "the exhaustive search has no setting 'draws'");
+	CHECK_WORDS(err.text, "exhaustive|'draws'");
 	CHECK_INT(search_new(&search, "genetic", "population=15,mutation", &space, 1, &err),
 		  -EINVAL);
-	CHECK_TEXT(err.text, "mutation of the genetic search needs a number: mutation=0.15");
+	CHECK_WORDS(err.text, "genetic|mutation|number|mutation=0.15");
 	CHECK_INT(search_new(&search, "genetic", "population=1.5", &space, 1, &err), -EINVAL);
-	CHECK_TEXT(err.text,
-		   "population of the genetic search must be a whole number from 2 to 10000");
+	CHECK_WORDS(err.text, "genetic|population|whole number|2 to 10000");
 	CHECK_INT(search_new(&search, "genetic", "mutation=", &space, 1, &err), -EINVAL);
 	CHECK_INT(search_new(&search, "genetic", "mutation=nan", &space, 1, &err), -EINVAL);
 	CHECK_INT(search_new(&search, "genetic", "mutation=0.1x,elite=1", &space, 1, &err),
 		  -EINVAL);
-	CHECK_TEXT(err.text, "mutation of the genetic search must be a number from 0 to 1");
+	CHECK_WORDS(err.text, "genetic|mutation|number|0 to 1");
 	CHECK(search == NULL);
 	space_release(&space);
 }

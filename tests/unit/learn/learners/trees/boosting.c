@@ -157,7 +157,7 @@ static void refresh_adds_rounds_up_to_a_limit(void)
 		CHECK(learner_boosting.refresh(boosting, &later.samples, &effort, &err) == 0);
 		CHECK_INT(learner_boosting.refresh(boosting, &later.samples, &effort, &err),
 			  -ENOSPC);
-		CHECK(strstr(err.text, "fit it again"));
+		CHECK_WORDS(err.text, "again");
 		learner_boosting.free(boosting);
 	}
 }

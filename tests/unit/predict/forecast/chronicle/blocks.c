@@ -214,15 +214,13 @@ static void only_the_time_range_is_written(void)
 	chronicle_release(&chronicle);
 }
 
-static void refused(const char *text, const char *why)
+static void refused(const char *text, const char *words)
 {
 	struct chronicle chronicle = { 0 };
 	struct err err = { 0 };
 
 	CHECK_INT(blocks_parse(&chronicle, "f", text, strlen(text), key, NULL, &err), -EINVAL);
-	if (!strstr(err.text, why))
-		printf("message: %s\n", err.text);
-	CHECK(strstr(err.text, why));
+	CHECK_WORDS(err.text, words);
 	chronicle_release(&chronicle);
 }
 
@@ -230,27 +228,27 @@ static void refused(const char *text, const char *why)
 
 static void errors_name_line_and_what_is_wrong(void)
 {
-	refused("hello\nworld\n", "f:1: expected \"Timestamp:\"");
-	refused("hello", "f:1: expected \"Timestamp:\"");
-	refused("Timestamp: noon\n", "f:1: invalid timestamp");
-	refused("Timestamp: -4\n", "f:1: invalid timestamp");
-	refused("Timestamp: 5\nfoo\n", "f:2: expected \"All running jobs:\"");
-	refused("Timestamp: 5\nAll running jobs:\n\nfoo\n", "f:4: expected \"Job Id:\"");
-	refused("Timestamp: 5\nPerformance:\n1MB\n", "f:3: expected column titles");
-	refused("Timestamp: 5\nPerformance:\nOSS id 1MB x\n", "f:3: invalid size \"x\"");
-	refused("Timestamp: 5\nPerformance:\nOSS id 1MB 1024KB\n", "f:3: duplicate size");
-	refused("Timestamp: 5\nMethod: magic\n", "f:2: unknown method \"magic\"");
-	refused("Timestamp: 5\nNode: load\n", "f:2: invalid value \"load\"");
-	refused(HEAD "a 1s\n", "f:4: 1 cells for 2 sizes");
-	refused(HEAD "a 1s 2s 3s\n", "f:4: too many cells");
-	refused(HEAD "a 1s 2\n", "f:4: invalid cell \"2\"");
-	refused(HEAD "a 1s -2s\n", "f:4: invalid cell");
-	refused(HEAD "a 1s nans\n", "f:4: invalid cell");
-	refused(HEAD "a 1s 1e99s\n", "f:4: invalid cell");
-	refused(HEAD ",,\n", "f:4: the name of a target");
-	refused(HEAD "Performance:\n", "f:4: unexpected \"Performance:\"");
+	refused("hello\nworld\n", "f:1:|\"Timestamp:\"");
+	refused("hello", "f:1:|\"Timestamp:\"");
+	refused("Timestamp: noon\n", "f:1:|timestamp");
+	refused("Timestamp: -4\n", "f:1:|timestamp");
+	refused("Timestamp: 5\nfoo\n", "f:2:|\"All running jobs:\"");
+	refused("Timestamp: 5\nAll running jobs:\n\nfoo\n", "f:4:|\"Job Id:\"");
+	refused("Timestamp: 5\nPerformance:\n1MB\n", "f:3:|column");
+	refused("Timestamp: 5\nPerformance:\nOSS id 1MB x\n", "f:3:|size|\"x\"");
+	refused("Timestamp: 5\nPerformance:\nOSS id 1MB 1024KB\n", "f:3:|duplicate size");
+	refused("Timestamp: 5\nMethod: magic\n", "f:2:|method|\"magic\"");
+	refused("Timestamp: 5\nNode: load\n", "f:2:|value|\"load\"");
+	refused(HEAD "a 1s\n", "f:4:|1 cells|2 sizes");
+	refused(HEAD "a 1s 2s 3s\n", "f:4:|too many");
+	refused(HEAD "a 1s 2\n", "f:4:|cell|\"2\"");
+	refused(HEAD "a 1s -2s\n", "f:4:|cell");
+	refused(HEAD "a 1s nans\n", "f:4:|cell");
+	refused(HEAD "a 1s 1e99s\n", "f:4:|cell");
+	refused(HEAD ",,\n", "f:4:|target");
+	refused(HEAD "Performance:\n", "f:4:|unexpected|\"Performance:\"");
 	refused(HEAD "a234567890123456789012345678901234567890123456789012345678901234 - -\n",
-		"f:4: the name of a target");
+		"f:4:|target");
 }
 
 static void zero_bytes_are_refused(void)
@@ -260,7 +258,7 @@ static void zero_bytes_are_refused(void)
 
 	CHECK_INT(blocks_parse(&chronicle, "f", "Timestamp: 5\n\0\n", 15, key, NULL, &err),
 		  -EINVAL);
-	CHECK(strstr(err.text, "f:2: contains a zero byte"));
+	CHECK_WORDS(err.text, "f:2:|zero byte");
 	chronicle_release(&chronicle);
 }
 

@@ -276,13 +276,13 @@ static void an_empty_list_is_not_an_error(void)
 static void errors_name_file_and_line(void)
 {
 	static const char *const wrong[][3] = {
-		{ "slurm-text", "\nsqueue: error: x\n", "here:2: expected columns" },
+		{ "slurm-text", "\nsqueue: error: x\n", "here:2:|columns" },
 		{ "slurm-json", "{\"jobs\":\n[}", "here:2: " },
-		{ "slurm-json", "[]", "array \"jobs\"" },
+		{ "slurm-json", "[]", "array|\"jobs\"" },
 		{ "scontrol", "\n\nslurm_load_jobs error", "here:3: " },
 		{ "pbs", "\nqstat: cannot connect\n", "here:2: " },
 		{ "pbs-json", "", "here:1: " },
-		{ "pbs-json", "{\"Jobs\": 3}", "\"Jobs\" to be an object" },
+		{ "pbs-json", "{\"Jobs\": 3}", "\"Jobs\"|object" },
 	};
 	struct jobs jobs = { 0 };
 
@@ -291,8 +291,7 @@ static void errors_name_file_and_line(void)
 		struct err err;
 
 		CHECK_INT(read_text(&jobs, wrong[i][0], wrong[i][1], &err), -EINVAL);
-		if (!strstr(err.text, wrong[i][2]))
-			CHECK_TEXT(err.text, wrong[i][2]);
+		CHECK_WORDS(err.text, wrong[i][2]);
 		CHECK_INT(jobs.count, 1);
 	}
 	jobs_release(&jobs);
@@ -341,10 +340,10 @@ static void command_output_is_read(void)
 	CHECK_INT(jobs.count, 1);
 	CHECK(jobs.time_s >= now && jobs.time_s < now + 100);
 	CHECK_INT(jobs_ask(&jobs, pbs, "echo no server >&2; exit 3", 10, key, &err), -EIO);
-	CHECK(strstr(err.text, "exit code 3: no server"));
+	CHECK_WORDS(err.text, "exit code 3|no server");
 	CHECK_INT(jobs_ask(&jobs, pbs, "printf '\\n  a: 1\\nb: 2\\n' >&2; false", 10, key, &err),
 		  -EIO);
-	CHECK_TEXT(err.text, "'printf' failed with exit code 1: a: 1");
+	CHECK_WORDS(err.text, "'printf'|exit code 1|a: 1");
 	CHECK_INT(jobs_ask(&jobs, pbs, "sluice-nowhere -f", 10, key, &err), -ENOENT);
 	CHECK_INT(jobs_ask(&jobs, pbs, "echo rubbish", 10, key, &err), -EINVAL);
 	CHECK(strstr(err.text, "pbs:1: "));
@@ -388,7 +387,7 @@ static void endless_output_is_stopped(void)
 	struct err err = { 0 };
 
 	CHECK_INT(jobs_run_command(&text, "yes", 60, 1 << 20, &err), -EFBIG);
-	CHECK(strstr(err.text, "more than 1048576 bytes"));
+	CHECK_WORDS(err.text, "1048576 bytes");
 }
 
 static void unknown_reader_lists_the_known_ones(void)

@@ -67,23 +67,23 @@ static void pool_is_the_default_name(void)
 static void errors_name_what_is_wrong(void)
 {
 	static const struct {
-		const char *text, *word;
+		const char *text, *words;
 	} bad[] = {
-		{ "gpfs:/x", "directory, lustre, ceph" },
-		{ "lustre:/s", "missing OST" },
+		{ "gpfs:/x", "directory|lustre|ceph" },
+		{ "lustre:/s", "missing|OST" },
 		{ "lustre:/s,ost=x", "OST number" },
 		{ "lustre:/s,ost=1|2", "osts=" },
-		{ "lustre:/s,ost=1,ost=2", "one of ost=" },
+		{ "lustre:/s,ost=1,ost=2", "ost=" },
 		{ "lustre:/s,ost=70000", "OST number" },
 		{ "lustre:/s,pool=x", "\"pool\"" },
-		{ "lustre:", "missing path" },
-		{ "ceph:/c", "missing pool" },
+		{ "lustre:", "missing|path" },
+		{ "ceph:/c", "missing|pool" },
 		{ "ceph:/c,pool=", "KEY=VALUE" },
-		{ "ceph:/c,pool=a,object_size=100", "multiple of 64K" },
-		{ "=/mnt/a", "missing name" },
-		{ "a b=/mnt/a", "letters, digits" },
+		{ "ceph:/c,pool=a,object_size=100", "64K" },
+		{ "=/mnt/a", "missing|name" },
+		{ "a b=/mnt/a", "letters" },
 		{ "/mnt/a b", "NAME=PLACE" },
-		{ "", "missing path" },
+		{ "", "missing|path" },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -91,9 +91,7 @@ static void errors_name_what_is_wrong(void)
 		struct err err = { 0 };
 
 		CHECK_INT(target_parse(&t, bad[i].text, &err), -EINVAL);
-		if (!strstr(err.text, bad[i].word))
-			printf("%s: \"%s\" lacks \"%s\"\n", bad[i].text, err.text, bad[i].word);
-		CHECK(strstr(err.text, bad[i].word));
+		CHECK_WORDS(err.text, bad[i].words);
 		CHECK(!t.path);
 	}
 }

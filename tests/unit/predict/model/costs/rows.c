@@ -42,7 +42,7 @@ static const char *refusal(const char *text, size_t bytes)
 	return err.text;
 }
 
-#define REFUSED(text, why) CHECK(strstr(refusal(text, sizeof(text) - 1), why))
+#define REFUSED(text, words) CHECK_WORDS(refusal(text, sizeof(text) - 1), words)
 
 static void rows_read_back_as_they_were_written(void)
 {
@@ -83,29 +83,29 @@ static void columns_may_be_in_any_order(void)
 static void errors_name_the_line(void)
 {
 	REFUSED("", "empty");
-	REFUSED("platform,size\n", "f.csv:1: first line: \"size\"");
+	REFUSED("platform,size\n", "f.csv:1:|\"size\"");
 	REFUSED("bytes,bytes\n", "twice");
-	REFUSED("\nplatform,bytes\n", "f.csv:2: missing column operation");
-	REFUSED(HEAD "p,xx,1,1,1,1\n", "f.csv:2: unknown operation \"xx\"");
-	REFUSED(HEAD "p,ar,1,1,1,1\n\np,ar,1,1,ten,1\n", "f.csv:4: bytes: \"ten\"");
-	REFUSED(HEAD "p,ar,1,1,1,nan\n", "f.csv:2: seconds: \"nan\"");
-	REFUSED(HEAD "p,ar,1,1,1,-1\n", "f.csv:2: seconds: \"-1\" is negative");
-	REFUSED(HEAD "p,ar,1,1,1,\n", "f.csv:2: seconds: \"\"");
-	REFUSED(HEAD "p,ar,0,1,1,1\n", "f.csv:2: nodes");
+	REFUSED("\nplatform,bytes\n", "f.csv:2:|operation");
+	REFUSED(HEAD "p,xx,1,1,1,1\n", "f.csv:2:|operation|\"xx\"");
+	REFUSED(HEAD "p,ar,1,1,1,1\n\np,ar,1,1,ten,1\n", "f.csv:4:|bytes|\"ten\"");
+	REFUSED(HEAD "p,ar,1,1,1,nan\n", "f.csv:2:|seconds|\"nan\"");
+	REFUSED(HEAD "p,ar,1,1,1,-1\n", "f.csv:2:|seconds|\"-1\"");
+	REFUSED(HEAD "p,ar,1,1,1,\n", "f.csv:2:|seconds|\"\"");
+	REFUSED(HEAD "p,ar,0,1,1,1\n", "f.csv:2:|nodes");
 	REFUSED(HEAD "p,ar,1,1,1\n", "fewer fields");
 	REFUSED(HEAD "p,ar,1,1,1,1,1\n", "more fields");
-	REFUSED(HEAD ",ar,1,1,1,1\n", "f.csv:2: platform: \"\" is empty");
-	REFUSED(HEAD "\"p,ar,1,1,1,1\n", "f.csv:2: missing closing quote");
-	REFUSED(HEAD "\"p\"q,ar,1,1,1,1\n", "after a closing quote");
+	REFUSED(HEAD ",ar,1,1,1,1\n", "f.csv:2:|platform|empty");
+	REFUSED(HEAD "\"p,ar,1,1,1,1\n", "f.csv:2:|closing quote");
+	REFUSED(HEAD "\"p\"q,ar,1,1,1,1\n", "after|quote");
 	REFUSED(HEAD "p\0,ar,1,1,1,1\n", "zero byte");
-	REFUSED(HEAD "p\t,ar,1,1,1,1\n", "f.csv:2: platform: \"p?\"");
+	REFUSED(HEAD "p\t,ar,1,1,1,1\n", "f.csv:2:|platform|\"p?\"");
 	REFUSED(HEAD "0123456789012345678901234567890123456789012345678901234567890123,ar,1,1,1,1",
-		"f.csv:2: platform: \"0123456789012345678901234567890123456789\" is too long");
+		"f.csv:2:|platform|\"0123456789012345678901234567890123456789\"|long");
 	REFUSED("platform,operation,nodes,cores,bytes,seconds,round\np,ar,1,1,1,1,"
 		"99999999999999999999",
-		"f.csv:2: round: \"99999999999999999999\" is too large");
+		"f.csv:2:|round|\"99999999999999999999\"");
 	REFUSED("platform,operation,nodes,cores,bytes,seconds,round\np,ar,1,1,1,1,-1",
-		"f.csv:2: round: \"-1\" is negative");
+		"f.csv:2:|round|\"-1\"");
 }
 
 static void repetitions_make_one_cell(void)
