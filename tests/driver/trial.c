@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Runs a command as trials (tune/trial/command_runner.h) and prints the figures, one line KEY=VALUE
- * each, for tests/run/tune_bed.sh:
+ * each, for tests/run/tune_trial.sh:
  *
  *	trial SLUICE [-p PARAMS] [-l SECONDS] [-v VERIFY] [-n RUNS] [-s SCRATCH] [-c] [-k]
  *	      -- COMMAND...

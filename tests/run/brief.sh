@@ -26,9 +26,9 @@ check_eq "$(cat err)" "" "stderr of a quiet run"
 check_rc 0 "$sluice" run --summary -o t.sluice -- cp input copy
 check_eq "$(cat out)" "" "stdout"
 check_brief err
-check_has "$(cat err)" "read 2.86 MiB, wrote 2.86 MiB"
-check_has "$(cat err)" "  POSIX      read 2.86 MiB, wrote 2.86 MiB in "
-check_has "$(cat err)" " in the collector"
+check_words "$(head -n 1 err)" "read 2.86 MiB" "wrote 2.86 MiB"
+check_words "$(grep "^  POSIX " err)" "read 2.86 MiB" "wrote 2.86 MiB"
+check_words "$(grep "^  overhead " err)" collector
 check_eq "$(tail -n 1 err)" "  more       sluice report t.sluice" "the last line"
 
 # The command it names does what it says.
@@ -62,8 +62,7 @@ PYTHON
 # Counted calls are said to be.
 check_rc 0 "$sluice" run --summary --mode counters -o t.sluice -- cp input copy
 check_brief err
-check_has "$(cat err)" "threads spent "
-check_has "$(cat err)" " calls counted, not traced"
+check_words "$(cat err)" "threads spent" "calls counted"
 
 for mpi in $(mpi_list); do
 	for order in outside inside; do
@@ -72,11 +71,9 @@ for mpi in $(mpi_list); do
 		SLUICE_RUN_SUMMARY=yes "${command[@]}" >out 2>err || fail "$mpi $order: $(cat err)"
 		grep -E '^(sluice: |  [a-zA-Z])' err >brief || fail "$mpi $order: no report: $(cat err)"
 		check_brief brief
-		check_has "$(cat brief)" "sluice: 4 ranks ran "
-		check_has "$(head -n 1 brief)" ", wrote 1.25 MiB"
-		check_has "$(cat brief)" "  ranks      in I/O for "
-		check_has "$(cat brief)" "  MPI        read 1.25 MiB, wrote 1.25 MiB in "
-		check_has "$(cat brief)" " per rank ("
-		check_has "$(cat brief)" "  files      levels.dat (2.50 MiB, "
+		check_words "$(head -n 1 brief)" "4 ranks" "wrote 1.25 MiB"
+		check_words "$(grep "^  ranks " brief)" I/O
+		check_words "$(grep "^  MPI " brief)" "read 1.25 MiB" "wrote 1.25 MiB" "per rank"
+		check_words "$(grep "^  files " brief)" levels.dat "2.50 MiB"
 	done
 done

@@ -25,7 +25,7 @@ case_is "the node that completes the set merges"
 node 0
 check_eq "$(ls runs)" "job-nodes-sh.sluice.parts" "$this: after the first"
 check_has "$("$sluice" ls)" "unmerged" "$this"
-check_has "$("$sluice" ls)" "1 parts with 2 ranks; try 'sluice trace merge $work/runs/job-nodes-sh.sluice.parts" "$this"
+check_words "$("$sluice" ls)" "1 parts" "2 ranks" "sluice trace merge $work/runs/job-nodes-sh.sluice.parts"
 "$sluice" ls --json >ls.json
 check_eq "$(json_get ls.json '["unmerged"][0]["ranks"]')" 2 "$this: ranks"
 node 1

@@ -71,7 +71,7 @@ check_rc 2 "$sluice" model fit --rows testbed.csv --folds 1
 check_rc 3 "$sluice" model fit
 check_has "$(cat err)" "sluice model measure"
 check_rc 3 "$sluice" model recommend -n 256 -s 16M
-check_has "$(cat err)" "no model of this machine"
+check_words "$(cat err)" "no model"
 check_rc 3 "$sluice" model show nowhere.model
 check_rc 1 "$sluice" model fit --rows broken.csv
 check_has "$(cat err)" "broken.csv:2"
@@ -94,8 +94,8 @@ check_has "$(cat out)" "boxcox,centre,scale,pca"
 
 # predict: the terms and their sum
 check_rc 0 "$sluice" model predict -n 256 -s 15872K --param striping_factor=16
-check_has "$(cat out)" "256 ranks on 16 nodes write 15.5 MiB each (3.88 GiB in total), with striping_factor=16"
-check_has "$(cat out)" "16 aggregators, 15 full rounds and an incomplete one"
+check_words "$(cat out)" "256 ranks on 16 nodes" "15.5 MiB each" "3.88 GiB" striping_factor=16
+check_words "$(cat out)" "16 aggregators" "15 full rounds" incomplete
 check_rc 0 "$sluice" model predict -n 256 -s 15872K --param striping_factor=16 --json
 check_json out sluice.model/1
 python3 - <<'PYTHON' || fail "the prediction is not right: $(cat out)"
@@ -109,9 +109,9 @@ assert abs(d["seconds"] / truth - 1) < 0.25, (d["seconds"], truth)
 assert sum(t["count"] for t in d["terms"]) == 40
 PYTHON
 check_rc 0 "$sluice" model predict -n 16384 -s 16M
-check_has "$(cat out)" "outside the measured range"
+check_words "$(cat out)" outside range
 check_rc 2 "$sluice" model predict -n 256
-check_has "$(cat err)" "--ranks and --size"
+check_words "$(cat err)" --ranks --size
 check_rc 2 "$sluice" model predict -n 258 -N 16 -s 1M
 check_has "$(cat err)" "16 nodes"
 check_rc 2 "$sluice" model predict -n 256 -s 1M --param cb_nodes
@@ -127,7 +127,7 @@ check_has "$(cat err)" "sluice lab"
 # recommend: long accesses gain by fewer or more aggregators; what is found is what predict says
 check_rc 0 "$sluice" model recommend -n 512 -s 256M --param striping_factor=8 --param striping_unit=8M -o best.hints
 check_has "$(cat out)" "Predicted speedup"
-check_has "$(cat out)" "To apply it: sluice run --params best.hints"
+check_words "$(cat out)" "sluice run --params best.hints"
 check_rc 0 "$sluice" kb params check best.hints
 check_rc 0 "$sluice" model recommend -n 512 -s 256M --param striping_factor=8 --param striping_unit=8M --json
 check_json out sluice.model/1
@@ -153,7 +153,7 @@ cat >space.json <<'JSON'
 JSON
 check_rc 0 "$sluice" model recommend -n 512 -s 256M --space space.json
 check_has "$(cat out)" "of 9:"
-check_has "$(cat out)" "does not know alignment"
+check_words "$(cat out)" "not know" alignment
 check_rc 1 "$sluice" model recommend -n 512 -s 256M --space testbed.csv
 
 # what is best already is kept; so is what noise does not let us tell apart
@@ -161,12 +161,12 @@ check_rc 0 "$sluice" model recommend -n 512 -s 256M --space space.json --json
 best=($(python3 -c 'import json
 for p in json.load(open("out"))["settings"].items(): print("--param %s=%s" % p)'))
 check_rc 0 "$sluice" model recommend -n 512 -s 256M --space space.json "${best[@]}" -o none.hints
-check_has "$(cat out)" "No change recommended"
+check_words "$(cat out)" "No change"
 check_has "$(cat err)" none.hints
 [ ! -e none.hints ] || fail "settings that are not recommended were written"
 check_rc 0 "$sluice" model fit --rows noisy.csv "${quick[@]}" -o noisy.model
 check_rc 0 "$sluice" model recommend -m noisy.model -n 256 -s 16M --space space.json --param striping_factor=64
-check_has "$(cat out)" "No change recommended"
+check_words "$(cat out)" "No change"
 
 # an operation that was not benchmarked
 check_rc 0 "$sluice" model fit --rows lacking.csv "${quick[@]}" -o lacking.model

@@ -141,15 +141,15 @@ check_eq "$(ls dir)" "" "what a full disk leaves"
 check_rc 1 bench comm -n 2 --platform none --launcher "no-such-launcher -n {ranks}"
 check_has "$(cat err)" "no-such-launcher"
 check_rc 1 bench comm -n 2 --platform none --launcher env
-check_has "$(cat err)" "1 ranks instead of 2"
+check_words "$(cat err)" "1 ranks" 2
 check_rc 1 bench comm -n 2 --platform none --launcher false
 check_has "$(cat err)" "exit code 1"
 check_rc 1 bench storage -n 2 --dir nowhere --platform none
-check_has "$(cat err)" "--dir: nowhere: No such file"
+check_words "$(cat err)" --dir nowhere "No such file"
 check_rc 1 bench storage -n 2 --buffers 1T --dir dir --platform none
-check_has "$(cat err)" "the largest file takes"
+check_words "$(cat err)" "largest file"
 check_rc 1 bench storage -n 2 --dir dir --platform "on $mpi" --cache exceed
-check_has "$(cat err)" "use another --platform"
+check_words "$(cat err)" --platform
 check_rc 2 bench storage -n 2 --buffers 1000 --dir "$work" --cache bypass
 check_has "$(cat err)" "multiple of 4096"
 check_rc 2 bench storage -n two

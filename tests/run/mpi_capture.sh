@@ -137,17 +137,16 @@ levels() {
 	check_rc 0 mpi_run "$1" 2 levels -b 1000 -n 8 -d read -f kept
 	printf x | dd of=kept bs=1 seek=7777 conv=notrunc status=none
 	differ_in_nothing 1 "$1" 2 levels -b 1000 -n 8 -d read -f "$work/kept"
-	check_has "$(cat captured.err)" \
-		"levels: rank 1: independent-contiguous read of $work/kept: byte 7777 "
+	check_words "$(cat captured.err)" "rank 1" independent-contiguous read "$work/kept" "byte 7777"
 	# One rank that fails takes the others along, at once and with a sentence.
 	mkdir levels.dat.1
 	differ_in_nothing 1 "$1" 3 levels -F -f "$work/levels.dat"
-	check_has "$(cat captured.err)" "levels: rank 1: independent-contiguous write of $work/levels.dat.1: open: "
+	check_words "$(cat captured.err)" "rank 1" independent-contiguous write "$work/levels.dat.1" open
 	rm -rf levels.dat.*
 	check_rc 2 mpi_run "$1" 2 levels -l fast
-	check_has "$(cat err)" "levels: --level: there is no \"fast\""
+	check_words "$(cat err)" levels --level '"fast"'
 	check_rc 2 mpi_run "$1" 2 levels -H cb_nodes
-	check_has "$(cat err)" "\"cb_nodes\" is not KEY=VALUE"
+	check_words "$(cat err)" '"cb_nodes"' KEY=VALUE
 	check_rc 0 mpi_run "$1" 1 levels --help
 	check_has "$(cat out)" "--file-per-process"
 }

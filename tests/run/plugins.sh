@@ -96,8 +96,8 @@ check_eq "$(grep -v " overhead " found)" ""
 
 # An option that the plug-in does not like.
 recorded "$work/async_skeleton.so" --set plugin.async_skeleton.slow_us=often
-check_has "$(note refused async_skeleton 'not used')" "slow_us must be a number of microseconds"
-check_has "$(cat err)" "warning: plug-in async_skeleton failed to start: slow_us must be"
+check_words "$(note refused async_skeleton 'not used')" slow_us microseconds
+check_words "$(cat err)" warning async_skeleton slow_us
 
 # What cannot be had is refused, named with the place of the setting, and the rest goes on.
 printf '[plugins]\nload = nonsense\n[plugins.Posix]\nload = x\n' >"$SLUICE_ETC"
@@ -114,7 +114,7 @@ recorded "relative/x.so $work/async_skeleton.so"
 check_has "$(cat err)" "absolute path"
 check_eq "$(note report async_skeleton process/bytes)" 51214
 recorded "$work/missing.so"
-check_has "$(cat err)" "missing.so: cannot open shared object file"
+check_words "$(cat err)" missing.so "cannot open"
 "$CC" -shared -o none.so -x c /dev/null
 recorded "$work/none.so"
 check_has "$(cat err)" "sluice_plugin"
@@ -125,25 +125,25 @@ check_has "$(cat err)" "plug-in ABI 99"
 check_eq "$(note report async_skeleton process/bytes)" 51214
 broken hookless -DNO_BATCH
 recorded "$work/hookless.so"
-check_has "$(cat err)" "the required hook batch is missing"
+check_words "$(cat err)" hook batch missing
 broken kind -DKIND=5
 recorded "$work/kind.so"
 check_has "$(cat err)" "kind 5"
 broken fails -DSTART='return -13'
 recorded "$work/fails.so"
-check_has "$(cat err)" "plug-in fails failed to start: Permission denied"
+check_words "$(cat err)" "plug-in fails" "Permission denied"
 
 # Crashes, exits and hangs: when it is loaded, ...
 broken load_crash -DLOAD='abort()'
 recorded "$work/load_crash.so $work/async_skeleton.so"
-check_has "$(cat err)" "crashes when it is loaded: Aborted"
+check_words "$(cat err)" load_crash.so Aborted
 check_eq "$(note report async_skeleton process/bytes)" 51214
 broken load_exit -DLOAD='_exit(3)'
 recorded "$work/load_exit.so"
-check_has "$(cat err)" "exits the process that loads it"
+check_words "$(cat err)" load_exit.so exits
 broken load_hang -DLOAD='pause()'
 recorded "$work/load_hang.so"
-check_has "$(cat err)" "takes longer than 5 s"
+check_words "$(cat err)" load_hang.so "5 s"
 
 # ... and at work. Delivered and dropped are all that was produced.
 balance() {
@@ -154,23 +154,23 @@ balance() {
 }
 broken crash -DBATCH='raise(SIGSEGV)'
 recorded "$work/crash.so"
-check_has "$(note refused crash 'watcher ended early')" "was killed by signal 11 (Segmentation fault) in plug-in crash"
+check_words "$(note refused crash 'watcher ended early')" "signal 11 (Segmentation fault)" "plug-in crash"
 check_eq "$(note cost watcher 'calls delivered')" 0
 balance
 broken start_crash -DSTART='abort()'
 recorded "$work/start_crash.so"
-check_has "$(cat err)" "was killed by signal 6 (Aborted) in plug-in start_crash"
+check_words "$(cat err)" "signal 6 (Aborted)" "plug-in start_crash"
 balance
 broken leaves -DREPORT='_exit(0)'
 recorded "$work/leaves.so"
-check_has "$(cat err)" "ended with exit code 0 in plug-in leaves"
+check_words "$(cat err)" "exit code 0" "plug-in leaves"
 balance
 broken prints -DBATCH='printf("mine\n"); fflush(stdout); fputs("mine\n", stderr)'
 recorded "$work/prints.so"
 check_eq "$(cat err)" errors
 broken hang -DBATCH='for (;;) pause()'
 recorded "$work/hang.so"
-check_has "$(cat err)" "did not exit within 10 s and was killed in plug-in hang"
+check_words "$(cat err)" "10 s" killed "plug-in hang"
 balance
 
 # The watcher has nothing open that is the program's or the collector's, and does not outlive the latter.
@@ -226,7 +226,7 @@ check_eq "$(cat err)" ""
 inline --set plugin.inline_skeleton.least=4097
 check_eq "$(note applied inline_skeleton acts)" ""
 inline --set plugin.inline_skeleton.least=few
-check_has "$(cat err)" "inline_skeleton.so in 1 process: it failed to start: Invalid argument"
+check_words "$(cat err)" inline_skeleton.so "1 process" "Invalid argument"
 inline --set plugins.POSIX.load=
 check_eq "$(grep inline_skeleton found)" ""
 

@@ -51,7 +51,7 @@ number() {
 
 # ---- three directories: rounds, ground truth, jobs, rows in the store
 check_rc 0 probe --site site.ini --reference-every 300ms --jobs-every 5m --duration 700ms --json
-check_has "$(cat err)" '"a" and "b" are on the same device'
+check_words "$(cat err)" '"a"' '"b"' device
 python3 - out <<'EOF' || fail "numbers do not agree: $(cat out)"
 import json, sys
 d = json.load(open(sys.argv[1]))
@@ -91,7 +91,7 @@ check_rc 2 "$sluice" forecast probe a --per-rank
 check_rc 2 "$sluice" forecast probe a --all-to-all
 check_rc 2 "$sluice" forecast probe a --daily-limit 0
 check_rc 1 "$sluice" forecast probe a nowhere --duration 1s
-check_has "$(cat err)" 'target "nowhere": nowhere: No such file or directory'
+check_words "$(cat err)" target '"nowhere"' "No such file"
 check_rc 1 "$sluice" forecast probe lustre:a,ost=1 --duration 1s
 check_has "$(cat err)" liblustreapi
 check_rc 1 "$sluice" forecast probe ceph:a,pool=fast --duration 1s
@@ -203,7 +203,7 @@ check_eq "$(grep '^set' log | head -4 | tr '\n' ,)" \
 check_eq "$(grep -c illegal log || true)" 0
 check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "what is left"
 check_rc 1 standin env STANDIN_OST=9 "$sluice" forecast probe lustre:a,ost=3 --duration 1s
-check_has "$(cat err)" "was put on OST 9"
+check_words "$(cat err)" "OST 9"
 
 # ---- the scheduler that hangs
 wait "$hangs" || fail "a scheduler that hangs: $(cat hangs.err)"

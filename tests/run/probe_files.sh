@@ -33,7 +33,7 @@ atlas1-0 0.00851s 0.11085s 0.5206s 1.83079s
 ...
 TEXT
 check_rc 0 "$sluice" forecast import --system paper paper
-check_has "$(cat err)" "4 samples of 1 targets and 1 snapshots of jobs, paper"
+check_words "$(cat err)" "4 samples" "1 targets" "1 snapshots" paper
 check_rc 0 "$sluice" forecast export --system paper
 check_has "$(cat out)" "atlas1-0 0.00851s 0.11085s 0.5206s 1.83079s"
 check_has "$(cat out)" "resources_used.walltime = 03:55:35"
@@ -75,7 +75,7 @@ check_has "$(cat err)" "torn:$(($(wc -l <torn) + 1)):"
 	echo "atlas1-1 0.1 0.2s 0.3s 0.4s"
 } >bad
 check_rc 1 "$sluice" forecast import --system bad bad
-check_has "$(cat err)" 'bad:15: invalid cell "0.1"'
+check_words "$(cat err)" bad:15: cell '"0.1"'
 check_rc 3 "$sluice" forecast export --system bad
 check_rc 1 "$sluice" forecast import nowhere
 check_rc 3 "$sluice" forecast import /dev/null

@@ -46,7 +46,7 @@ check_eq "$(json_get out '["complete"]')" True
 
 # report and ls
 check_rc 0 "$sluice" report
-check_has "$(head -n 1 out)" "% of it in I/O"
+check_words "$(head -n 1 out)" I/O
 check_has "$(cat out)" "By layer"
 check_has "$(cat out)" "$work/output"
 check_rc 0 "$sluice" report --json

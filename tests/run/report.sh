@@ -62,15 +62,14 @@ python3 make.py run.txt
 # Each rank: 4 x (rank + 1) ms in H5Dwrite, 1 ms in the open, 1 ms in the close; none in MPI_Init.
 check_rc 0 "$sluice" report run.txt
 check_eq "$(cat err)" "" "stderr of report"
-check_eq "$(head -n 1 out)" "4 ranks on 2 hosts wrote 15.6 KiB in 18.0 ms of I/O, 18.0% of the run (12.0 ms per \
-rank, slowest rank 3: 18.0 ms); most time in H5Dwrite (83.3% of the I/O time) and on /data/out.h5 (100.0%)" "the verdict"
-check_has "$(cat out)" "ranks: 4 of 5 on 2 hosts, in I/O for 12.0 ms on average, from 6.00 ms (rank 0) to 18.0 ms (rank 3)"
-check_has "$(cat out)" "storage: read 62.5 KiB, wrote 62.5 KiB (4.00 times the requested bytes) in 32 calls; \
-requests of 0.98 KiB on average became accesses of 3.91 KiB; 62.5 KiB were read inside writes"
-check_has "$(cat out)" "sockets and pipes inside I/O calls: 16 calls, 800 us, part of the time of those"
-check_has "$(cat out)" "start or end processes (MPI_Init, fork): 4 calls, read 2.00 KiB, wrote 0 B in 4.00 ms"
-check_has "$(cat out)" "outside the ranks (launcher, scripts): 1 call, read 77 B"
-check_has "$(cat out)" "clock offset of node2: -1.50 us (collective calls, error up to 20 ns)"
+check_words "$(head -n 1 out)" "4 ranks on 2 hosts" "15.6 KiB" "18.0 ms" 18.0% "12.0 ms per rank" "rank 3: 18.0 ms" \
+	"H5Dwrite (83.3%" "/data/out.h5 (100.0%)"
+check_words "$(grep "^ranks: " out)" "4 of 5 on 2 hosts" "12.0 ms" "6.00 ms (rank 0)" "18.0 ms (rank 3)"
+check_words "$(grep "^storage: " out)" "read 62.5 KiB, wrote 62.5 KiB" "4.00 times" "32 calls" "0.98 KiB" "3.91 KiB"
+check_words "$(grep "^sockets " out)" "16 calls" "800 us"
+check_words "$(grep "MPI_Init, fork" out)" "4 calls" "read 2.00 KiB, wrote 0 B" "4.00 ms"
+check_words "$(grep "outside the ranks" out)" "1 call" "read 77 B"
+check_words "$(grep "node2: " out)" "-1.50 us" "collective calls" "20 ns"
 check_has "$(cat out)" "HDF5,MPI,POSIX  /data/out.h5"
 check_eq "$(grep -c /etc/mpi.conf out || true)" 0 "files of the start-up in the tables"
 check_eq "$(grep -c 'By rank' out || true)" 0 "tables by rank unasked"
@@ -116,7 +115,7 @@ check_rc 2 "$sluice" report --survey --by-rank run.txt
 printf 'hello\n' >input
 "$sluice" run --quiet -o plain.sluice -- dd if=input of=copy bs=2 status=none
 check_rc 0 "$sluice" report --by-rank plain.sluice
-check_has "$(cat err)" --by-rank
+check_words "$(cat err)" "MPI rank"
 check_eq "$(grep -c 'By rank' out || true)" 0 "a table of no ranks"
 check_rc 0 "$sluice" report --survey plain.sluice
 check_has "$(cat out)" "[FileSurveyor:POSIX] \"$work/copy\"/Accesses/Writing/Sequential = (3,3,3)"
@@ -140,10 +139,10 @@ def fact(what, **fields):
     return "\t".join(["#" + what] + ["%s=%s" % field for field in fields.items()])
 def note(kind, source, name, value, process=-1, time_ns=-1):
     return fact("note", time_ns=time_ns, process=process, host="node1", source=source, kind=kind, name=name, value=value)
-new = [note("anomaly", "reasoner", "process 0", "9 of 10 calls were very slow", 0, 1500000000),
+new = [note("anomaly", "reasoner", "process 0", "9 of 10", 0, 1500000000),
        note("applied", "read_ahead", "advice given", 12, 0),
-       note("degraded", "overhead", "counters", "too dear", 0, 2000000000),
-       note("refused", "mine", "abi", "it has ABI 7"),
+       note("degraded", "overhead", "counters", "too expensive", 0, 2000000000),
+       note("refused", "mine", "abi", "ABI 7"),
        note("report", "histogram", "POSIX/read/very slow", 9, 0),
        note("cost", "mine", "spent_ns", 2500000, 0),
        fact("statistic", number=0, host="node1", name="utilization/io", unit="%", reduction="mean", scale=10),
@@ -153,17 +152,17 @@ open("noted.txt", "w").write("\n".join(lines[:at] + new + lines[at:]) + "\n")
 PYTHON
 "$sluice" trace convert noted.txt noted.sluice
 check_rc 0 "$sluice" report noted.sluice
-check_has "$(cat out)" "  at 1.50 s, process 0, reasoner: process 0: 9 of 10 calls were very slow"
+check_words "$(cat out)" "1.50 s, process 0, reasoner: process 0: 9 of 10"
 check_has "$(cat out)" "  [read_ahead] advice given 12"
-check_has "$(cat out)" "  at 2.00 s, process 0, overhead: counters: too dear"
-check_has "$(cat out)" "  node1, mine: abi: it has ABI 7"
+check_words "$(cat out)" "2.00 s, process 0, overhead: counters: too expensive"
+check_words "$(cat out)" "node1, mine: abi: ABI 7"
 check_has "$(cat out)" "  [histogram] POSIX/read: very slow 9"
 check_has "$(cat out)" "  [mine] spent_ns 2.50 ms"
 check_has "$(cat out)" "  utilization/io  97.0%  97.0%  97.0%      -  node1"
 check_rc 0 "$sluice" report --json noted.sluice
 check_json out sluice.report/1
 check_eq "$(json_get out '["anomalies"][0]["time_ns"]')" 1500000000
-check_eq "$(json_get out '["refused"][0]["value"]')" "it has ABI 7"
+check_eq "$(json_get out '["refused"][0]["value"]')" "ABI 7"
 check_eq "$(json_get out '["applied"][0]["sum"]')" 12
 check_eq "$(json_get out '["plugins"][0]["spread"]["maximum"]')" 9
 check_eq "$(json_get out '["node"]["statistics"][0]["mean"]')" 97

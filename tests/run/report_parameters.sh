@@ -47,7 +47,7 @@ if recorded "$(mpi_program mpich levels)" mpiexec.mpich -n 4; then
 	says cb_nodes 2 1 no # cb_config_list is *:1
 	says romio_cb_write enable enable yes
 	says striping_factor 4 - no
-	check_has "$(cat report.txt)" "cb_nodes         levels.dat  2          1            4/4  not applied (ROMIO uses 1)"
+	check_words "$(grep "cb_nodes " report.txt | tr -s " ")" "cb_nodes levels.dat 2 1 4/4 not applied" ROMIO
 	check_has "$(cat brief)" "(2 of 4 applied)"
 	check_eq "$(json_get report.json '["applied"][1]["value"]')" params.json
 fi
@@ -58,7 +58,7 @@ for mpi in mpich openmpi; do
 	if recorded "$(mpi_program $mpi small_io)" mpiexec.$mpi -n 4; then
 		says alignment 0,4096 0,4096 yes
 		says transfer independent - yes
-		check_has "$(cat report.txt)" "HDF5 (3 of 3 datasets start at a multiple of 4096 bytes)"
+		check_words "$(grep alignment report.txt)" "HDF5 (3 of 3 datasets" "4096 bytes"
 	fi
 done
 
@@ -75,27 +75,27 @@ for mpi in mpich openmpi; do
 	[ -n "$program" ] || continue
 	aligned mpiexec.$mpi -n 2 "$program" a.h5 b.h5
 	says alignment 8192,65536 8192,65536 yes 2
-	check_has "$(grep alignment report.txt | tr -s " ")" "2 files 8192,65536 8192,65536 8/8 HDF5 (4 of 4 datasets start at a multiple of 65536 bytes)"
+	check_words "$(grep alignment report.txt | tr -s " ")" "2 files 8192,65536 8192,65536 8/8 HDF5 (4 of 4 datasets" "65536 bytes"
 	# In pages HDF5 takes any alignment, and heeds none.
 	aligned mpiexec.$mpi -n 2 "$program" paged.h5
 	says alignment 8192,65536 8192,65536 no
-	check_has "$(grep alignment report.txt)" "not applied (0 of 2 datasets start at a multiple of 65536 bytes)"
+	check_words "$(grep alignment report.txt)" "not applied (0 of 2 datasets" "65536 bytes"
 	# With one rank they are smaller than what is to be aligned.
 	aligned mpiexec.$mpi -n 1 "$program" small.h5
 	says alignment 8192,65536 8192,65536 unknown
-	check_has "$(grep alignment report.txt)" "unknown (no recorded dataset shows it)"
+	check_words "$(grep alignment report.txt)" unknown dataset
 done
 if mpi_has serial inject; then
 	aligned "$BUILD/mpi/serial/inject" serial.h5
 	says alignment 8192,65536 8192,65536 yes
-	check_has "$(grep alignment report.txt)" "HDF5 (read back from the file)"
+	check_words "$(grep alignment report.txt)" HDF5 file
 fi
 
 case_is "Open MPI's word proves nothing: the calls do"
 arguments=("${levels[@]}")
 if recorded "$(mpi_program openmpi levels)" mpiexec.openmpi -n 4; then
 	says cb_nodes - - no # it would lose data
-	check_has "$(cat report.txt)" "not applied (refused: ompio)"
+	check_words "$(grep "cb_nodes " report.txt)" "not applied" ompio
 	says romio_cb_write enable enable no
 	says striping_factor 4 4 no
 fi
@@ -107,13 +107,13 @@ fi
 sed -i 's/"romio_cb_write", "value": "enable"/"romio_cb_write", "value": "disable"/' params.json
 if recorded "$(mpi_program openmpi levels)" mpiexec.openmpi --mca io romio321 -n 4; then
 	says romio_cb_write disable disable yes
-	check_has "$(cat report.txt)" "ROMIO (4 of 4 ranks wrote)"
+	check_words "$(grep romio_cb_write report.txt)" ROMIO "4 of 4 ranks"
 fi
 
 case_is "a file of no parameters has all values read back"
 echo '{"schema": "sluice.params/1", "parameters": []}' >params.json
 if recorded "$(mpi_program mpich levels)" mpiexec.mpich -n 4; then
-	check_has "$(cat report.txt)" "no parameter was requested"
+	check_words "$(cat report.txt)" "no parameter"
 	check_eq "$(python3 -c 'import json
 rows = json.load(open("report.json"))["parameters"]
 print([r["effective"] for r in rows if r["name"] == "romio_cb_write"], any("honoured" in r for r in rows))')" \

@@ -53,7 +53,8 @@ id=$(knows "$(basename "$grep")" "$(build_id "$grep")" "$arguments" 1 "$good")
 
 case_is "it is suggested"
 looked 1 "$sluice" run
-check_eq "$(cat err)" "sluice: tuning found cb_nodes=4, which made the I/O of this program 2.30 times faster: run with --tune=apply, or see 'sluice kb show $id'"
+check_eq "$(wc -l <err)" 1 "$this: $(cat err)"
+check_words "$(cat err)" "found cb_nodes=4" "2.30 times" --tune=apply "sluice kb show $id"
 looked 1 "$sluice" run --quiet
 [ ! -s err ] || wrong "something is said: $(cat err)"
 looked 1 "$sluice" run --tune=off
@@ -62,7 +63,8 @@ looked 1 "$sluice" run --tune=off
 case_is "it is applied, and the program's own settings go before it"
 looked 0 "$sluice" run --tune=apply
 check_eq "$(cat out)" "sluice-parameters 1 application"
-check_eq "$(cat err)" "sluice: applied cb_nodes=4, which made the I/O of this program 2.30 times faster: see 'sluice kb show $id'"
+check_eq "$(wc -l <err)" 1 "$this: $(cat err)"
+check_words "$(cat err)" "applied cb_nodes=4" "2.30 times" "sluice kb show $id"
 "$sluice" report --json trace >report
 check_eq "$(json_get report '["applied"][0]["value"]')" "cb_nodes=4"
 check_eq "$(json_get report '["applied"][1]["value"]')" "knowledge base, entry $id"
@@ -81,18 +83,16 @@ check_eq "$(json_get report '["applied"][0]["value"]')" "cb_nodes=8"
 
 case_is "what the site forbids is not applied"
 SLUICE_PARAMS_FORBID=cb_nodes looked 1 "$sluice" run --tune=apply
-check_has "$(cat err)" "cb_nodes is not applied: params.forbid names it"
+check_words "$(cat err)" cb_nodes params.forbid
 
 case_is "other arguments"
 check_rc 0 "$sluice" run --tune=apply -o trace -- "${look[@]}" /dev/null
-check_has "$(cat err)" "applied cb_nodes=4"
-check_has "$(cat err)" "found with other arguments"
+check_words "$(cat err)" "applied cb_nodes=4" "other arguments"
 
 case_is "other code is for people to judge"
 knows cat 0123 "" 1 "$good" >/dev/null
 check_rc 0 "$sluice" run --tune=apply -o trace -- cat /dev/null
-check_has "$(cat err)" "tuning found cb_nodes=4"
-check_has "$(cat err)" "found with another version"
+check_words "$(cat err)" "found cb_nodes=4" "another version"
 "$sluice" report --json trace >report
 check_eq "$(json_get report '["applied"]')" "[]"
 
@@ -100,12 +100,12 @@ case_is "a broken entry, a broken store"
 knows true "$(build_id "$(readlink -f "$(type -P true)")")" "" 1 '{"nonsense' >/dev/null
 check_rc 0 "$sluice" run --tune=apply -o trace -- true
 check_eq "$(wc -l <err)" 1 "$this: $(cat err)"
-check_has "$(cat err)" "knowledge base, entry"
+check_words "$(cat err)" "knowledge base"
 cp store.db good.db
 head -c 5000 /dev/urandom >store.db
 check_rc 0 "$sluice" --set plugins.load= run --tune=apply -o trace -- true
 check_eq "$(wc -l <err)" 1 "$this: $(cat err)"
-check_has "$(cat err)" "no tuned parameters are applied"
+check_words "$(cat err)" "tuned parameters" applied
 check_rc 0 "$sluice" --set plugins.load= run -o trace -- true
 [ ! -s err ] || wrong "something is said: $(cat err)"
 cp good.db store.db

@@ -109,4 +109,4 @@ runs=$(json_get out '["runs"]')
 [ "$before" -lt "$runs" ] || fail "nothing was left to do"
 # The same with other options is another tuning.
 check_rc 0 "$sluice" tune --space space.json --runs 2 --no-check --resume -- ./program data
-check_has "$(cat err)" "starting a new one"
+check_words "$(cat err)" new

@@ -60,7 +60,7 @@ static void numbers_that_atoi_misreads_are_refused(void)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK(parsed("cb_buffer_size", bad[i])[0] == '!');
-	CHECK(strstr(parsed("cb_buffer_size", "2147483648"), "from 1024 to 2147483647"));
+	CHECK_WORDS(parsed("cb_buffer_size", "2147483648"), "1024|2147483647");
 	CHECK(strstr(parsed("cb_nodes", "4M"), "!cb_nodes: "));
 	CHECK(strstr(parsed("cb_nodes", "\x01\xff"), "\"??\""));
 	CHECK(strstr(parsed("cb_nodes", "\n"), "!cb_nodes: "));

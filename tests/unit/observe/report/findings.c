@@ -126,14 +126,11 @@ static void events_have_their_time_and_place(void)
 	note(1, "read_ahead", NOTE_APPLIED, "advice given", "10");
 	note(2, "read_ahead", NOTE_APPLIED, "advice given", "30");
 	text = rendered(render_events);
-	CHECK_TEXT(text, "\nAnomalies\n"
-			 "  at 1.00 s, process 0, reasoner: bad: slow calls\n"
-			 "  at 2.00 s, rank 0, reasoner: bad: slow calls\n"
-			 "  ... and 2 more (--top 4 shows all)\n"
-			 "\nRefused plug-ins\n"
-			 "  n0, mine: ABI 7\n"
-			 "\nApplied\n"
-			 "  [read_ahead] advice given (20,10,30)\n");
+	CHECK_WORDS(text, "1.00 s, process 0, reasoner: bad: slow calls|"
+			  "2.00 s, rank 0, reasoner: bad: slow calls|2 more|--top 4");
+	CHECK(!strstr(text, "3.00 s"));
+	CHECK(strstr(text, "\n  n0, mine: ABI 7\n"));
+	CHECK(strstr(text, "\n  [read_ahead] advice given (20,10,30)\n"));
 }
 
 static void reports_and_overheads_are_grouped(void)
@@ -148,11 +145,10 @@ static void reports_and_overheads_are_grouped(void)
 	note(1, "overhead", NOTE_COST, "guest_ns", "1500000");
 	note(1, "overhead", NOTE_COST, "guest_share", "0.00125");
 	text = rendered(render_findings);
-	CHECK_TEXT(text, "\nPlug-in reports (average,minimum,maximum)\n"
-			 "  [surveyor] POSIX \"/a\": Accesses (1.5,1,2), Sharing disjoint\n"
-			 "  [surveyor] POSIX \"/b\": Accesses 7\n"
-			 "\nOverhead of recording (average,minimum,maximum)\n"
-			 "  [overhead] time in the program 1.50 ms, share of the run time 0.12%\n");
+	CHECK(strstr(text, "(average,minimum,maximum)\n"
+			   "  [surveyor] POSIX \"/a\": Accesses (1.5,1,2), Sharing disjoint\n"
+			   "  [surveyor] POSIX \"/b\": Accesses 7\n\n"));
+	CHECK_WORDS(strstr(text, "[overhead]"), "1.50 ms|0.12%");
 }
 
 static void fields_of_a_group_continue_on_the_next_line(void)
@@ -184,8 +180,8 @@ static void a_long_report_is_cut_and_says_so(void)
 		note(1, i < 45 ? "long" : "short", NOTE_REPORT, names[i], "1");
 	}
 	text = rendered(render_findings);
-	CHECK(strstr(text, "  [long] n39: f 1\n  ... and 5 more of long (--top 45 shows all)\n"
-			   "  [short] n45: f 1\n"));
+	CHECK_WORDS(text, "[long] n39: f 1|5 more of long|--top 45|[short] n45: f 1");
+	CHECK(!strstr(text, "[long] n40"));
 }
 
 static void node_statistics_are_limited_to_the_time_of_io(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The parts of the command runner: reading a trace and cleaning up after a trial. The runner itself
- * needs the real command and is tested by tests/run/tune_bed.sh.
+ * needs the real command and is tested by tests/run/tune_trial.sh.
  */
 #include "tune/trial/command_runner.h"
 
