@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as a file of blocks: refused with a sentence, or the same after they were written
- * and read again.
+ * Reads arbitrary bytes as a file of blocks. They are rejected with an error message, or are the
+ * same after they were written and read again.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@ static const uint8_t key[OWNER_KEY_BYTES] = { 1, 2, 3 };
 
 static bool is_same_number(double a, double b)
 {
-	/* No job has that many of anything; the readers of listings take no numbers so long. */
+	/* Larger numbers are unrealistic, and the readers of job lists reject them. */
 	return a == b || (isnan(a) && isnan(b)) || a > 1e30;
 }
 
@@ -51,7 +51,7 @@ static bool is_same_snapshot(const struct jobs *a, const struct jobs *b)
 	return true;
 }
 
-/* Targets may come in another order, and those without samples not at all. */
+/* Targets may have another order, and those without samples are missing. */
 static bool is_same(const struct chronicle *a, const struct chronicle *b)
 {
 	for (size_t i = 0; i < a->target_count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as the file of another node: what is taken must be within its tables.
+ * Reads arbitrary bytes as the health file of another node. Accepted indices must be within their
+ * tables.
  */
 #include <stdint.h>
 #include <stdlib.h>

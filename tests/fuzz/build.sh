@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds all fuzzers with clang and libFuzzer in a tree of their own.
+# Builds all fuzzers with clang and libFuzzer in a separate build tree.
 set -eu
 command -v clang >/dev/null || { echo "skipped: clang is not installed"; exit 77; }
 tree=$BUILD-fuzz

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A settings file may hold anything: it must end in values that are valid and problems that are
- * said.
+ * Reads arbitrary bytes as a settings file. All resulting values must be valid, and problems must
+ * be reported.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void check_values(const struct config *config)
 	}
 }
 
-/* The same bytes as a value and as a command line, where parsers of their own meet them. */
+/* The same bytes as a value and as a command line, which have their own parsers. */
 static void try_parsers(const uint8_t *data, size_t n)
 {
 	AUTO_FREE char *text = xstrndup((const char *)data, n);

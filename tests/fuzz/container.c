@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as a container. Checksums would keep nearly all of them from the decoders, so an
- * input whose first byte is odd is taken as a list of blocks {type, version, size, ...} for which
- * a file with correct headers is made; the others are read as they are.
+ * Reads arbitrary bytes as a container. Checksums would keep nearly all inputs from the decoders.
+ * Therefore an input whose first byte is odd is a list of blocks {type, version, size, ...}, from
+ * which the fuzzer makes a file with correct headers. Other inputs are read unchanged.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define BATCHES_MAX 256 /* of 64 activities: a small input can hold very many */
+#define BATCHES_MAX 256 /* of 64 activities each: a small input can contain very many */
 
 static void block_add(struct buf *out, struct wire *in)
 {
@@ -78,7 +78,7 @@ static void trace_drain(const char *path, const struct trace_filter *filter)
 		n = trace_next(&trace, batch, 64, &err);
 		if (n <= 0)
 			break;
-		/* Whatever the file says, indices lie within their tables. */
+		/* Indices are within their tables for every input. */
 		for (ssize_t j = 0; j < n; j++)
 			if (batch[j].process >= trace.head.process_count ||
 			    batch[j].call >= trace.head.call_count ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as a table. What is accepted must hold together, and be the same after it was
- * written and read again.
+ * Reads arbitrary bytes as a table. An accepted table must be consistent, and must be the same
+ * after it was written and read again.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -50,7 +50,7 @@ static void compare(const struct dataset *a, const struct dataset *b)
 	}
 }
 
-/* Through a pipe, which must hold it all. */
+/* The bytes are passed through a pipe, which must hold all of them. */
 static void write_and_read(const struct dataset *dataset)
 {
 	struct dataset again = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as a forecaster. What is accepted must be able to answer for every target and
- * size, whatever the row.
+ * Reads arbitrary bytes as a forecaster. An accepted forecaster must give an answer for every
+ * target, size and row.
  */
 #include <math.h>
 #include <stdint.h>

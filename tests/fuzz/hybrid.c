@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as a hybrid model. What is accepted must be able to answer: any price, a
- * prediction and a recommendation.
+ * Reads arbitrary bytes as a hybrid model. An accepted model must give a price, a prediction and a
+ * recommendation.
  */
 #include <math.h>
 #include <stdint.h>

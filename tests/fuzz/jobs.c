@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a scheduler prints may be anything: every reader refuses it with a sentence and leaves the
- * jobs as they were, or adds jobs whose texts are whole and on one line.
+ * Reads arbitrary bytes as the output of a scheduler. Every reader rejects them with an error
+ * message and leaves the jobs unchanged, or adds jobs whose texts are complete and have no line
+ * breaks.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A description of a machine may hold anything: it is refused with a sentence, or accesses can be
- * counted on it, and what is written of it reads the same.
+ * Reads arbitrary bytes as the description of a machine. They are rejected with an error message;
+ * otherwise accesses can be counted on the machine, and its written description is read as the same
+ * machine.
  */
 #include <math.h>
 #include <stdint.h>

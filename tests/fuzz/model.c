@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as a model. What is accepted must be able to answer.
+ * Reads arbitrary bytes as a model. An accepted model must make predictions.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as a file of parameters. What is accepted must be as legal as if it had been
- * written by us: it is the same after it was written and read again, in every form that can hold
- * it, and what is handed to programs keeps to its lines and fields.
+ * Reads arbitrary bytes as a parameter file. Accepted parameters must be as valid as those that
+ * Sluice writes: they are the same after they were written and read again in every format that can
+ * hold them, and the text for programs keeps to its lines and fields.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void compare(const struct param_set *set, const struct param_form *form)
 		return;
 	if (param_set_read_text(&again, "again", buf_text(&text), text.len, note, NULL, &err) < 0)
 		abort();
-	/* A hints file holds hints alone. */
+	/* A hints file contains only hints. */
 	if (form != &param_hints && !param_set_equal(set, &again))
 		abort();
 	param_set_release(&again);

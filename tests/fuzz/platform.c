@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A description of a platform may hold anything: it is refused with a sentence, or the model gives
- * a time for every kernel on it.
+ * Reads arbitrary bytes as the description of a platform. They are rejected with an error message,
+ * or the simulator gives a time for every kernel.
  */
 #include <math.h>
 #include <stdint.h>

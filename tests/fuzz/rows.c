@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as rows of benchmarks: refused with a sentence, or the same after they were
- * written and read again.
+ * Reads arbitrary bytes as rows of benchmarks. They are rejected with an error message, or are the
+ * same after they were written and read again.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as a sealed file. The checksum would keep nearly all of them from the loaders, so
- * an input whose first byte is odd gets a correct one; the others are read as they are.
+ * Reads arbitrary bytes as a sealed file. The checksum would keep nearly all inputs from the
+ * loaders. Therefore an input whose first byte is odd gets a correct checksum. Other inputs are
+ * read unchanged.
  */
 #ifndef SLUICE_TESTS_FUZZ_SEALED_H
 #define SLUICE_TESTS_FUZZ_SEALED_H

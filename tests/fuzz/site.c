@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A description of a site may hold anything: it is refused with a sentence, or its classes are in
- * order and its targets have names.
+ * Reads arbitrary bytes as the description of a site. They are rejected with an error message, or
+ * the classes are in order and the targets have names.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as a space to search. What is accepted must hold together: points are numbers
- * and back, settling twice is settling once, and it is the same after it was written and read.
+ * Reads arbitrary bytes as a search space. An accepted space must be consistent: points can be
+ * converted to numbers and back, settling a point twice changes nothing, and the space is the same
+ * after it was written and read again.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arbitrary bytes as a trace in text form.
+ * Reads arbitrary bytes as a trace in the text format.
  */
 #include <stdint.h>
 #include <stdio.h>

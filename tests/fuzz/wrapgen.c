@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Any bytes as an annotated header: rows that every template can print, or an error that names a
- * line.
+ * Reads arbitrary bytes as an annotated header. The result is rows that every template can print,
+ * or an error that names a line.
  */
 #include <stdint.h>
 #include <stdlib.h>
