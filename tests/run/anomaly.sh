@@ -4,7 +4,7 @@
 # cycle. A cycle of one hour makes this exact: there is one cycle, at the end.
 . "$(dirname "$0")/libtest.sh"
 
-# Load of this machine must not explain what the test slows down: nobody looks at it.
+# The load of this machine must not explain what the test slows down, so node statistics are not sampled.
 cat >"$SLUICE_ETC" <<SETTINGS
 [plugins]
 load = histogram
@@ -18,21 +18,21 @@ cycle = 1h
 path = $work/store.db
 SETTINGS
 
-# slow FROM MS COUNT [OPTION]...: COUNT writes that take MS longer from call FROM on; the trace is t.sluice
+# slow FROM MS COUNT [OPTION]...: makes COUNT writes, which take MS longer from call FROM on; the trace is t.sluice
 slow() {
 	rm -rf t.sluice t.txt
 	SLOW_FROM=$1 SLOW_MS=$2 check_rc 0 "$sluice" "${@:4}" run -o t.sluice -- \
 		sh -c 'LD_PRELOAD=$LD_PRELOAD:$0 exec "$@"' "$prog/slow.so" "$prog/writes" alike "$3"
-	check_eq "$(cat out)" "$3" "what the program printed"
+	check_eq "$(cat out)" "$3" "output of the program"
 	"$sluice" trace convert t.sluice t.txt
 }
 
-# notes KIND NAME: how many notes of the trace
+# notes KIND NAME: prints the number of such notes in the trace
 notes() {
 	grep -c "^#note.*	kind=$1	name=$2	" t.txt || true
 }
 
-# Nothing happens: nothing is signalled, and the next run knows what is normal.
+# A normal run: nothing is signaled, and the next run knows what is normal.
 slow 100000 0 3000
 check_eq "$(notes anomaly '.*')" 0 "anomalies of a usual run"
 check_eq "$(notes report 'POSIX pwrite/normal')" 1 "reports on pwrite"
@@ -41,7 +41,7 @@ check_json out sluice.store/1
 check_eq "$(python3 -c 'import json
 print(max(r["calls"] for r in json.load(open("out"))["rows"] if r["call"] == "pwrite"))')" 3000 "calls that are known"
 
-# From the first call on it is known what is slow; no learning is needed.
+# The test knows from the first call on what is slow; no learning is needed.
 slow 0 2 60
 check_eq "$(notes anomaly 'process bad')" 1 "anomalies of the process"
 check_eq "$(notes anomaly 'node bad')" 1 "anomalies of the node"
@@ -50,19 +50,19 @@ order=$(grep '	kind=anomaly	' t.txt | sed 's/.*	name=\([a-z]*\) .*/\1/' | tr '\n
 check_eq "$order" "process node system " "order of the signals"
 check_words "$(grep '	name=process bad	' t.txt)" "60 of 60 calls" slow
 
-# Most of a run was slow, so it is learnt; all is forgotten, and the next run learns by itself.
+# Most of a run was slow, so slow calls count as normal. Everything is forgotten, and the next run learns again.
 check_rc 0 "$sluice" config store durations --forget
 check_rc 3 "$sluice" config store durations
 slow 1000 2 1100
-check_eq "$(notes anomaly 'process bad')" 1 "anomalies of a run that learnt by itself"
+check_eq "$(notes anomaly 'process bad')" 1 "anomalies of a run that learned by itself"
 check_eq "$(notes anomaly 'system bad')" 1 "anomalies of its system"
 
-# While the program runs: the signal comes before its end.
+# The signal comes while the program runs, not at its end.
 check_rc 0 "$sluice" config store durations --forget
 slow 2000 5 2200 --set reason.cycle=100ms --set reason.calls=5
 [ "$(notes anomaly 'process bad')" -ge 1 ] || fail "no anomaly while the program runs"
 [ "$(notes anomaly 'system bad')" -ge 1 ] || fail "no anomaly of the system while the program runs"
-python3 - <<'PYTHON' || fail "the anomaly was told at the end only"
+python3 - <<'PYTHON' || fail "the anomaly was signaled only at the end"
 import re
 text = open("t.txt").read()
 first = min(int(t) for t in re.findall(r"^#note\ttime_ns=(\d+)\t.*\tname=process bad\t", text, re.M))
@@ -70,7 +70,7 @@ last = max(int(t) for t in re.findall(r"^(\d+)\t.*\tpwrite\t", text, re.M))
 assert first < last, (first, last)
 PYTHON
 
-# The flight recorder: without an anomaly nothing is kept, with one exactly what the ring held (SIOX-AC-8).
+# The flight recorder keeps nothing without an anomaly, and with one exactly what the ring held (SIOX-AC-8).
 check_rc 0 "$sluice" config store durations --forget
 flight="--set capture.mode=flight --set flight.ring=50"
 slow 100000 0 3000 $flight
@@ -79,10 +79,10 @@ check_eq "$(notes anomaly '.*')" 0 "anomalies of that flight"
 slow 0 2 60 $flight
 check_eq "$(notes anomaly 'process bad')" 1 "anomalies of a flight"
 check_eq "$(grep -c '^[0-9]' t.txt || true)" 50 "calls of a flight with an anomaly"
-# They are the last of the run: the writes behind which close and what the program prints still fit.
+# These are the last calls of the run, including the close and the output of the program.
 python3 - <<'PYTHON' || fail "the calls are not the last of the flight in their order"
 rows = [l.split("\t") for l in open("t.txt") if l[0].isdigit()]
-# An inherited descriptor is numbered behind the call that first uses it, but starts with it.
+# An inherited descriptor has a number after that of the call that first uses it, but the same start.
 ids = [int(r[3]) for r in rows]
 starts = [int(r[0]) for r in rows]
 assert starts == sorted(starts), starts

@@ -20,13 +20,13 @@ SETTINGS
 
 cat >node <<'END'
 #!/bin/sh
-# node NAME COMMAND...: as if on another host, with a store of its own
+# node NAME COMMAND...: runs the command as if on another host, with its own store
 name=$1
 shift
 export MPI_LOCALNRANKS=1 SLUICE_SPOOL_DIR=$PWD/spool-$name SLUICE_STORE_PATH=$PWD/store-$name
 exec unshare --uts --fork sh -c 'hostname "$0" && exec "$@"' "$name" "$@"
 END
-# writes COUNT MS: so many writes, the last hundred of which take so much longer; then the node idles
+# writes COUNT MS: makes COUNT writes, the last hundred of which take MS longer; then the node idles
 cat >writes <<END
 #!/bin/sh
 SLOW_FROM=\$((\$1 - 100)) SLOW_MS=\$2 LD_PRELOAD=\$LD_PRELOAD:$prog/slow.so $prog/writes alike \$1
@@ -35,7 +35,7 @@ END
 chmod +x node writes
 mkdir spool-one spool-two
 
-case_is "the system is bad where one of its nodes is"
+case_is "the system is bad if one of its nodes is bad"
 timeout -k 5 "$limit" mpiexec.mpich -n 1 ./node one "$sluice" run -o both.sluice -- ./writes 2000 0 : \
 	-n 1 ./node two "$sluice" run -o both.sluice -- ./writes 2000 10 >out 2>err </dev/null ||
 	wrong "exit code $?: $(cat err)"
@@ -43,7 +43,7 @@ timeout -k 5 "$limit" mpiexec.mpich -n 1 ./node one "$sluice" run -o both.sluice
 [ ! -e both.sluice.parts ] || wrong "parts or a board are left: $(find both.sluice.parts)"
 "$sluice" trace convert both.sluice both.txt
 
-# anomalies HOST NAME: how many of that name were signalled there
+# anomalies HOST NAME: prints the number of anomalies of that name that were signaled on the host
 anomalies() {
 	grep -c "^#note.*	host=$1	source=reasoner	kind=anomaly	name=$2	" both.txt || true
 }

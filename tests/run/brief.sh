@@ -4,12 +4,12 @@
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
-# check_brief FILE: a short report, and nothing else that is not of the program
+# check_brief FILE: the file is a short report and holds no other messages of Sluice
 check_brief() {
 	local lines
 	lines=$(wc -l <"$1")
 	[ "$lines" -le 12 ] || fail "$lines lines: $(cat "$1")"
-	# The last line is a command and must be whole.
+	# The last line is a command and must not be truncated.
 	check_eq "$(head -n -1 "$1" | awk 'length > 100' | wc -l)" 0 "lines of more than 100 columns"
 	check_has "$(head -n 1 "$1")" "sluice: "
 	check_has "$(tail -n 1 "$1")" "  more       sluice report "
@@ -17,7 +17,7 @@ check_brief() {
 
 head -c 3000000 /dev/urandom >input
 
-# Unasked, and no terminal: nothing.
+# Without the option and without a terminal, no report is printed.
 check_rc 0 "$sluice" run -o t.sluice -- cp input copy
 check_eq "$(cat err)" "" "stderr of a run that is not watched"
 check_rc 0 "$sluice" run --summary --quiet -o t.sluice -- cp input copy
@@ -31,11 +31,11 @@ check_words "$(grep "^  POSIX " err)" "read 2.86 MiB" "wrote 2.86 MiB"
 check_words "$(grep "^  overhead " err)" collector
 check_eq "$(tail -n 1 err)" "  more       sluice report t.sluice" "the last line"
 
-# The command it names does what it says.
+# The command on the last line works.
 eval "$(tail -n 1 err | sed "s|  more       sluice|$sluice|")" >full
 check_has "$(cat full)" "By function"
 
-# On a terminal it comes by itself; the exit code stays the program's.
+# On a terminal the report is printed by default, and the exit code is that of the program.
 if command -v script >/dev/null; then
 	rc=0
 	TERM=dumb script -qec "'$sluice' run -o t.sluice -- sh -c 'exit 3'" /dev/null </dev/null >tty || rc=$?
@@ -59,7 +59,7 @@ print(rows["sent"]["bytes_written"], rows["sent"]["bytes_read"], rows["input"]["
 PYTHON
 )" "2500000 0 2500000" "bytes written to and read from the files of a copy"
 
-# Counted calls are said to be.
+# The report says that calls were only counted.
 check_rc 0 "$sluice" run --summary --mode counters -o t.sluice -- cp input copy
 check_brief err
 check_words "$(cat err)" "threads spent" "calls counted"

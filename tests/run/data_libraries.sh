@@ -4,7 +4,7 @@
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
-# Bytes: of two thousand random steps, each read and write has those that HDF5 itself says.
+# Bytes: each read and write of two thousand random steps has the size that HDF5 reports.
 if mpi_has serial sizes; then
 	check_rc 0 "$sluice" run -o sizes.sluice "$BUILD/mpi/serial/sizes"
 	cp out said
@@ -12,7 +12,7 @@ if mpi_has serial sizes; then
 	[ "$(wc -l <said)" -gt 500 ] || fail "only $(wc -l <said) reads and writes"
 	diff said recorded >difference || fail "sizes differ: $(head -5 difference)"
 
-	# Handles: a dataset that was given back once of twice is still known, and its end is recorded once.
+	# Handles: a dataset that was closed once of twice is still known, and its end is recorded once.
 	calls=$("$sluice" print sizes.sluice)
 	made=$(sed -nE 's/.* (ID[0-9:.]+) +HDF5 +H5Dcreate2\(.*/\1/p' <<<"$calls")
 	last=$(grep ' H5Dwrite(' <<<"$calls" | tail -1)
@@ -23,7 +23,7 @@ else
 	echo "libraries: note: no program for HDF5"
 fi
 
-# A call that fails is recorded as such, and prints what it prints without us, once.
+# A failed call is recorded as failed, and prints the same error once, as without Sluice.
 cat >fails.c <<'C'
 #include <hdf5.h>
 int main(void)
@@ -34,7 +34,7 @@ C
 if flags=$(pkg-config --cflags --libs hdf5-serial 2>/dev/null); then
 	# shellcheck disable=SC2086
 	"${CC:-cc}" -o fails fails.c $flags
-	# What HDF5 prints holds a thread and the time of day.
+	# The messages of HDF5 contain a thread and the time of day.
 	same="s/thread [0-9]*/thread/; s/time = .* [0-9:]* [0-9]*/time/"
 	check_rc 7 ./fails
 	sed "$same" err >bare
@@ -43,7 +43,7 @@ if flags=$(pkg-config --cflags --libs hdf5-serial 2>/dev/null); then
 	check_has "$("$sluice" print fails.sluice)" 'H5Fopen(HDF5/descriptor/filename="'"$work"'/missing.h5"' "the call that failed"
 fi
 
-# Requests of PnetCDF: each that was started is completed once, beneath the call that waited for it.
+# Requests of PnetCDF: each one is completed once, below the call that waited for it.
 for mpi in $(mpi_list); do
 	mpi_has "$mpi" pnetcdf || continue
 	check_rc 0 "$sluice" run -o requests.sluice -- mpiexec."$mpi" -n 2 "$BUILD/mpi/$mpi/pnetcdf"

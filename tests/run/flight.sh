@@ -2,13 +2,13 @@
 # The flight recorder writes no calls to the trace without an anomaly, and after one exactly the calls that it held.
 . "$(dirname "$0")/libtest.sh"
 : "${SOURCE:?names the source tree}" "${CC:=cc}"
-# What is killed leaves its spools behind.
+# A killed collector leaves its spools behind.
 export SLUICE_SPOOL_DIR=$work/spool
 mkdir "$SLUICE_SPOOL_DIR"
 
 "$CC" -Wall -Wextra -Werror -shared -fPIC -I"$SOURCE/include" -o detector.so \
 	"$SOURCE/tests/prog/plugins/detector.c"
-# 1000 writes, an anomaly, a pause until we let it go on, 500 writes more.
+# The program makes 1000 writes and an anomaly, pauses until the test lets it continue, and makes 500 more writes.
 cat >program.c <<'EOF'
 #include <fcntl.h>
 #include <unistd.h>
@@ -40,19 +40,19 @@ mode = flight
 ring = 300
 [reason]
 cycle = 100ms
-# On a node that is known to be busy, slow calls would be no anomaly.
+# On a node that is known to be busy, slow calls would not be an anomaly.
 [stats]
 period = 0
 EOF
 
-# flight NAME: a number of the recorder's report
+# flight NAME: prints a number of the recorder's report
 flight() {
 	"$sluice" trace convert --format text t.sluice t.txt
 	sed -n "s|^#note.*source=flight_recorder.*name=$1	value=||p" t.txt
 	rm t.txt
 }
 
-# Without an anomaly: files and processes, and no call.
+# Without an anomaly, the trace has files and processes, but no calls.
 mkfifo go
 (sleep 0.2 && : >go) &
 sed -i 's/trigger/nothing/' program.c && "$CC" -O1 -o calm program.c
@@ -64,7 +64,7 @@ check_eq "$(flight 'calls/held')" 300
 [ "$(flight calls/seen)" -ge 1500 ] || fail "calls seen: $(flight calls/seen)"
 check_eq "$(($(flight calls/overwritten) + 300))" "$(flight calls/seen)"
 
-# shipped_wait: starts the program and waits until calls of it have been shipped; its pid is in $run
+# shipped_wait: starts the program and waits until calls of it have been shipped; sets $run to its pid
 shipped_wait() {
 	rm -f t.sluice
 	timeout "$limit" "$sluice" run -o t.sluice -- ./program &
@@ -75,7 +75,7 @@ shipped_wait() {
 	done
 }
 
-# With one: the 300 calls before it, in their order, and none after.
+# With an anomaly, the trace has the 300 calls before it, in order, and none after it.
 shipped_wait
 : >go
 rc=0
@@ -95,7 +95,7 @@ check_eq "$(($(flight calls/overwritten) + 600))" "$(flight calls/seen)"
 grep -q 'kind=anomaly.*name=process bad' t.txt || fail "the anomaly is not noted: $(grep '#note' t.txt)"
 grep -q 'kind=anomaly.*name=system bad' t.txt || fail "the anomaly did not reach the system"
 
-# A collector that is killed: only what was shipped comes back.
+# If the collector is killed, only the shipped calls are recovered.
 shipped_wait
 kill -KILL "$(pgrep -P $run -x sluice)"
 : >go
@@ -104,6 +104,6 @@ wait $run || true
 check_has "$(cat out)" "300 calls"
 check_eq "$("$sluice" print t.sluice | wc -l)" 300
 
-# Nobody to detect anything: the user is told.
+# Without a plug-in that detects anomalies, the user gets a warning.
 timeout "$limit" "$sluice" --set plugins.load= run --mode flight -o t.sluice -- true 2>err
 check_words "$(cat err)" plug-in anomalies

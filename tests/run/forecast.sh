@@ -5,7 +5,7 @@
 . "$(dirname "$0")/libtest.sh"
 
 # Three targets for a day and a half, probes every minute (in windows of 20 minutes), writes every 10 minutes. Target c
-# is busy at the very end, a and b are idle. In the half day after it ("more") probes tell nothing any more.
+# is busy at the very end, a and b are idle. In the following half day ("more"), probes no longer predict anything.
 python3 - <<'PYTHON'
 import math, random
 random.seed(3)
@@ -43,7 +43,7 @@ PYTHON
 end=$((1520700000 + 2159 * 60))
 quick=(--method logistic --history 20m --folds 4)
 
-# misuse
+# Invalid options are errors.
 check_rc 2 "$sluice" forecast guess
 check_has "$(cat err)" guess
 check_rc 2 "$sluice" forecast now train
@@ -54,7 +54,7 @@ check_has "$(cat err)" soon
 check_rc 2 "$sluice" forecast train --folds 1
 check_rc 2 "$sluice" forecast train --days -1
 
-# nothing to go by, and what to do about it
+# Missing data: the error says what to do.
 check_rc 3 "$sluice" forecast
 check_words "$(cat err)" "no model" "$XDG_DATA_HOME/sluice/forecast.model"
 check_rc 3 "$sluice" forecast train
@@ -67,7 +67,7 @@ check_rc 3 "$sluice" forecast train --system other
 check_words "$(cat err)" store little
 check_rc 3 "$sluice" forecast train --since 2001-01-01 --until 2001-01-02
 
-# train: the only system of the store needs no name
+# train: a system need not be named if the store has only one.
 check_rc 0 "$sluice" forecast train "${quick[@]}"
 check_has "$(cat err)" "$XDG_DATA_HOME/sluice/forecast.model"
 grep -q '^ *1.00 GiB  *3  *3  *648 ' out || fail "no line of 1 GiB: $(cat out)"
@@ -84,7 +84,7 @@ PYTHON
 check_rc 0 "$sluice" forecast train "${quick[@]}" --input rows.txt -o filed.model
 check_eq "$(head -c 31 filed.model)" '{"schema": "sluice.forecaster/1'
 
-# this minute: what was seen last counts
+# now: the most recent probes decide.
 check_rc 0 "$sluice" forecast now --until "$end"
 grep -q '^oss-c  *1.00 GiB  *busy ' out || fail "oss-c is not busy: $(cat out)"
 grep -q '^oss-a  *1.00 GiB  *idle .* logistic  *0 ns$' out || fail "oss-a is not idle: $(cat out)"
@@ -101,7 +101,7 @@ for f in json.load(open("out"))["forecasts"]:
     assert abs(f["expected_s"] - (f["busy"] * f["busy_s"] + (1 - f["busy"]) * f["idle_s"])) < 1e-6, f
 PYTHON
 
-# old probes: shares answer, and it is told
+# Old probes: the forecast uses the shares of states, and a warning says so.
 check_rc 3 "$sluice" forecast --until $((end + 3600)) --json
 check_eq "$(json_get out '["is_stale"]')" True
 check_eq "$(json_get out '["forecasts"][0]["is_model"]')" False
@@ -109,7 +109,7 @@ check_words "$(cat err)" "newest probe" "1 h 0 min"
 check_rc 3 "$sluice" forecast
 check_has "$(cat err)" "no recent probe"
 
-# damaged and foreign models
+# Damaged files and files of other programs are not read as models.
 head -c 2000 filed.model >cut.model
 check_rc 1 "$sluice" forecast -m cut.model
 check_has "$(cat err)" "sluice forecast train"
@@ -117,7 +117,7 @@ echo garbage >garbage.model
 check_rc 1 "$sluice" forecast -m garbage.model
 check_has "$(cat err)" "garbage.model"
 
-# evaluate: methods beside baselines; the rows for others
+# evaluate: compares methods with baselines, and writes the rows for other programs.
 check_rc 0 "$sluice" forecast evaluate --method logistic,hidden,persistence,majority --history 20m -k 4 --days 1 --csv rows.csv --per-target
 check_has "$(cat out)" blocked
 grep -q '^ *oss-b  *1073741824  *hidden ' out || fail "no line of oss-b: $(cat out)"
@@ -138,7 +138,7 @@ PYTHON
 check_rc 2 "$sluice" forecast evaluate --method svm,nope
 check_rc 2 "$sluice" forecast evaluate --days 9
 
-# watch: trains where there is none, keeps what is good, finds out what is not
+# watch: trains a missing model, keeps a good one, and detects a bad one.
 watch=(forecast watch --once -m watched.model "${quick[@]}" --drift-window 100)
 check_rc 0 "$sluice" "${watch[@]}" --until "$end" --json
 check_eq "$(json_get out '["reason"]') $(json_get out '["generation"]')" "missing 1"
@@ -151,7 +151,7 @@ check_eq "$(json_get out '["reason"]') $(json_get out '["generation"]')" "drift 
 [ -f watched.model.previous ] || fail "the model before is gone"
 check_rc 2 "$sluice" forecast watch --once --simulate titan
 
-# without --once it goes on until it is told to stop
+# Without --once, watch continues until it is interrupted.
 "$sluice" forecast watch -m watched.model --every 200ms >watched.txt 2>&1 &
 watcher=$!
 for _ in $(seq $polls); do

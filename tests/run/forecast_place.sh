@@ -4,7 +4,7 @@
 # according to the parameters that it writes, and the simulation reports all metrics.
 . "$(dirname "$0")/libtest.sh"
 export SLUICE_STORE_PATH=$work/store.db
-# A generated Cori of four targets, in the middle of its second day.
+# A simulated Cori with four targets, in the middle of its second day.
 of="--simulate cori --max-targets 4"
 
 check_rc 0 "$sluice" forecast train $of --method logistic -k 4 -o model
@@ -23,7 +23,7 @@ most_extra = 1.2
 least = 0.5
 END
 
-# ---- shares: they sum up, stay within the limits, and follow the chances
+# Shares sum up to 1, stay within the limits, and follow the probabilities.
 for rule in equal classes expected hedged; do
 	check_rc 0 "$sluice" forecast place $now --site site.ini --total 1000000007 --stripe 64K --rule $rule --json
 	check_json out sluice.forecast/1
@@ -51,7 +51,7 @@ check_rc 0 "$sluice" forecast place $now --site site.ini --total 4G
 check_has "$(cat out)" 'rule "hedged"'
 check_words "$(cat out)" "site here" "0.5 to 1.2 times"
 
-# ---- policy: targets that are not allowed get nothing; nothing allowed, or no way to do it, is told
+# Policy: targets that are not allowed get nothing. It is an error if no target is allowed or the limits are infeasible.
 sed 's/^least = .*/allow = cscratch-[123]/' site.ini >some.ini
 check_rc 0 "$sluice" forecast place $now --site some.ini --total 3G --json
 check_eq "$(json_get out '["allowed"]')" 3
@@ -67,7 +67,7 @@ check_has "$(cat err)" "3.00 MiB"
 check_rc 3 "$sluice" forecast place $of --total 1G
 check_words "$(cat err)" "no model"
 
-# ---- the actuator: 40 new files lie where the shares say
+# Placement: 40 new files are distributed according to the shares.
 check_rc 0 "$sluice" forecast place $now --site some.ini --total 4G --rule expected --params params.json --json
 cp out shares.json
 mkdir data
@@ -82,7 +82,7 @@ assert sum(held) == 40
 assert all(abs(n - 40 * t["share"]) < 2 for n, t in zip(held, p))
 END
 
-# ---- simulation: every metric is named, and an oracle gains
+# Simulation: the report has every metric, and the oracle is faster.
 check_rc 0 "$sluice" forecast simulate $of --method logistic -k 4 --days 1 --repeat 5 --feedback 0,1 --json
 check_json out sluice.forecast/1
 python3 - out <<'END' || fail "the simulation is wrong: $(head -c 3000 out)"

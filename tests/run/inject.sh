@@ -38,20 +38,20 @@ cat >all.json <<'END'
  {"name": "chunk_size", "value": "1,256"}, {"name": "chunk_size", "value": 2048, "file": "b.h5"}]}
 END
 
-# injected ORDER MPI N ARGUMENT...: ranks of tests/mpi/inject; what they print is in out, each line once: as all ranks
-# say the same, no key has two values
+# injected ORDER MPI N ARGUMENT...: runs ranks of tests/mpi/inject; out has each line that they print once. All ranks
+# print the same values, so no key occurs twice.
 injected() {
 	local order=$1 command
 	shift
 	rm -f -- *.h5 *.h5part *.plain
 	mpi_order "$order" "$1" "$2" inject "${@:3}"
 	check_rc 0 timeout -k 5 "$limit" "${command[@]}"
-	check_eq "$(cat err)" "${warnings-}" "what $* says on stderr"
+	check_eq "$(cat err)" "${warnings-}" "stderr of $*"
 	sort -u out >all && mv all out
 	check_eq "$(sed 's/=.*//' out | uniq -d)" "" "values that ranks differ in"
 }
 
-# has LINE...: the program says so; lacks PART...: nothing of it
+# has LINE...: the program printed these lines; lacks PART...: no line contains these parts
 has() {
 	local line
 	for line; do
@@ -66,7 +66,7 @@ lacks() {
 	done
 }
 
-# told FUNCTION FILE REQUESTED EFFECTIVE...: the records say so, one of each rank at least
+# told FUNCTION FILE REQUESTED EFFECTIVE...: at least one record of each rank has these values
 told() {
 	check_trace "$@" <<'END'
 function, name, requested, effective = arguments[0], arguments[1], arguments[2], arguments[3:]
@@ -83,7 +83,7 @@ is_ompio() {
 	[ "$mpi${OMPI_MCA_io-}" = openmpi ]
 }
 
-# What was asked for in H5Tuner's words (H5T-AC-1, H5T-AC-2).
+# Parameters in a file of H5Tuner (H5T-AC-1, H5T-AC-2).
 sample() {
 	local file nodes=32
 	is_ompio && nodes=!ompio
@@ -101,8 +101,8 @@ sample() {
 	placed 65536
 }
 
-# placed BOUNDARY: where datasets are. Of each that is in one piece there is one record by every rank, and it says what
-# the program sees. Chunks have no place.
+# placed BOUNDARY: checks the offsets of datasets. Every rank has one record of each contiguous dataset, with the offset
+# that the program sees. Chunked datasets have no offset.
 placed() {
 	check_trace "$1" out <<'END'
 seen = {}
@@ -118,7 +118,7 @@ same(Counter((c.rank, base(c), tuple((c.hints or "").split(";"))) for c in sets)
 END
 }
 
-# Everything at once, and the data is what it was without (H5T-AC-3).
+# All parameters at once: the data is the same as without them (H5T-AC-3).
 everything() {
 	unset SLUICE_PARAMS_FILE
 	injected bare "$mpi" 2 a.h5 b.h5
@@ -128,7 +128,7 @@ everything() {
 	SLUICE_PARAMS_FILE=$work/all.json SLUICE_PARAMS_ALLOW=semantics injected outside "$mpi" 2 a.h5 b.h5
 	has "a.h5 access alignment=0,65536 sieve=131072 meta=8192 small=4096 cache=8388608 libver=1"
 	has "a.h5 grid chunk=1,256 fill=1" "a.h5 old chunk=1,256 fill=1" "b.h5 grid chunk=1,512 fill=1"
-	# Filters need all ranks, and have chunks of their own.
+	# Filters need all ranks and have their own chunks.
 	has "a.h5 packed chunk=1,1024 fill=1" "a.h5 packed collective"
 	has "a.h5 grid independent" "b.h5 old independent" "a.h5 hint romio_ds_write=disable"
 	for file in a b; do
@@ -145,7 +145,7 @@ same(sets, {("chunk_size=2048;fill_time=never", "alloc_time=incr;chunk_size=1,51
 END
 }
 
-# Aggregators: OMPIO loses data with several, so it gets no such hint; ROMIO does, also that of Open MPI.
+# Aggregators: OMPIO loses data with several of them, so it gets no such hint. ROMIO does, also in Open MPI.
 aggregators() {
 	local requested="cb_buffer_size=1048576;cb_config_list=*:2;cb_nodes=2;romio_ds_write=disable"
 	if is_ompio; then
@@ -158,7 +158,7 @@ aggregators() {
 	fi
 }
 
-# What the program sets itself: gives way, or stays, as the user says.
+# Values that the program sets itself are replaced or kept, as params.authority says.
 authority() {
 	export SLUICE_PARAMS_FILE=$work/all.json SLUICE_PARAMS_ALLOW=semantics
 	injected outside "$mpi" 2 own a.h5
@@ -170,7 +170,7 @@ authority() {
 	unset SLUICE_PARAMS_FILE SLUICE_PARAMS_ALLOW
 }
 
-# A rank outside of the run gets nothing, and then nobody does: half a hint ends a job.
+# If one rank of the job is not recorded, no rank gets parameters: hints on some ranks only would end the job.
 outsider() {
 	local program=$BUILD/mpi/$mpi/inject
 	rm -f -- *.h5 *.plain
@@ -181,24 +181,24 @@ outsider() {
 	lacks independent romio_ds_write=disable
 }
 
-# Without any recording the parameters count just the same.
+# Parameters are applied without recording, too.
 unrecorded() {
 	SLUICE_PARAMS_FILE=$work/all.json SLUICE_PARAMS_ALLOW=semantics SLUICE_CAPTURE_MODE=off injected outside "$mpi" 2 a.h5
 	has "a.h5 grid chunk=1,256 fill=1" "a.h5 grid independent" "a.h5 hint romio_ds_write=disable"
 	has "a.h5 access alignment=0,65536 sieve=131072 meta=8192 small=4096 cache=8388608 libver=1"
 }
 
-# Nothing is asked for, but to be told: then places are told beside the rest.
+# With an empty parameter file, effective values and offsets are only recorded.
 asked() {
 	echo '{"schema": "sluice.params/1", "parameters": []}' >none.json
 	SLUICE_PARAMS_FILE=$work/none.json injected outside "$mpi" 2 a.h5
 	check_trace <<'END'
 sets = [c for c in calls if c.function == "H5D_parameters"]
-same(len(sets), 6, "datasets that are told of")
+same(len(sets), 6, "recorded datasets")
 for call in sets:
     pairs = dict(pair.split("=") for pair in call.hints.split(";"))
     must(pairs["chunk_size"] == "contiguous" and pairs["size"] == "8192" and int(pairs["offset"]) > 0 or
-         pairs["chunk_size"] == "1,1024" and "offset" not in pairs, "what is told", call, call.hints)
+         pairs["chunk_size"] == "1,1024" and "offset" not in pairs, "recorded values", call, call.hints)
 END
 }
 

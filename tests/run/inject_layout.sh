@@ -16,7 +16,7 @@ cat >params.json <<'END'
  {"name": "ceph_stripe_count", "value": 2}]}
 END
 
-# Every way to make a file, and what must be as without us.
+# The program creates files in every possible way; its results must be the same as without Sluice.
 cat >makes.py <<'END'
 import ctypes, os, stat, sys
 os.umask(0o027)
@@ -45,7 +45,7 @@ print(libc.open(None, os.O_CREAT | os.O_WRONLY, 0o600), ctypes.get_errno())
 print(sorted(os.listdir("data")))
 END
 
-# makes [ARGUMENT...]: what the program prints is in out, what was done to files in log
+# makes [ARGUMENT...]: runs the program; its output is in out, the calls on files are in log
 makes() {
 	rm -rf data log
 	mkdir data
@@ -55,7 +55,7 @@ makes() {
 makes env
 cp out expected
 
-# ---- an ordinary file system
+# On an ordinary file system nothing is done.
 makes "$sluice" run -p params.json -o trace --
 diff expected out || fail "the program sees something else"
 [ ! -e log ] || fail "done on an ordinary file system: $(cat log)"
@@ -63,7 +63,7 @@ check_eq "$("$sluice" print trace | grep -c _parameters || true)" 0 "records of 
 
 export LD_PRELOAD=$prog/lustreapi.so STANDIN_ROOT=$work/data STANDIN_LOG=$work/log
 
-# ---- Lustre
+# Lustre: stripes are set when the file is created.
 export STANDIN_MAGIC=0x0BD00BD0
 makes "$sluice" run -p params.json -o trace --
 diff expected out || fail "Lustre: the program sees something else"
@@ -71,7 +71,7 @@ check_eq "$(cat log)" "create plain.dat 1048576 -1 4 0
 create wide.dat 1048576 -1 8 0
 create at.dat 1048576 -1 4 0
 create stream.dat 1048576 -1 4 0
-create creat.dat 1048576 -1 4 0" "what liblustreapi was asked for"
+create creat.dat 1048576 -1 4 0" "requests to liblustreapi"
 "$sluice" print trace | grep posix_parameters >told
 check_eq "$(wc -l <told)" 5
 check_has "$(grep /wide.dat told || sed -n 2p told)" 'hint/set="striping_factor=8;striping_unit=1048576"' "effective stripes"
@@ -79,12 +79,12 @@ makes "$sluice" run --mode off -p params.json --
 diff expected out || fail "unrecorded: the program sees something else"
 check_eq "$(wc -l <log)" 5 "files made with recording off"
 
-# ---- a library that fails, aloud, is not heard
+# The error output of a library that fails is suppressed.
 STANDIN_FAILS=1 makes "$sluice" run -p params.json -o trace --
 diff expected out || fail "failing: the program sees something else"
-check_eq "$(cat err)" "" "what is said on stderr"
+check_eq "$(cat err)" "" "stderr"
 
-# ---- CephFS: no step may be illegal
+# CephFS: every step is legal.
 export STANDIN_MAGIC=0x00C36400
 makes "$sluice" run -p params.json -o trace --
 diff expected out || fail "CephFS: the program sees something else"
@@ -95,7 +95,7 @@ set stripe_count 2"
 check_eq "$(grep -c illegal log || true)" 0 "illegal steps in: $(cat log)"
 check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" "ceph_object_size=3145728;ceph_stripe_unit=1572864" "effective layout"
 
-# ---- new files over pools: one in three is slow
+# New files are spread over pools; every third pool is slow.
 cat >spread.json <<'END'
 {"schema": "sluice.params/1", "parameters": [
  {"name": "spread_osts", "value": "3*2,7,9"}, {"name": "striping_factor", "value": 2, "file": "wide.dat"},
@@ -109,7 +109,7 @@ check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" 'spread_pools=
 SLUICE_PARAMS_ALLOW=layout makes "$sluice" run -p spread.json -o trace --
 [ ! -e log ] || fail "pools that are not allowed: $(cat log)"
 
-# ---- over targets of Lustre: a stripe each, two for the wide one, none twice in a file
+# New files are spread over Lustre targets: one stripe each, two for the wide file, no target twice in a file.
 export STANDIN_MAGIC=0x0BD00BD0
 makes "$sluice" run -p spread.json -o trace --
 diff expected out || fail "targets: the program sees something else"
@@ -117,17 +117,17 @@ check_eq "$(cut -d ' ' -f 2- log)" "plain.dat 1048576 3
 wide.dat 1048576 7 9
 at.dat 1048576 3
 stream.dat 1048576 3
-creat.dat 1048576 7" "what liblustreapi was asked for"
+creat.dat 1048576 7" "requests to liblustreapi"
 "$sluice" print trace | grep posix_parameters >told
 check_has "$(sed -n 2p told)" 'spread_osts=7,9;striping_factor=2;striping_unit=1048576"' "what was requested"
 check_eq "$(grep -c 'hint/set="spread_osts=' told)" 5 "files whose targets are read back"
 "$sluice" report trace | grep -A 9 '^Parameters' >report
 check_has "$(grep spread_osts report)" "1/1" "targets in the report"
-# Targets that are not there, and a library that cannot choose: the plain open.
+# Missing targets, or a library that cannot choose targets: the file is opened as without Sluice.
 sed 's/"3\*2,7,9"/"99"/' spread.json >none.json
 makes "$sluice" run -p none.json -o trace --
 diff expected out || fail "no such target: the program sees something else"
-check_eq "$(cat err)" "" "what is said on stderr"
+check_eq "$(cat err)" "" "stderr"
 check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" 'spread_osts=!failed' "the refusal"
 ln -sf "$prog/lustreold.so" lib/liblustreapi.so.1
 makes "$sluice" run -p spread.json -o trace --

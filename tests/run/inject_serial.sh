@@ -18,13 +18,13 @@ END
 cp params.json semantics.json
 sed -i 's/"parameters": \[/&{"name": "coll_metadata_ops", "value": "on"}, {"name": "fill_time", "value": "never"},/' semantics.json
 
-# ---- serial HDF5: with lists of its own, and with the default
+# Serial HDF5, with property lists of the program and with the default list.
 if mpi_has serial inject; then
 	check_rc 0 "$BUILD/mpi/serial/inject" a.h5
 	cp out bare
 	mv a.h5 bare.h5
 	check_rc 0 "$sluice" run -p params.json -o trace "$BUILD/mpi/serial/inject" a.h5
-	check_eq "$(cat err)" "" "what is said on stderr"
+	check_eq "$(cat err)" "" "stderr"
 	check_eq "$(cat out)" "a.h5 access alignment=0,65536 sieve=131072 meta=2048 small=2048 cache=2097152 libver=0
 a.h5 grid chunk=1,512 fill=2
 a.h5 old chunk=1,128 fill=2
@@ -38,20 +38,20 @@ files = [c for c in calls if c.function == "H5F_parameters"]
 same({c.name for c in files},
      {"alignment=0,65536;coll_metadata_ops=!serial;sieve_buf_size=131072;transfer=independent"}, "requested of files")
 must(all("alignment=0,65536" in c.hints.split(";") and base(c) == "a.h5" for c in files), "effective", *files)
-same(Counter(c.relation.function for c in files), {"H5Fcreate": 1, "H5Fopen": 1}, "calls that are told of")
-same(len([c for c in calls if c.function == "H5D_parameters"]), 3, "datasets that are told of")
+same(Counter(c.relation.function for c in files), {"H5Fcreate": 1, "H5Fopen": 1}, "recorded calls")
+same(len([c for c in calls if c.function == "H5D_parameters"]), 3, "recorded datasets")
 same([c for c in calls if c.function == "MPI_File_parameters"], [], "files of MPI")
 END
-	# Asked for nothing, but to be told what counts.
+	# With an empty parameter file, the values are only recorded.
 	echo '{"schema": "sluice.params/1", "parameters": []}' >none.json
 	check_rc 0 "$sluice" run -p none.json -o trace "$BUILD/mpi/serial/inject" a.h5
 	diff bare out || fail "a run without parameters differs"
 	check_trace <<'END'
 same({(c.function, c.name or "") for c in calls if "_parameters" in c.function},
-     {("H5F_parameters", ""), ("H5D_parameters", "")}, "what is told of")
-must(any("alignment=1,1" in c.hints for c in calls if c.function == "H5F_parameters"), "defaults are told")
+     {("H5F_parameters", ""), ("H5D_parameters", "")}, "recorded calls")
+must(any("alignment=1,1" in c.hints for c in calls if c.function == "H5F_parameters"), "defaults are recorded")
 END
-	# Without us, and with a file that is none (H5T-AC-5).
+	# Without Sluice, and with an invalid parameter file (H5T-AC-5).
 	check_rc 0 env SLUICE_DISABLE=1 "$sluice" run -p params.json -o trace "$BUILD/mpi/serial/inject" a.h5
 	diff bare out || fail "switched off: the program differs"
 	: >empty.xml
@@ -63,10 +63,10 @@ END
 	done
 fi
 
-# ---- Python, which has an HDF5 of its own
+# Python has its own copy of HDF5.
 if $python -c 'import h5py' 2>/dev/null; then
-	# HDF5 makes no file whose user block does not fit its alignment: then the block stays. Data without a place has
-	# none, though HDF5 says 65535 of it.
+	# HDF5 does not create a file whose user block does not match its alignment: then the block is kept. Data without
+	# storage has no offset, although HDF5 reports 65535 for it.
 	cat >block.py <<'END'
 import h5py
 early = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -96,10 +96,10 @@ with h5py.File("python.h5") as f:
 END
 	check_rc 0 "$sluice" run -p params.json -o trace $python io.py
 	check_eq "$(cat out)" "(1, 512) (0, 65536)
-4095" "what Python sees"
+4095" "values in Python"
 fi
 
-# ---- below NetCDF and PnetCDF
+# Parameters work below NetCDF and PnetCDF.
 for mpi in $(mpi_list); do
 	for program in netcdf pnetcdf; do
 		mpi_has "$mpi" $program || continue
@@ -107,7 +107,7 @@ for mpi in $(mpi_list); do
 		check_trace $program <<'END'
 layer = {"netcdf": "NetCDF", "pnetcdf": "PnetCDF"}[arguments[0]]
 files = [c for c in calls if c.function == "MPI_File_parameters"]
-must({c.rank for c in files} == {0, 1}, "ranks that are told of")
+must({c.rank for c in files} == {0, 1}, "recorded ranks")
 must(any(c.relation.cause_in(layer) for c in files), "files that %s opens" % layer, *files)
 for call in files:
     same(call.name, "cb_buffer_size=1048576;romio_ds_write=disable", "requested")
@@ -119,8 +119,8 @@ END
 	done
 done
 
-# ---- names: a prefix is added once, and nobody else sees it (H5T-AC-6). The page is added to by hand: the catalogue
-# has only Blue Gene's.
+# A prefix of file names is added once, and is invisible to others (H5T-AC-6). The test adds it to the control page,
+# because the catalog has only the prefix of Blue Gene.
 cat >prefix.py <<'END'
 import os, sys
 name = os.environ["SLUICE_SPOOL"] + "/control"
@@ -131,7 +131,7 @@ with open(name, "r+b") as page:
 END
 echo '{"schema": "sluice.params/1", "parameters": []}' >none.json
 
-# prefixed LINE FILE: by two ranks of MPICH
+# prefixed LINE FILE: two ranks of MPICH open the file
 prefixed() {
 	printf '%b' "$1" >line
 	check_rc 0 "$sluice" run -p none.json -o "$work/trace" -- sh -c \
@@ -149,7 +149,7 @@ must(opens and all(base(c) in ("a.h5", "a.h5.plain") and ":" not in c.file for c
 END
 	prefixed 'prefix\t*\t*\tdriver\tnfs:' ufs:b.h5
 	check_has "$(cat out)" "b.h5 hint romio_filesystem_type=UFS"
-	# Blue Gene's is for GPFS alone: elsewhere ROMIO refuses to open anything by it.
+	# The prefix of Blue Gene is for GPFS only: on other file systems ROMIO fails to open such names.
 	prefixed 'prefix\t*\t*\tbglockless\tbglockless:' c.h5
 	check_has "$(cat out)" "c.h5 hint romio_filesystem_type=UFS"
 	check_has "$("$sluice" print trace | grep -m 1 MPI_File_parameters)" "bglockless=!gpfs"

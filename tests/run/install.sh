@@ -20,24 +20,24 @@ for file in include/sluice/sluice.h include/sluice/plugin.h share/man/man1/sluic
 	share/doc/sluice/README.md share/doc/sluice/docs/plugins.md; do
 	[ -s "$root/$file" ] || fail "$file is not installed"
 done
-# A kernel for each MPI that the build has it for.
+# There is a kernel for each MPI of the build.
 check_rc 0 "$root/bin/sluice" kernel
 for program in "$BUILD"/mpi/*/vpic_io; do
 	[ -x "$program" ] || continue
 	mpi=$(basename "$(dirname "$program")")
 	grep -q "^vpic .*\<$mpi\>" out || fail "vpic_io of $mpi is not installed: $(cat out)"
 done
-# Descriptions of platforms are found from where they stand.
+# Descriptions of platforms are found relative to the program.
 check_rc 0 "$root/bin/sluice" lab reproduce table3
 library=$(find "$root" -name libsluice.so)
 for file in libsluice-link.a sluice-link.flags; do
-	[ -s "$(dirname "$library")/$file" ] || fail "$file is not beside libsluice.so"
+	[ -s "$(dirname "$library")/$file" ] || fail "$file is not next to libsluice.so"
 done
-# An example of a plug-in, by what is installed alone.
+# The example plug-in can be built with the installed files alone.
 example=$(find "$root" -name async_skeleton.c)
 ${CC:-cc} -shared -fPIC -I "$root/include" -o mine.so "$example" || fail "the example does not compile"
 check_rc 0 "$root/bin/sluice" --set "plugins.load=$work/mine.so" run -- true
-check_eq "$(cat err)" "" "what a run with the example says"
+check_eq "$(cat err)" "" "stderr of a run with the example"
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$root" -name sluice.pc)")
 check_eq "$("$root/bin/sluice" version)" "sluice $(pkg-config --modversion sluice)" "version of the package"
@@ -55,7 +55,7 @@ END
 cmake -S user -B user/build -DCMAKE_PREFIX_PATH="$root" >cmake.log 2>&1 || fail "$(cat cmake.log)"
 check_eq "$(cat user/build/found)" "$root/bin/sluice
 $library
-$root/include" "what find_package gives"
+$root/include" "values of find_package"
 
 # Uninstalling removes the listed files and the directories of Sluice, and nothing else.
 echo mine >stage/opt/sluice/share/sluice/mine

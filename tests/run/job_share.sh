@@ -5,14 +5,14 @@
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 
-# as RANK SIZE [LOCALS] -- COMMAND...: what a launcher would set
+# as RANK SIZE [LOCALS] -- COMMAND...: sets the variables that a launcher would set
 as() {
 	local rank=$1 size=$2 locals=${3:-$2}
 	shift 4
 	env PMI_RANK="$rank" PMI_SIZE="$size" MPI_LOCALNRANKS="$locals" SLUICE_JOB="${job_name:-test-$$}" "$@"
 }
 
-case_is "one trace of four plain programs"
+case_is "four programs without MPI share one trace"
 for rank in 0 1 2 3; do
 	echo "input $rank" | as $rank 4 4 -- "$sluice" run -o trace -- sh -c "cat; echo said >&2; sleep 0.3; exit $rank" \
 		>"out.$rank" 2>"err.$rank" &
@@ -31,10 +31,10 @@ cp trace seen/seen.sluice
 "$sluice" ls --json seen >ls.json
 check_eq "$(json_get ls.json '["runs"][0]["exit_status"]')" 1 "$this: exit status"
 check_eq "$(json_get ls.json '["runs"][0]["complete"]')" True "$this: complete"
-# A shell each, and what it starts.
+# Each rank is a shell with child processes.
 check_eq "$(json_get ls.json '["runs"][0]["processes"]')" 12 "$this: processes"
 
-case_is "the last one tells, once"
+case_is "the last rank prints one summary"
 rm -f trace
 for rank in 0 1 2; do
 	as $rank 3 3 -- "$sluice" run --summary -o trace -- sleep 0.3 2>"err.$rank" &
@@ -52,7 +52,7 @@ check_eq "$(ls runs | wc -l)" 1 "$this: runs"
 check_has "$(cat ls.out)" "complete" "$this"
 rm -rf runs
 
-case_is "another form"
+case_is "the trace can have another format"
 for rank in 0 1; do
 	as $rank 2 2 -- "$sluice" run -f text -o trace.txt -- cat /dev/null &
 done
@@ -60,18 +60,18 @@ wait
 check_has "$(head -c 200 trace.txt)" "sluice" "$this"
 check_eq "$(ls | grep -c partial || true)" 0 "$this: leftovers"
 
-case_is "a program that is not there"
+case_is "a missing program is an error of its rank only"
 for rank in 0 1; do
 	check_rc 127 as $rank 2 2 -- "$sluice" run -o trace -- nonsense-program
 done
 [ -z "$(ls "$spools")" ] || wrong "spools are left: $(ls "$spools")"
 
-case_is "a rank that never joins is not waited for by those who have gone"
+case_is "ranks do not wait for a rank that never joins"
 rm -f trace
 as 0 2 2 -- timeout "$limit" "$sluice" run -o trace -- true || wrong "exit code $?"
 trace_wait
 
-# collectors: the collectors of this test. They are in a session of their own; other tests have other spools.
+# collectors: prints the collectors of this test. They are in their own session; other tests have other spools.
 collectors() {
 	local pid
 	for pid in $(pgrep -f "^$sluice run -o trace"); do
@@ -82,7 +82,7 @@ collectors() {
 		fi
 	done
 }
-# That of the case before may still be about to end.
+# The collector of the previous case may not have ended yet.
 for try in $(seq $polls); do
 	[ -n "$(collectors)" ] || break
 	sleep 0.05
@@ -114,7 +114,7 @@ wait
 check_rc 0 "$sluice" trace recover "$spools"/sluice-*
 check_eq "$("$sluice" print trace --file /etc/passwd 2>/dev/null | grep -c open)" 4 "$this: opens"
 
-case_is "sharing fails: each has a collector of its own, and the last one merges the parts"
+case_is "sharing fails: each rank has its own collector, and the last one merges the parts"
 job_name=blocked-$$
 as 0 2 2 -- "$sluice" run -o trace -- sh -c 'while [ ! -e joined ]; do sleep 0.05; done' &
 for try in $(seq $polls); do
@@ -125,7 +125,7 @@ done
 as 1 2 2 -- "$sluice" run -o trace -- sh -c ': >joined'
 wait
 rm trace
-# Anybody could have made it, so nobody trusts it.
+# Anybody could have created this directory, so it is not trusted.
 mkdir -m 755 "$blocked"
 for rank in 0 1; do
 	as $rank 2 2 -- "$sluice" run -o trace -- sh -c "cat /etc/hostname; exit $rank" >"out.$rank" || check_eq $? $rank "$this: exit code"
@@ -136,7 +136,7 @@ trace_now
 [ ! -e trace.parts ] || wrong "parts are left: $(ls trace.parts)"
 check_eq "$("$sluice" print trace --file /etc/hostname | grep -c open)" 2 "$this: opens"
 
-case_is "inside of a run that goes on, a rank is just executed"
+case_is "inside a run, a rank is only executed"
 rm -rf trace inner
 "$sluice" run -o trace -- env PMI_RANK=0 PMI_SIZE=2 MPI_LOCALNRANKS=2 SLUICE_JOB=nested "$sluice" run -o inner -- cat /etc/hostname >out
 check_eq "$(cat out)" "$(cat /etc/hostname)" "$this: output"

@@ -32,8 +32,8 @@ job_wait_for() {
 	wrong "the job did not start: $(cat err)"
 }
 
-# job_end: waits for the end of the job, but not for ever. Its exit code is the launcher's, and with MPICH a matter
-# of luck.
+# job_end: waits for the end of the job, with a time limit. The exit code is that of the launcher, which is random with
+# MPICH.
 job_end() {
 	local try
 	for try in $(seq $polls); do
@@ -53,7 +53,7 @@ for mpi in mpich openmpi; do
 			case_is "$mpi, sluice run $order, SIG$signal"
 			job_begin $order $mpi wait
 			job_wait_for waiting
-			# A terminal sends SIGINT to all; others send SIGTERM to the first.
+			# A terminal sends SIGINT to the whole group; other senders signal only the first process.
 			[ $signal = INT ] && to=-$pid || to=$pid
 			kill -$signal -- "$to"
 			job_end
@@ -65,7 +65,7 @@ for mpi in mpich openmpi; do
 	case_is "$mpi, a rank's sluice run is killed"
 	job_begin inside $mpi orphaned
 	job_wait_for orphan
-	# Open MPI notices, Hydra waits for the program that lives on and needs to be told.
+	# Open MPI notices this. Hydra waits for the program, which still runs and has to be ended.
 	[ $mpi = openmpi ] || kill -TERM "$pid"
 	job_end
 	kill -KILL "$(cat orphan)" 2>/dev/null || true

@@ -38,14 +38,14 @@ check_has "$(cat out)" "I/O 1.42 s -> 610 ms"
 check_rc 1 "$sluice" kb show 4711
 check_has "$(cat err)" 4711
 
-# One entry's parameters in every form, which `sluice params` reads.
+# The parameters of one entry can be exported in every format that `sluice kb params` reads.
 for form in xml json hints shell; do
 	check_rc 0 "$sluice" kb export "$id" --format "$form"
 	cp out "entry.$form"
 done
 check_json entry.json sluice.params/1
 check_rc 0 "$sluice" kb params convert entry.xml --format json
-# XML has them by layers.
+# XML groups them by layer.
 names='["parameters"].__len__(), sorted(p["name"] + p["value"] for p in d["parameters"])'
 check_eq "$(json_get out "$names")" "$(json_get entry.json "$names")" "XML and JSON of an entry"
 check_has "$(cat entry.hints)" "cb_config_list *:4"
@@ -54,12 +54,12 @@ check_has "$(cat entry.shell)" "lfs setstripe -c 4 'a'\\''b.h5'"
 check_rc 2 "$sluice" kb export --format xml
 check_rc 2 "$sluice" kb export "$id" --format yaml
 
-# Out and in again is the same, elsewhere as here. What is pinned here stays as it is.
+# An export can be imported here and elsewhere without changes. Pinned entries are not replaced.
 check_rc 0 "$sluice" kb export
 cp out all.json
 check_rc 0 env SLUICE_STORE_PATH="$work/other.db" "$sluice" kb import all.json
 check_rc 0 env SLUICE_STORE_PATH="$work/other.db" "$sluice" kb export
-# Numbers are those of a store.
+# Ids are local to a store.
 check_eq "$(sed 's/"id": [0-9]*//g' out)" "$(sed 's/"id": [0-9]*//g' all.json)" "knowledge that was elsewhere"
 sed 's/"gain_high": 3.1/"gain_high": 4.5/; s/"gain_high": 2.6/"gain_high": 2.9/' all.json >changed.json
 check_rc 0 "$sluice" kb import changed.json
@@ -73,7 +73,7 @@ check_rc 0 "$sluice" kb import changed.json
 check_rc 0 "$sluice" kb list --json
 check_eq "$(json_get out '["entries"][0]["gain_high"]')" 4.5 "what was unpinned"
 
-# Nonsense is refused with the entry, and nothing of the file is taken in.
+# Invalid input is rejected with the number of the entry, and nothing of the file is imported.
 refused() {
 	python3 -c 'import json, sys
 d = json.load(open("known.json"))

@@ -71,7 +71,7 @@ pieces_of() {
 	echo $(($(stat -c %s "rank-$1") / 4))
 }
 
-# trace_now: the trace exists and the spools are gone when mpiexec has returned
+# trace_now: when mpiexec has returned, the trace exists and the spools are removed
 trace_now() {
 	[ -f trace ] || wrong "there is no trace after mpiexec has returned: $(cat err)"
 	[ -z "$(ls "$spools")" ] || wrong "spools are left: $(ls "$spools")"

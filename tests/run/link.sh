@@ -9,7 +9,7 @@ archive=$BUILD/libsluice-link.a
 sources=$(cd "$(dirname "$0")/.." && pwd)
 cc=${CC:-cc}
 
-# calls TRACE FUNCTION-REGEX: what was called with which values, without what differs from run to run
+# calls TRACE FUNCTION-REGEX: prints the calls and their values, without values that differ from run to run
 calls() {
 	"$sluice" print "$1" | sed -E 's/^[0-9.]+ +ID[0-9:.]+ +//' |
 		sed -E 's/filehandle=[0-9]+/filehandle=H/; s/(mmap.*)result=[0-9]+/\1result=R/; s/ ID[0-9:. ID]+$/ LINKED/; s/collective=[0-9a-f]+/collective=C/' | grep -E "$2"
@@ -22,8 +22,8 @@ same() { # what preloaded-trace linked-trace function-regex least
 	diff preloaded.txt linked.txt >difference || fail "$1: the traces differ: $(cat difference)"
 }
 
-# Dynamic and static, on the program's own calls. A static program shows what libc does beneath a stream as well, under
-# libc's own names for the calls.
+# Dynamic and static programs record their own calls. A static program also shows the calls that libc makes below a
+# stream, under libc's internal names.
 own='^(POSIX|STDIO) +(open|write|pwrite|lseek|read|dup|fsync|mmap|munmap|close|fopen|fread|fseek|fprintf|fclose|unlink)\('
 $cc -O2 -o linked "$sources/prog/linked.c" "@$flags" "$archive" 2>messages || fail "cannot link: $(cat messages)"
 check_eq "$(cat messages)" "" "messages of the linker"
@@ -34,43 +34,43 @@ same "dynamic" preload.sluice linked.sluice "$own" 18
 check_rc 0 "$sluice" run -o static.sluice ./static file
 check_eq "$(cat err)" "" "warnings about a static program that has the wrappers"
 same "static" preload.sluice static.sluice "$own" 18
-check_has "$("$sluice" print --tree static.sluice)" "    __read(" "what libc does beneath a stream"
+check_has "$("$sluice" print --tree static.sluice)" "    __read(" "calls of libc below a stream"
 
-# Files that are made elsewhere, and go from there: in a static program as in any other.
+# Files of a static program can be placed in other directories and are removed from there.
 mkdir d0
 echo "{\"schema\": \"sluice.params/1\", \"parameters\": [{\"name\": \"spread_directories\", \"value\": \"$work/d0\"}]}" >spread.json
 SLUICE_PARAMS_ALLOW=semantics check_rc 0 "$sluice" run -p spread.json -o static.sluice ./static file
 check_has "$("$sluice" report static.sluice | grep '^  spread_directories ')" " $work/d0  $work/d0 " "files of a static program"
-check_eq "$(ls d0)" "" "what a static program leaves"
+check_eq "$(ls d0)" "" "files that a static program leaves behind"
 
-# Where both are there the preloaded library records, and only it. What a linked wrapper passes on it sees under the
-# name of the function with a va_list.
+# If both are present, only the preloaded library records. It sees the calls of linked wrappers under the names of the
+# functions with a va_list.
 check_rc 0 "$sluice" run -o both.sluice ./linked file
 same "both" preload.sluice both.sluice "${own/fprintf|/}" 17
 check_eq "$("$sluice" print both.sluice | grep -c ' pwrite(')" 1 "records of one call"
 
-# Without `sluice run` nothing is recorded and nothing is different.
+# Without `sluice run` nothing is recorded, and the program behaves the same.
 check_rc 0 ./static file
 check_rc 0 ./linked file
 
-# MPI-IO: position, bytes, the link to the open and the error value by both ways, under each MPI. The program refers to
-# none of the libraries that have wrappers but are not there (HDF5, NetCDF).
+# MPI-IO under each MPI: both kinds of wrappers record position, bytes, the link to the open and the error value. The
+# program does not refer to the libraries that have wrappers but are missing (HDF5, NetCDF).
 for mpi in $(mpi_list); do
 	"mpicc.$mpi" -O2 -I"$sources/mpi" -o blocking "$sources/mpi/blocking.c" "@$flags" "$archive" 2>messages ||
 		fail "$mpi: cannot link: $(cat messages)"
 	check_eq "$(cat messages)" "" "messages of the linker under $mpi"
 	check_rc 0 "$sluice" run -o preload.sluice -- mpiexec."$mpi" -n 1 "$BUILD/mpi/$mpi/blocking"
 	check_rc 0 "$sluice" run --linked -o linked.sluice -- mpiexec."$mpi" -n 1 ./blocking
-	# What the library does inside such a call is seen only by preloading.
+	# Only preloading records what the library does inside such a call.
 	same "$mpi" preload.sluice linked.sluice '^MPI +MPI_File_(read|write|open|close|seek|set_view|delete)' 10
 	check_has "$(cat linked.txt)" "MPI_File_write_at(MPI/quantity/BytesToWrite=" "position and bytes under $mpi"
 	check_has "$(grep "MPI_File_write_at(" linked.txt)" "LINKED" "link to the open under $mpi"
-	# What a program sends goes straight to MPI, also where messages are asked for.
+	# Messages of the program are not recorded, even if messages are requested.
 	check_rc 0 "$sluice" run --linked --messages -o asked.sluice -- mpiexec."$mpi" -n 1 ./blocking
 	same "$mpi with messages" linked.sluice asked.sluice '^MPI ' 10
 done
 
-# Where MPI itself is an archive, what is inside its calls is seen as well: the very messages that the model has.
+# If MPI itself is a static archive, its internal calls are recorded, too: exactly the messages that the model counts.
 archive_mpi=$($cc -print-file-name=libmpich.a)
 if [ -e "$archive_mpi" ] && needs=$(pkg-config --static --libs-only-l mpich 2>/dev/null); then
 	# shellcheck disable=SC2046,SC2086
@@ -82,7 +82,7 @@ if [ -e "$archive_mpi" ] && needs=$(pkg-config --static --libs-only-l mpich 2>/d
 	check_eq "$("$prog/internals" linked.sluice cases 2)" "equal 2 of 2" "messages of MPICH as an archive"
 fi
 
-# Parameters are applied by what is linked in as well, in a program whose HDF5 is serial.
+# Linked wrappers apply parameters, too; here in a program with a serial HDF5.
 if flags_hdf5=$(pkg-config --cflags --libs hdf5-serial 2>/dev/null); then
 	# shellcheck disable=SC2086
 	$cc -O2 -I"$sources/mpi" -o inject "$sources/mpi/inject.c" "@$flags" "$archive" $flags_hdf5 2>messages ||

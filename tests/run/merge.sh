@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# sluice trace merge: parts that were left, parts that are none, and what it says about them.
+# sluice trace merge: merges parts that were left behind, and reports files that are not parts.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 
-# node NUMBER [ARGUMENTS...]: two of four ranks, as if on a node of their own
+# node NUMBER [ARGUMENTS...]: starts two of four ranks, as if on their own node
 node() {
 	local number=$1 rank
 	shift
@@ -16,7 +16,7 @@ node() {
 	wait
 }
 
-# opens TRACE: of the file that every rank reads
+# opens TRACE: prints the number of opens of the file that every rank reads
 opens() {
 	"$sluice" print --file /etc/hostname "$1" | grep -c open
 }
@@ -39,7 +39,7 @@ node 0
 node 1
 check_eq "$(ls runs | sort | tr '\n' ' ')" "job-nodes-sh-2.sluice job-nodes-sh.sluice " "$this"
 
-case_is "both nodes end at once"
+case_is "both nodes end at the same time"
 rm -rf runs
 (node 0) &
 (node 1) &
@@ -47,7 +47,7 @@ wait
 check_eq "$(ls runs)" "job-nodes-sh.sluice" "$this"
 check_eq "$(opens runs/job-nodes-sh.sluice)" 4 "$this: opens"
 
-case_is "a node is lost: merge completes by hand"
+case_is "a node is lost, and merge completes the trace"
 node 0 -o lost.sluice
 [ ! -e lost.sluice ] || wrong "half of the job passes for the whole"
 check_rc 0 "$sluice" trace merge --json lost.sluice.parts
@@ -56,7 +56,7 @@ check_eq "$(json_get out '["parts"]')" 1 "$this: parts"
 check_eq "$(opens lost.sluice)" 2 "$this: opens"
 [ ! -e lost.sluice.parts ] || wrong "the parts are still there"
 
-case_is "what an earlier job has left under the same name is not counted"
+case_is "parts that an earlier job left under the same name are ignored"
 job_name=earlier node 0 -o again.sluice
 job_name=later node 0 -o again.sluice
 [ ! -e again.sluice ] || wrong "parts of two jobs were taken for one"
@@ -64,7 +64,7 @@ job_name=later node 1 -o again.sluice
 check_eq "$(opens again.sluice)" 4 "$this: opens"
 check_eq "$(ls again.sluice.parts | wc -l)" 1 "$this: parts left"
 
-case_is "merging by hand"
+case_is "parts can be merged with the command"
 job_name=hand node 0 -o hand.sluice
 mv hand.sluice.parts/*.sluice a.sluice
 job_name=hand node 1 -o hand.sluice
@@ -78,7 +78,7 @@ check_rc 0 "$sluice" trace merge -o merged.txt a.sluice b.sluice
 check_eq "$("$sluice" print merged.txt)" "$("$sluice" print merged.container)" "$this: by suffix"
 [ -f a.sluice ] || wrong "a part was removed"
 
-case_is "misuse"
+case_is "invalid arguments are errors"
 check_rc 2 "$sluice" trace merge
 check_rc 2 "$sluice" trace merge a.sluice b.sluice
 check_has "$(cat err)" "--output" "$this"
@@ -102,7 +102,7 @@ check_has "$(cat err)" --force "$this"
 [ ! -e x ] || wrong "a refused merge has left a file"
 check_rc 0 "$sluice" trace merge --force -o x a.sluice stranger.sluice
 
-case_is "a part that was cut off"
+case_is "a truncated part is merged"
 head -c $(($(stat -c %s b.sluice) - 100)) b.sluice >cut.sluice
 check_rc 0 "$sluice" trace merge -o x a.sluice cut.sluice
 check_has "$(cat err)" truncated "$this"

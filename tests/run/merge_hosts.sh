@@ -12,7 +12,7 @@ unshare --uts -T --monotonic 1000 --fork true 2>/dev/null || skip "namespaces ar
 
 cat >node <<'END'
 #!/bin/sh
-# node NAME SECONDS COMMAND...: as if on another host, whose clock is so much ahead
+# node NAME SECONDS COMMAND...: runs the command as if on another host, whose clock is ahead by SECONDS
 name=$1 ahead=$2
 shift 2
 export MPI_LOCALNRANKS=2 SLUICE_SPOOL_DIR=$PWD/spool-$name SLUICE_CAPTURE_CLOCK=monotonic
@@ -21,13 +21,13 @@ END
 chmod +x node
 mkdir spool-one spool-two
 
-# hosts_run ARGUMENTS...: of `sluice run`, two ranks on each host
+# hosts_run ARGUMENTS...: runs `sluice run ARGUMENTS`, with two ranks on each host
 hosts_run() {
 	timeout -k 5 "$limit" mpiexec.mpich -n 2 ./node one 0 "$sluice" run "$@" -- "$program" : \
 		-n 2 ./node two 1000 "$sluice" run "$@" -- "$program" >out 2>err </dev/null || wrong "exit code $?: $(cat err)"
 }
 
-# time_check TRACE SKEW_NS: of the second host's time of day
+# time_check TRACE SKEW_NS: checks the clock offset of the second host, whose time of day is wrong by SKEW_NS
 time_check() {
 	"$sluice" trace convert --format sqlite "$1" time.db
 	python3 - "$2" <<'END' || wrong "times do not fit"
@@ -36,12 +36,12 @@ skew = int(sys.argv[1])
 db = sqlite3.connect("time.db")
 hosts = {h: (m, o, e) for h, m, o, e in db.execute("SELECT host, method, offset_ns, error_ns FROM hosts")}
 assert set(hosts) == {"one", "two"}, hosts
-# Whose time of day is earlier is the reference.
+# The host with the earlier time of day is the reference.
 moved, sign = ("two", -1) if hosts["one"][0] == "reference" else ("one", 1)
 method, offset, error = hosts[moved]
 assert method == "collective calls", hosts
 assert 0 < error < 200e6, hosts
-# Both have in truth the same time of day; reading it takes a moment.
+# Both hosts have the same time of day in reality; reading it takes a moment.
 assert abs(offset - sign * skew) <= error + 5e6, (hosts, skew)
 ranks = db.execute("SELECT rank, ranks, host FROM processes WHERE rank >= 0 ORDER BY rank").fetchall()
 assert ranks == [(0, 4, "one"), (1, 4, "one"), (2, 4, "two"), (3, 4, "two")], ranks
@@ -63,12 +63,12 @@ check_eq "$(ls runs | wc -l)" 1 "$this: files in trace.dir"
 [ -z "$(ls spool-one spool-two | grep sluice)" ] || wrong "spools are left"
 time_check runs/*.sluice 0
 
-case_is "the same by -o, and in another form"
+case_is "the same works with -o and in another format"
 hosts_run -o both.txt -f text
 [ ! -e both.txt.parts ] || wrong "the parts are still there"
 time_check both.txt 0
 
-case_is "parts of different jobs stay apart, unless the user insists"
+case_is "parts of different jobs are merged only with --force"
 sed -i 's/^export/export SLUICE_JOB=$name/' node
 hosts_run -o apart.sluice
 check_eq "$(ls apart.sluice.parts | wc -l)" 2 "$this: parts"
@@ -88,7 +88,7 @@ for skew in 40000000000 -40000000000; do
 import re, sys
 path = sys.argv[2]
 text = open(path, encoding="latin-1").read()
-# The only fact with a time of day.
+# This is the only fact with a time of day.
 moved, n = re.subn(r"\b(1[0-9]{18})\b", lambda m: str(int(m[1]) + int(sys.argv[1])), text, count=1)
 assert n == 1
 open(path, "w", encoding="latin-1").write(moved)

@@ -59,7 +59,7 @@ open("broken.csv", "w").write(head + "testbed,ar,,128,16,0,0,0,4,0,0,soon\n")
 PYTHON
 quick=(--learners linear,neighbours --candidates 3)
 
-# misuse
+# Invalid options are errors.
 check_rc 2 "$sluice" model
 check_rc 2 "$sluice" model guess
 check_has "$(cat err)" guess
@@ -67,7 +67,7 @@ check_rc 2 "$sluice" model fit --rows testbed.csv --learners nope
 check_has "$(cat err)" nope
 check_rc 2 "$sluice" model fit --rows testbed.csv --folds 1
 
-# nothing to go by, and what to do about it
+# Missing data: the error says what to do.
 check_rc 3 "$sluice" model fit
 check_has "$(cat err)" "sluice model measure"
 check_rc 3 "$sluice" model recommend -n 256 -s 16M
@@ -78,7 +78,7 @@ check_has "$(cat err)" "broken.csv:2"
 check_rc 1 "$sluice" model fit --rows two.csv
 check_has "$(cat err)" "--platform"
 
-# fit: to where nobody has to name it; the machine by the name of the platform
+# fit: the model is written to the default place, and the machine is named after the platform.
 check_rc 0 "$sluice" model fit --rows testbed.csv "${quick[@]}"
 check_has "$(cat err)" "$XDG_DATA_HOME/sluice/hybrid.model"
 grep -q '^aav  *Alltoallv  *189  *189 ' out || fail "no line of aav: $(cat out)"
@@ -92,7 +92,7 @@ check_has "$(cat out)" "Testbed (Lustre)"
 check_rc 0 "$sluice" model show again.model --all
 check_has "$(cat out)" "boxcox,centre,scale,pca"
 
-# predict: the terms and their sum
+# predict: prints the terms and their sum.
 check_rc 0 "$sluice" model predict -n 256 -s 15872K --param striping_factor=16
 check_words "$(cat out)" "256 ranks on 16 nodes" "15.5 MiB each" "3.88 GiB" striping_factor=16
 check_words "$(cat out)" "16 aggregators" "15 full rounds" incomplete
@@ -120,11 +120,11 @@ check_has "$(cat err)" "aggregators"
 check_rc 3 "$sluice" model predict -n 256 -s 1M --read
 check_has "$(cat err)" "Allgather (ag)"
 
-# a Blue Gene machine is the lab's
+# Models of Blue Gene machines belong to the lab.
 check_rc 1 "$sluice" model fit --rows testbed.csv --machine vesta "${quick[@]}"
 check_has "$(cat err)" "sluice lab"
 
-# recommend: long accesses gain by fewer or more aggregators; what is found is what predict says
+# recommend: long accesses gain by fewer or more aggregators, and the prediction equals that of predict.
 check_rc 0 "$sluice" model recommend -n 512 -s 256M --param striping_factor=8 --param striping_unit=8M -o best.hints
 check_has "$(cat out)" "Predicted speedup"
 check_words "$(cat out)" "sluice run --params best.hints"
@@ -144,7 +144,7 @@ assert d["best"][0]["predicted"] <= d["best"][1]["predicted"] <= d["best"][4]["p
 assert abs(d["best"][0]["predicted"] / d["predicted"] - 1) < 1e-9
 PYTHON
 
-# a space of the user's own; what the model knows nothing of is left alone, and said
+# A space can be given by the user. Parameters that the model does not know are not changed, and are reported.
 cat >space.json <<'JSON'
 {"schema": "sluice.space/1", "dimensions": [
  {"name": "striping_factor", "values": [4, 16, 64], "default": 16},
@@ -156,7 +156,7 @@ check_has "$(cat out)" "of 9:"
 check_words "$(cat out)" "not know" alignment
 check_rc 1 "$sluice" model recommend -n 512 -s 256M --space testbed.csv
 
-# what is best already is kept; so is what noise does not let us tell apart
+# No change is recommended if the settings are optimal or noise hides the difference.
 check_rc 0 "$sluice" model recommend -n 512 -s 256M --space space.json --json
 best=($(python3 -c 'import json
 for p in json.load(open("out"))["settings"].items(): print("--param %s=%s" % p)'))
@@ -168,13 +168,13 @@ check_rc 0 "$sluice" model fit --rows noisy.csv "${quick[@]}" -o noisy.model
 check_rc 0 "$sluice" model recommend -m noisy.model -n 256 -s 16M --space space.json --param striping_factor=64
 check_words "$(cat out)" "No change"
 
-# an operation that was not benchmarked
+# An operation that was not benchmarked is an error.
 check_rc 0 "$sluice" model fit --rows lacking.csv "${quick[@]}" -o lacking.model
 check_rc 3 "$sluice" model predict -m lacking.model -n 256 -s 16M
 check_has "$(cat err)" "Alltoallv (aav)"
 check_rc 3 "$sluice" model recommend -m lacking.model -n 256 -s 16M
 
-# damaged, foreign and later models
+# Damaged models, other files and models of later versions are errors.
 head -c 5000 again.model >short.model
 check_rc 1 "$sluice" model predict -m short.model -n 256 -s 16M
 check_has "$(cat err)" short.model

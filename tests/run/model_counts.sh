@@ -12,9 +12,9 @@ mpis=$(mpi_list)
 export SLUICE_CAPTURE_MESSAGES=on OMPI_MCA_io=romio321
 equal=0 cases=0
 
-# Rows without their first word, which is write and read: pattern, bytes per rank, of a piece, stride, offset,
-# aggregators, buffer, buffering. Many rounds and one, even and uneven shares, more aggregators than bytes, pieces that
-# touch and do not, windows without data, accesses that everybody makes alone.
+# Rows without their first word, which is write or read: pattern, bytes per rank, bytes of a piece, stride, offset,
+# aggregators, buffer, buffering. They cover many rounds and one, even and uneven shares, more aggregators than bytes,
+# adjacent and separate pieces, windows without data, and independent accesses of all ranks.
 few_rows() { # ranks
 	cat <<END
 contiguous 10000 0 0 0 1 4096 enable
@@ -52,12 +52,12 @@ list() {
 	done
 }
 
-# compared MPI RANKS all|few: adds to equal and cases
+# compared MPI RANKS all|few: compares the counts, and adds to equal and cases
 compared() {
 	local found
 	mpi=$1 ranks=$2 lists=1
 	list "$ranks" "$3" >cases
-	# Up to MPICH 3.2 offsets and lengths of pieces went apart.
+	# Up to MPICH 3.2, offsets and lengths of pieces were sent separately.
 	[ "$mpi" = mpich ] || lists=2
 	check_rc 0 "$sluice" run -o trace -- "mpiexec.$mpi" -n "$ranks" "$BUILD/mpi/$mpi/collective" "$work/cases"
 	found=$("$prog/internals" trace cases "$ranks" $lists) || fail "$mpi, $ranks ranks: $(tail -20 <<<"$found")"
@@ -78,11 +78,11 @@ for mpi in $mpis; do
 	[ "$mpi" != mpich ] || [ $cases -ge 60 ] || fail "only $cases cases"
 done
 
-# A count that is off by one is seen: the last trace against a list in which one case has a round more. There two
-# aggregators share 30000 bytes of each rank.
+# A count that is off by one is detected: the last trace is compared with a list in which one case has one more round.
+# Two aggregators share 30000 bytes of each rank there.
 share=$((15000 * ranks))
 rounds=$(((share + 4095) / 4096))
 sed "2s/ 4096 / $(((share - 1) / rounds)) /" cases >other
 ! "$prog/internals" trace other "$ranks" $lists >found || fail "a round more went unnoticed"
-check_has "$(cat found)" "case 2 rank 0: alltoalls: $((rounds + 1)) seen, $((rounds + 2)) expected" "what differs"
+check_has "$(cat found)" "case 2 rank 0: alltoalls: $((rounds + 1)) seen, $((rounds + 2)) expected" "the difference"
 check_eq "$(tail -1 found)" "equal $(($(wc -l <cases) - 1)) of $(wc -l <cases)" "the rest"

@@ -15,24 +15,24 @@ bench() {
 	timeout 60 "$sluice" model measure "$@"
 }
 
-# data ARGUMENT...: the rows of earlier measurements
+# data ARGUMENT...: runs `sluice model data` on the rows of earlier measurements
 data() {
 	"$sluice" model data "$@"
 }
 
-# rows OPERATION: how many rows of it rows.csv has
+# rows OPERATION: prints the number of its rows in rows.csv
 rows() {
 	grep -c "^[^,]*,$1," rows.csv || true
 }
 
-# No command needs ranks to tell what it would do.
+# A dry run needs no ranks.
 check_rc 0 bench all -n 2,3 --buffers 64K,128K --repeat 2 --dry-run --json
 check_json out sluice.bench/1
 check_eq "$(json_get out '["plan"][-1]["operation"]')" s_lock
-# 3 ranks: writers 1, 2, 3; 4 rounds; the largest also in parts of 1, 2 and 3; 192 KiB, twice.
+# 3 ranks: 1, 2 or 3 writers; 4 rounds; the largest also in parts of 1, 2 and 3; 192 KiB, twice.
 check_eq "$(json_get out '["plan"][-1]["written_bytes"]')" $((2 * 196608 * (4 * 6 + 6))) "bytes planned"
 check_eq "$(json_get out '["left"]')" "$(json_get out '["cells"]')"
-check_eq "$(ls dir)" "" "what a plan leaves"
+check_eq "$(ls dir)" "" "files after a dry run"
 
 for mpi in $mpis; do
 	check_rc 0 bench all -n 3 --buffers 64K,128K --repeat 2 --dir dir --platform "on $mpi" --mpi "$mpi" --max-time 1s -o rows.csv --json
@@ -50,8 +50,8 @@ for mpi in $mpis; do
 	done
 	awk -F, -v name="on $mpi" 'NR > 1 && !($1 == name && $3 == 1 && $4 == 3 && $13 > 0 && $13 < 30) {
 		print "odd row: " $0; exit 1 }' rows.csv || fail "$mpi"
-	check_eq "$(ls dir)" "" "what $mpi leaves"
-	# Nothing is done twice; all of it is where that is wanted.
+	check_eq "$(ls dir)" "" "files that $mpi leaves behind"
+	# No cell is measured twice, unless --remeasure is given.
 	check_rc 0 bench all -n 3 --buffers 64K,128K --repeat 2 --dir dir --platform "on $mpi" --mpi "$mpi" --max-time 1s -o again.csv --json
 	check_eq "$(json_get out '["cells_measured"]')" 0
 	cmp rows.csv again.csv || fail "$mpi: rows have changed"
@@ -61,7 +61,7 @@ check_eq "$(json_get out '["cells_measured"]')" 2
 check_rc 0 data list --json
 check_eq "$(json_get out '["platforms"][0]["platform"]')" "on ${mpis%% *}"
 
-# Rows go out and come in as they were.
+# Exported rows can be imported without changes.
 check_rc 0 data export --platform "on $mpi"
 mv out first.csv
 check_rc 0 data import first.csv --platform other
@@ -74,16 +74,16 @@ check_rc 0 data forget other
 check_rc 3 data forget other
 check_rc 3 data export --platform other -o second.csv
 
-# Killed without warning, and ended: what was complete stays and is not done again.
+# A campaign that is killed or interrupted keeps its complete cells and does not measure them again.
 cells() {
 	sqlite3 "$SLUICE_STORE_PATH" "SELECT count(DISTINCT bytes || operation) FROM element WHERE platform = 'cut'" 2>/dev/null || echo 0
 }
-# SIGTERM, as a shell starts what is in the background deaf to SIGINT.
+# The test uses SIGTERM, because processes that a shell starts in the background ignore SIGINT.
 for signal in KILL TERM; do
-	# Again, if it was through before we looked.
+	# Try again if the campaign ended before the signal.
 	for _ in 1 2 3; do
 		before=$(cells)
-		# Not by bench(): the signal is for the command itself.
+		# This does not use bench(), because the signal must reach the command itself.
 		"$sluice" model measure comm -n 2 --dir dir --platform cut --dense >out 2>err &
 		pid=$!
 		for _ in $(seq $polls); do
@@ -103,22 +103,22 @@ for signal in KILL TERM; do
 		sleep 0.05
 	done
 	pgrep -f "elemental --file $work/dir" && fail "SIG$signal: ranks are left"
-	check_eq "$(ls dir)" "" "what SIG$signal leaves"
+	check_eq "$(ls dir)" "" "files after SIG$signal"
 done
 check_rc 0 data export --platform cut -o cut.csv
 check_rc 0 bench comm -n 2 --dir dir --platform cut --max-time 1s -o whole.csv --json
-[ "$(json_get out '["cells_known"]')" -ge 1 ] || fail "nothing is taken up"
-[ "$(json_get out '["cells_measured"]')" -ge 1 ] || fail "nothing was left to do"
+[ "$(json_get out '["cells_known"]')" -ge 1 ] || fail "no cell is reused"
+[ "$(json_get out '["cells_measured"]')" -ge 1 ] || fail "no cell was left to measure"
 head -n "$(wc -l <cut.csv)" whole.csv | cmp - cut.csv || fail "complete cells were done twice"
 
-# Hosts are given to the launcher as it wants them.
+# The host list is passed in the syntax of the launcher.
 for mpi in $mpis; do
 	check_rc 0 bench storage -n 2 --writers 1 --buffers 64K --repeat 1 --dir dir --platform "hosts of $mpi" --mpi "$mpi" --hosts localhost --json
 	check_eq "$(json_get out '["cells_measured"]')" 1
 done
 
-# Two hosts, by their names: writers are spread over them, and the file is named until the end. What a benchmark
-# leaves that was killed without warning goes with the next.
+# Two hosts with their names: writers are spread over them, and the file has its name until the end. Files of a
+# benchmark that was killed are removed by the next one.
 if mpi_has mpich elemental && unshare --uts true 2>/dev/null; then
 	cat >node <<'END'
 #!/bin/sh
@@ -128,16 +128,16 @@ END
 	touch "dir/sluice-bench.$(hostname).$(bash -c 'echo $$')" dir/sluice-bench.elsewhere.1
 	check_rc 0 bench storage -n 4 --writers 1,2 --buffers 64K --repeat 1 --dir dir --platform two --mpi mpich --writes-only -o two.csv \
 		--launcher "mpiexec.mpich -n {ranks} ./node"
-	# Nodes, ranks of each, writers of each.
+	# Nodes, ranks per node, writers per node.
 	check_eq "$(tail -n +2 two.csv | cut -d, -f3,4,7 | sort -u | tr '\n' ' ')" "2,2,0.5 2,2,1 " "nodes"
 	check_eq "$(ls dir)" sluice-bench.elsewhere.1 "what is left on two hosts"
 	rm dir/sluice-bench.elsewhere.1
 fi
 
-# Ranks that die, files that cannot grow, launchers that are not there or of another kind.
+# Errors: ranks that die, files that cannot grow, launchers that are missing or of another kind.
 (ulimit -f 100 && bench storage -n 2 --buffers 1M --repeat 1 --dir dir --platform full >out 2>err) && fail "the file cannot grow"
 check_has "$(cat err)" "2 cells left: "
-check_eq "$(ls dir)" "" "what a full disk leaves"
+check_eq "$(ls dir)" "" "files after a full disk"
 check_rc 1 bench comm -n 2 --platform none --launcher "no-such-launcher -n {ranks}"
 check_has "$(cat err)" "no-such-launcher"
 check_rc 1 bench comm -n 2 --platform none --launcher env
@@ -156,7 +156,7 @@ check_rc 2 bench storage -n two
 check_rc 2 bench nothing
 check_rc 2 bench all --machine vesta
 
-# A simulated machine: the training sets of the paper.
+# A simulated machine has the training sets of the paper.
 check_rc 0 "$sluice" lab measure -o vesta.csv
 check_eq "$(cut -d, -f2 vesta.csv | sort | uniq -c | awk '{ printf "%s %s,", $2, $1 }')" \
 	"aa 51,aav 1044,ar 57,operation 1,s_lock 270,s_nl_full 27,s_nl_partial 270,"

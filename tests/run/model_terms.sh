@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # sluice model counts: the operations of an access on this computer and on a machine with its own description, the
-# calls of a rank, and what is refused.
+# calls of a rank, and errors.
 . "$(dirname "$0")/libtest.sh"
 
 # Evaluates an expression over the JSON answer d and prints the values as words.
@@ -11,7 +11,7 @@ d = json.load(open("out"))
 print(*eval(sys.argv[1]))' "$1"
 }
 
-# A Blue Gene machine is the lab's.
+# Models of Blue Gene machines belong to the lab.
 check_rc 1 "$sluice" model counts -n 2048 -s 16M --machine vesta
 check_has "$(cat err)" "sluice lab"
 

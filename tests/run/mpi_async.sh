@@ -6,7 +6,7 @@
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
-# Put before checks of asynchronous operations: each is completed once; ends[id of the start] is what has done so.
+# Code for checks of asynchronous operations: each one is completed once; ends[id of the start] is the completing call.
 ends() {
 	cat <<'END'
 LISTS = ("lio_listio", "lio_listio64")  # begin several at once, see aio
@@ -83,7 +83,7 @@ END
 	)
 }
 
-# A thread of its own completes each.
+# A separate thread completes each operation.
 threads_check() {
 	check_trace < <(echo "$by"; ends; cat <<'END'
 for rank in ranks:

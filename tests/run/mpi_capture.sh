@@ -10,7 +10,7 @@ mpis=$(mpi_list)
 [ -n "$mpis" ] || skip "there is no MPI"
 many=${long:+64}
 
-# differ_in_nothing RC MPI N PROGRAM ARGUMENT...: bare and captured end alike, with this exit code
+# differ_in_nothing RC MPI N PROGRAM ARGUMENT...: runs without and with capture do not differ and have this exit code
 differ_in_nothing() {
 	local rc=$1 command
 	shift
@@ -26,7 +26,7 @@ differ_in_nothing() {
 	same_files
 }
 
-# What holds for every program that ends well. The names of its MPI functions go to the file functions.
+# These checks hold for every program that succeeds. The names of its MPI functions are written to the file functions.
 ranks_check() {
 	check_trace "$1" "$work/here/" <<'END'
 same(ranks, list(range(int(arguments[0]))), "ranks")
@@ -39,7 +39,7 @@ for rank in ranks:
         if not outer:
             continue
         must(outer.rank == rank and outer.thread == call.thread, "caused by another thread", call, outer)
-        # What a plug-in does after a call has that call as its cause.
+        # The calls of a plug-in after a call have that call as their cause.
         if call.function == "posix_fadvise" and call.start_ns >= outer.start_ns + outer.duration_ns:
             continue
         must(outer.start_ns <= call.start_ns and
@@ -54,7 +54,7 @@ with open("functions", "a") as f:
 END
 }
 
-# program MPI N NAME ARGUMENT...: ends well, and leaves nothing
+# program MPI N NAME ARGUMENT...: the program succeeds and leaves nothing behind
 program() {
 	mpi_has "$1" "$3" || return 0
 	differ_in_nothing 0 "$@"
@@ -62,7 +62,7 @@ program() {
 	ranks_check "$2"
 }
 
-# MPI_THREAD_MULTIPLE: each thread has its file, and what it does is within its own calls.
+# MPI_THREAD_MULTIPLE: each thread has its own file, and its records are nested in its own calls.
 threads_check() {
 	check_trace <<'END'
 for rank in ranks:
@@ -89,7 +89,7 @@ for rank in ranks:
 END
 }
 
-# Every function of MPI 3.1 for files is called by one of the programs and recorded. What ends in _c came with MPI 4.
+# Every function of MPI 3.1 for files is called by one of the programs and recorded. Names with _c are new in MPI 4.
 all_functions_recorded() {
 	local names name
 	case_begin "functions of $1"
@@ -107,8 +107,8 @@ all_functions_recorded() {
 	rm functions
 }
 
-# One rank ends in a way that it should not: the launcher ends the others, and what was written stays and is in the
-# trace. Of a rank that leaves without MPI_Finalize, MPICH's launcher makes now a success and now a failure.
+# One rank ends abnormally: the launcher ends the others, and the data that was written is complete and in the trace.
+# If a rank exits without MPI_Finalize, MPICH's launcher reports success or failure at random.
 endings() {
 	local how command
 	for how in abort killed nofinalize; do
@@ -130,7 +130,7 @@ levels() {
 	ranks_check 3
 	differ_in_nothing 0 "$1" 2 levels -F -n 4 -l collective-noncontiguous -l independent-contiguous
 	check_eq "$(grep -c ' direction=read ' captured.out)" 2 "levels that were chosen"
-	# Data of another size is not what is expected there.
+	# Data of another size is reported as wrong.
 	differ_in_nothing 0 "$1" 2 levels -b 1000 -n 8 -d write -k -f kept
 	check_eq "$(stat -c %s captured/kept)" 16000 "size of what is kept"
 	cp captured/kept kept
@@ -138,7 +138,7 @@ levels() {
 	printf x | dd of=kept bs=1 seek=7777 conv=notrunc status=none
 	differ_in_nothing 1 "$1" 2 levels -b 1000 -n 8 -d read -f "$work/kept"
 	check_words "$(cat captured.err)" "rank 1" independent-contiguous read "$work/kept" "byte 7777"
-	# One rank that fails takes the others along, at once and with a sentence.
+	# One rank that fails ends the others at once, with an error message.
 	mkdir levels.dat.1
 	differ_in_nothing 1 "$1" 3 levels -F -f "$work/levels.dat"
 	check_words "$(cat captured.err)" "rank 1" independent-contiguous write "$work/levels.dat.1" open
@@ -151,7 +151,7 @@ levels() {
 	check_has "$(cat out)" "--file-per-process"
 }
 
-# What it writes is compared by mpi_chain.sh.
+# mpi_chain.sh compares the data.
 vpic_io() {
 	mpi_has "$1" vpic_io || return 0
 	differ_in_nothing 1 "$1" 2 vpic_io -f no/such/folder.h5
@@ -171,7 +171,7 @@ for mpi in $mpis; do
 	levels "$mpi"
 	vpic_io "$mpi"
 done
-# Open MPI's second way to do MPI-IO is the one that shares its code with MPICH.
+# The second MPI-IO implementation of Open MPI shares its code with MPICH.
 export OMPI_MCA_io=romio321
 program openmpi 3 blocking
 unset OMPI_MCA_io

@@ -8,7 +8,7 @@ ranks=4
 particles=5000
 steps=2
 
-# Where the chain of one H5Dwrite is indented; another transfer is another MPI call.
+# The indentation of the chain of one H5Dwrite; another kind of transfer is another MPI call.
 tree_check() {
 	"$sluice" print --tree --file vpic.h5 --rank 1 trace >tree
 	awk -v call="$1" '
@@ -29,7 +29,7 @@ WRITES = ("write", "pwrite", "pwrite64", "writev", "pwritev", "pwritev64")
 same(ranks, list(range(count)), "ranks")
 on_file = [call for call in calls if base(call) == "vpic.h5" and call.rank is not None]
 
-# Up the causes, from every write to storage
+# Follow the causes, from every write to storage.
 stored = [call for call in on_file if call.layer == "POSIX" and call.function in WRITES]
 for call in stored:
     mpi, hdf5 = call.cause_in("MPI"), call.cause_in("HDF5")
@@ -42,7 +42,7 @@ must(sum(call.result for call in stored) >= count * particles * 4 * len(VARIABLE
 
 for rank in ranks:
     mine = [call for call in on_file if call.rank == rank]
-    # Along the relations: dataset, group, file; the MPI file; the descriptor
+    # Follow the relations: dataset, group, file; the MPI file; the descriptor.
     files = [call for call in mine if call.function == "H5Fcreate"]
     same(len(files), 1, "H5Fcreate on rank %d" % rank)
     groups = [call for call in mine if call.function == "H5Gcreate2"]

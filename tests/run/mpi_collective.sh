@@ -5,7 +5,7 @@
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
-# groups_check FILE=RANKS...: the openings that there must be, with their ranks as digits
+# groups_check FILE=RANKS...: the trace has these openings, with their ranks as digits
 groups_check() {
 	check_trace "$@" <<'END'
 TOGETHER = ("close", "set_size", "preallocate", "set_info", "set_view", "set_atomicity", "sync", "seek_shared")
@@ -54,8 +54,8 @@ for members in opened.values():
 END
 }
 
-# One rank writes what all of them have: it is found from the call of another one, and with all its bytes.
-# aggregator_check WRITERS: ranks that may write, as a Python list, empty for any
+# One rank writes the data of all ranks: this write is found from the call of another rank, with all its bytes.
+# aggregator_check WRITERS: WRITERS is a Python list of the ranks that may write; empty: any rank
 aggregator_check() {
 	local number
 	number=$("$sluice" print --csv --rank 3 --layer MPI trace |
@@ -78,7 +78,7 @@ if end != 4 * 4 * 65536:
 if writers and sorted({a["rank"] for a in wrote}) != writers:
     sys.exit("ranks that write: %s" % {a["rank"] for a in wrote})
 END
-	# And the tree has the calls of all ranks, with the write beneath that of its rank.
+	# The tree has the calls of all ranks, with the write below the call of its rank.
 	"$sluice" print --tree --collective "$number" trace >tree
 	check_eq "$(grep -c 'MPI_File_write_all(' tree)" 4 "$case: calls of the ranks"
 }

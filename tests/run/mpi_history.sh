@@ -9,7 +9,7 @@
 set=cb_buffer_size=8388608\;romio_ds_write=disable
 own=cb_buffer_size=1048576
 
-# hinted ORDER MPI MS KEY=VALUE...: four ranks
+# hinted ORDER MPI MS KEY=VALUE...: runs four ranks
 hinted() {
 	local order=$1 mpi=$2 command
 	shift 2
@@ -39,7 +39,7 @@ for row in rows:
 END
 }
 
-# Learning: without hints slowly, with them fast.
+# Learning: files without hints are slow, files with hints are fast.
 training() {
 	case_begin "$1: without hints"
 	hinted outside "$1" 700
@@ -51,35 +51,35 @@ training() {
 	for name in world. self. half; do
 		opened $name "$set"
 	done
-	# Of each run: the world's file, the same by two names, two halves, and four of one rank each.
+	# Each run has the file of all ranks, the same file under two names, two halves, and four files of one rank.
 	check_eq "$(outcomes | grep '^write|dat')" "write|dat||9
 write|dat|$set|9"
 }
 
-# The third run: what was better, on all ranks, for files of that kind alone.
+# The third run gets the better hints on all ranks, for files of that kind only.
 answered() {
-	case_begin "$1, $2: what was better"
+	case_begin "$1, $2: the better hints are passed"
 	hinted "$2" "$1" 1
 	for name in world.dat self. half; do
 		opened $name "$set"
 	done
 	check_has "$("$sluice" report "$work/trace" | sed -n '/^Applied/,/^$/p')" "[history] hints given"
-	# Of this kind only files with hints were seen so far.
+	# So far only files with hints of this kind were seen.
 	[ "$2" != outside ] || opened kind.
 }
 
-# A hint of the program's own stays, and what it leaves open is filled in.
+# A hint of the program is kept, and missing hints are added.
 own_stay() {
-	case_begin "$1: hints of its own"
+	case_begin "$1: the program sets its own hints"
 	hinted outside "$1" 300 $own
 	opened world.dat "$own;romio_ds_write=disable"
 	opened self. "$own;romio_ds_write=disable"
 }
 
-# A rank that knows nothing of it must not be the only one without.
+# If one rank is not recorded, no rank gets hints.
 rank_missing() {
 	local program=$BUILD/mpi/$1/hinted
-	case_begin "$1: a rank that is not recorded"
+	case_begin "$1: one rank is not recorded"
 	observed "$sluice" run -o "$work/trace" -- "mpiexec.$1" -n 3 "$program" 1 : -n 1 env SLUICE_DISABLE=1 "$program" 1
 	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
 	opened world.dat
@@ -87,23 +87,23 @@ rank_missing() {
 	opened self. "$set"
 }
 
-# Two jobs in one run, the first of which is cut off: what it leaves behind is not taken for ranks of the second.
+# Two jobs in one run, the first of which is killed: its remains are not taken for ranks of the second.
 jobs_apart() {
 	local program=$BUILD/mpi/$1/hinted
-	case_begin "$1: after a job that was killed"
+	case_begin "$1: a job runs after a job that was killed"
 	observed "$sluice" run -o "$work/trace" -- sh -c "mpiexec.$1 -n 2 $program none bad-hint >/dev/null 2>&1
 mpiexec.$1 -n 2 $program 1 : -n 2 env SLUICE_DISABLE=1 $program 1"
 	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
-	# A trace with calls that never ended is not one for check_trace.
-	"$sluice" print "$work/trace" | grep ' MPI_File_open(.* = 0$' >opens || wrong "nobody opens a file"
+	# check_trace does not accept a trace with calls that never ended.
+	"$sluice" print "$work/trace" | grep ' MPI_File_open(.* = 0$' >opens || wrong "no file is opened"
 	! grep '/world.dat.*hint/set=' opens || wrong "hints for some ranks"
 	check_eq "$(grep -c '/self.dat.*hint/set=' opens)" 2
 }
 
-# Without the plug-in, or with too high a bar, all is as it was.
+# Without the plug-in, or if too much evidence is required, nothing is changed.
 not_wanted() {
 	local program=$BUILD/mpi/$1/hinted
-	case_begin "$1: not wanted"
+	case_begin "$1: the plug-in is disabled"
 	observed "$sluice" -c plugins.load=histogram run -o "$work/trace" -- "mpiexec.$1" -n 4 "$program" 1
 	check_eq "$captured_rc" 0 "$case: exit code"
 	opened world.
@@ -113,10 +113,10 @@ not_wanted() {
 	opened world.
 }
 
-# Exploring: at most this share of the opens, over runs, and on all ranks alike.
+# Exploration: at most this share of the opens of all runs, and the same on all ranks.
 exploring() {
 	local program=$BUILD/mpi/$1/hinted
-	case_begin "$1: exploring"
+	case_begin "$1: exploration"
 	export SLUICE_STORE_PATH=$work/explore.$1.db
 	for _ in 1 2; do
 		observed "$sluice" -c plugin.history.learn=1000 -c plugin.history.explore=20% \

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../mpi/libmpi.sh"
 mpis=$(mpi_list)
 [ -n "$mpis" ] || skip "no MPI here"
-# OMPIO talks beneath the names that can be seen; ROMIO does not.
+# OMPIO communicates with internal functions that cannot be recorded; ROMIO uses MPI functions.
 export OMPI_MCA_io=romio321
 ranks=3
 
@@ -26,8 +26,8 @@ captured_as() {
 	"$sluice" report --json --top 1000 "$work/trace" >"$name.json"
 }
 
-# moved REPORT: bytes that were read and written, in all and by MPI. But what MPI asks the kernel when it starts is
-# longer or shorter each time.
+# moved REPORT: prints the bytes that were read and written, in total and by MPI. The kernel's output that MPI reads
+# at its start differs in size each time and is left out.
 moved() {
 	"$python" - "$1" <<'END'
 import json, sys
@@ -48,7 +48,7 @@ for c in sent:
     must(c.layer == "MPI" and not c.error, "a message", c)
     same(c.rank, c.cause.rank, "rank of a message and its cause")
 
-# Two of the three ranks are aggregators: what each sends inside the first access.
+# Two of the three ranks are aggregators: the messages of each in the first access.
 write = {c.rank: c for c in calls if c.function == "MPI_File_write_at_all" and base(c) == "collective.1"}
 same(sorted(write), ranks, "ranks that write")
 inside = {r: [c for c in sent if c.cause is write[r]] for r in ranks}
@@ -61,7 +61,7 @@ for r in ranks:
     must(all(c.size == 8 for c in inside[r] if c.function == "MPI_Allgather"), "sizes of allgathers")
     must(all(c.size == 4 for c in inside[r] if c.function == "MPI_Alltoall"), "sizes of alltoalls")
 
-# All data is sent once, to an aggregator, and arrives: tuples of (from, to, bytes).
+# All data is sent once to an aggregator and is received: tuples of (from, to, bytes).
 def told(function, turn):
     return Counter(
         (c.flags, r, c.size) if turn else (r, c.flags, c.size)
@@ -73,7 +73,7 @@ data = sum(size * n for (_, _, size), n in out.items())
 # A pair of offset and length for each of the four parts.
 same(data, 30000 + 4 * 16, "bytes in messages")
 
-# The barriers of the program itself are not there.
+# The barriers of the program are not recorded.
 must(not any(c.function == "MPI_Barrier" and not c.cause for c in calls), "a message of the program")
 END
 }
@@ -93,9 +93,9 @@ END
 	moved with.json >with && moved without.json >without || fail "$mpi: bytes of a report"
 	check_eq "$(cat with)" "$(cat without)" "bytes in the report"
 
-	# Calls that wait for what was begun on files have messages of their own; threads and Fortran are as good.
+	# Calls that wait for pending file operations have their own messages, also with threads and in Fortran.
 	for program in nonblocking shared threads fortran; do
-		# Open MPI's ROMIO crashes in two of them, with us or without: sometimes where threads open files.
+		# Open MPI's ROMIO crashes in two of the programs, also without Sluice: sometimes if threads open files.
 		[[ "$mpi $program" != "openmpi "@(nonblocking|threads) ]] && mpi_has "$mpi" "$program" || continue
 		captured_as "$program" "$mpi" "$program"
 		check_trace <<'END'
@@ -106,7 +106,7 @@ END
 	done
 done
 
-# The option is the setting; and counting is of calls on files alone.
+# The option equals the setting, and only calls on files are counted.
 mpi=${mpis%%[[:space:]]*}
 unset SLUICE_CAPTURE_MESSAGES
 check_rc 0 "$sluice" run --messages -o "$work/trace" -- "mpiexec.$mpi" -n 2 "$BUILD/mpi/$mpi/collective" "$work/cases"

@@ -8,7 +8,7 @@ long=${SLUICE_LONG:-}
 . "$(dirname "$0")/../mpi/libmpi.sh"
 ranks=10
 
-# survey_check BLOCKS BYTES: the lines of the survey, and the same numbers in the JSON
+# survey_check BLOCKS BYTES: checks the lines of the survey and the same numbers in the JSON
 survey_check() {
 	"$sluice" report --survey trace >survey
 	"$python" - "$1" "$2" $ranks survey report.json <<'END' || wrong "the survey differs"
@@ -17,10 +17,10 @@ import json, sys
 blocks, size, ranks = map(int, sys.argv[1:4])
 calls = 2 * blocks + 2  # in each direction: two levels block by block, two in one call
 LONG = 64 << 10  # a seek that is farther than this
-# Rank 0 begins at the start of the file, where it is expected, in the two levels that go block by block.
+# Rank 0 starts at the expected position in the two levels that access the file block by block.
 sequential = (2 / ranks, 0, 2)
 random = (calls - 2 / ranks, calls - 2, calls)
-# A call through a view is a long seek always; block by block only where blocks are large.
+# A call through a view is always a long seek; an access block by block is one only if blocks are large.
 views = (2, 2, 2)
 far, near = (random, (0, 0, 0)) if size > LONG else (views, tuple(r - 2 for r in random))
 expected = {"Accesses": (2 * calls,) * 3, "Bytes": (8 * blocks * size,) * 3}
@@ -54,7 +54,7 @@ for name, values in expected.items():
 if rows[0]["fields"]["Accesses/Reading/Sequential"]["maximum_rank"] != 0:
     wrong.append("it is not rank 0 that reads from the start")
 
-# Messages: they are there, and nowhere else.
+# The messages exist, and in no other place.
 if not report["network"]["calls"]:
     wrong.append("no socket or pipe was used")
 for row in report["survey"]:
@@ -72,7 +72,7 @@ sys.exit(bool(wrong))
 END
 }
 
-# MPI's own descriptors are of a class of their own, also where write() is called on them.
+# MPI's own descriptors have their own class, also if write() is called on them.
 network_check() {
 	check_trace <<'END'
 sockets = {call.id for call in calls if call.function in ("socket", "socketpair", "pipe", "pipe2", "accept", "accept4")}

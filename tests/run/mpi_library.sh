@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../mpi/libmpi.sh"
 serial=$BUILD/mpi/serial
 
-case_begin "what libsluice needs"
+case_begin "libsluice needs no library but libc"
 needed=$(readelf -d "$BUILD/libsluice.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 [ -n "$needed" ] || wrong "readelf shows nothing"
 for name in $needed; do
@@ -16,7 +16,7 @@ for name in $needed; do
 	esac
 done
 
-# has_called RANKS NAME...: every rank (with 0: the program) has called each, and without an error
+# has_called RANKS NAME...: every rank (with 0: the program) has called each function without an error
 has_called() {
 	check_trace "$@" <<'END'
 same(ranks, list(range(int(arguments[0]))), "ranks")
@@ -34,18 +34,18 @@ for mpi in $(mpi_list); do
 	observed "${command[@]}"
 	check_eq "$captured_rc" 0 "$case: exit code"
 	has_called 2 MPI_Init MPI_File_{open,write_at_all,iwrite_at,set_view,write,read_at,get_size,close} MPI_Wait MPI_Finalize
-	# One name may call the other: each call is there once.
+	# One name may call the other; each call is recorded once.
 	check_rows 2 'function == "MPI_File_write_at_all" and result == 1024'
 	check_rows 2 'function == "MPI_File_write" and result == 1024 and of(relation)["function"] == "MPI_File_open"'
 
-	case_begin "$mpi: switched off"
+	case_begin "$mpi: recording is disabled"
 	mpi_order bare "$mpi" 2 fortran
 	SLUICE_DISABLE=1 captured "${command[@]}"
 	check_eq "$captured_rc" 0 "$case: exit code"
 	check_eq "$(json_get report.json '["run"]["activities"]')" 0 "$case: activities"
 done
 
-# Without MPI: the loader tells of every library that is loaded, by whomever.
+# Without MPI: the loader reports every library that is loaded.
 for name in hdf5 netcdf; do
 	mpi_has serial $name || continue
 	case_begin "serial $name"
@@ -53,7 +53,7 @@ for name in hdf5 netcdf; do
 	LD_DEBUG=files LD_DEBUG_OUTPUT=$work/loaded captured "$serial/$name"
 	same_code
 	check_eq "$captured_rc" 0 "$case: exit code"
-	grep -q "libhdf5.*\.so" loaded.* || wrong "the loader does not tell what it loads"
+	grep -q "libhdf5.*\.so" loaded.* || wrong "the loader does not report the libraries"
 	if ldd "$serial/$name" | grep -q libmpi; then
 		skip_case "$case needs MPI on this machine"
 	elif grep -l "libmpi" loaded.*; then
@@ -67,7 +67,7 @@ for name in hdf5 netcdf; do
 	esac
 done
 
-# handles_check: two copies of HDF5 give away the same ids at the same time
+# handles_check: two copies of HDF5 use the same ids at the same time
 handles_check() {
 	check_trace <<'END'
 made = [call for call in calls if call.function in ("H5Fcreate", "H5Dcreate2")]
@@ -97,7 +97,7 @@ for mpi in $(mpi_list); do
 	handles_check
 done
 
-# library_of PROGRAM NAME: the file behind a library that a program needs
+# library_of PROGRAM NAME: prints the path of a library that a program needs
 library_of() {
 	ldd "$1" | awk -v name="$2" 'index($1, name) == 1 { print $3; exit }'
 }
@@ -109,7 +109,7 @@ if mpi_has serial hdf5; then
 	check_eq "$captured_rc" 0 "$case: exit code"
 	check_rows 1 'function == "H5Fcreate" and file == "late.h5"'
 	check_rows 1 'function == "H5Fclose" and of(relation)["function"] == "H5Fcreate"'
-	# Who asks the library itself for its functions gets those; what they do below is recorded all the same.
+	# Functions that a program gets from the library itself are not wrapped; the calls below are recorded.
 	case_begin "HDF5 called directly"
 	both "$serial/loader" direct "$hdf5"
 	check_eq "$captured_rc" 0 "$case: exit code"
@@ -121,12 +121,12 @@ for mpi in $(mpi_list); do
 	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
 	check_rows 1 'function == "MPI_Init" and rank == "0" and error == 0'
 	check_rows 1 'function == "MPI_Finalize" and rank == "0" and error == 0'
-	# What a child does that was forked inside of MPI_Init has a cause in its parent.
+	# The calls of a child that was forked inside MPI_Init have a cause in the parent.
 	check_trace <<'END'
 END
 done
 
-# From Python: modules that were built for one MPI, and load it for themselves.
+# Python modules that were built for one MPI load it themselves.
 mpi=$(mpi_of_python || true)
 [ -n "$mpi" ] && command -v "mpiexec.$mpi" >/dev/null || skip "there is no mpi4py"
 

@@ -10,23 +10,23 @@ many() {
 	check_rc 0 "$sluice" report --json --top 1000 t.sluice
 }
 
-# What the monitor gave up: the names of its steps. Others may have dropped something for want of time.
+# The names of the monitor's steps. Notes of other sources, such as dropped calls, are left out.
 steps() {
 	python3 -c '
 import json
 print(*[n["name"] for n in json.load(open("out"))["degraded"] if n["source"] == "overhead"])'
 }
 
-# sums of what the program did, recorded or counted
+# The totals of the program, recorded or counted.
 check_sums() {
 	check_eq "$(json_get out '["io"]["bytes_written"]')" $calls "$1: bytes written"
 	check_eq "$(wc -c <copy)" $calls "$1: size of the copy"
 }
 
-# With nothing to keep to, all is recorded, and the cost is known.
+# Without a budget, everything is recorded, and the overhead is known.
 SLUICE_OVERHEAD_BUDGET=0 many
 check_sums "no budget"
-check_eq "$(steps)" "" "what was given up without a budget"
+check_eq "$(steps)" "" "steps without a budget"
 check_eq "$(json_get out '["losses"]["counted_calls"]')" 0 "counted calls"
 python3 - <<'PYTHON' || fail "the costs are not right: $(cat out)"
 import json
@@ -35,11 +35,11 @@ assert cost["guest_ns"]["sum"] > 0 and 0 < cost["guest_share"]["sum"] < 1, cost
 assert cost["collector_ns"]["sum"] > 0, cost
 PYTHON
 
-# A short run is within the grace, however dear.
+# A short run is within the grace period, whatever its overhead.
 SLUICE_OVERHEAD_BUDGET=0.0001% SLUICE_OVERHEAD_GRACE=10m many
-check_eq "$(steps)" "" "what was given up within the grace"
+check_eq "$(steps)" "" "steps within the grace period"
 
-# Next to no budget: after a while calls are counted.
+# The budget is almost zero: after a while calls are only counted.
 calls=800000
 SLUICE_OVERHEAD_BUDGET=0.0001% SLUICE_OVERHEAD_GRACE=0 many --summary
 case $(steps) in
@@ -52,13 +52,13 @@ check_rc 0 "$sluice" report t.sluice
 check_has "$(cat out)" "Reduced recording"
 check_words "$(cat out)" "run time" 0.0001% counted
 
-# If counting is too dear, too, nothing is recorded any more. The program goes on.
+# If counting is too expensive, too, recording stops. The program continues.
 SLUICE_OVERHEAD_BUDGET=0.0001% SLUICE_OVERHEAD_GRACE=0 check_rc 124 "$sluice" run --summary -o t.sluice -- \
 	timeout 6 dd if=/dev/zero of=/dev/null bs=1 status=none
 check_words "$(grep "^  degraded " err)" "run time" 0.0001% stopped
 check_rc 0 "$sluice" report --json t.sluice
 check_eq "$(steps)" "counters off" "the steps"
 
-# A wrong budget is told, and the built-in one holds.
+# An invalid budget is reported, and the default is used.
 SLUICE_OVERHEAD_BUDGET=lots check_rc 0 "$sluice" run -o t.sluice -- true
 check_has "$(cat err)" 'overhead.budget: '

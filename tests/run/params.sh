@@ -21,7 +21,7 @@ cat >sample.xml <<'XML'
 </Parameters>
 XML
 
-# ---- list ----
+# list
 check_rc 0 "$sluice" kb params list
 check_has "$(cat out)" "cb_nodes "
 check_rc 0 "$sluice" kb params list --json
@@ -34,14 +34,14 @@ check_rc 0 "$sluice" kb params list --environment ompio --json
 check_eq "$(json_get out '["parameters"].__len__()')" \
 	"$(python3 -c 'import json
 print(len([p for p in json.load(open("list.json"))["parameters"]
- if set(p["honoured"]) & {"HDF5", "OMPIO", "Lustre", "CephFS", "any file system"}]))')" "what OMPIO heeds"
+ if set(p["honoured"]) & {"HDF5", "OMPIO", "Lustre", "CephFS", "any file system"}]))')" "parameters that OMPIO applies"
 check_rc 2 "$sluice" kb params list --environment irix
 check_has "$(cat err)" irix
 check_rc 2 "$sluice" kb params frobnicate
 check_rc 2 "$sluice" kb params check
 
-# The table in the manual is that of the program.
-python3 - "$SOURCE/docs/reference/parameters.md" <<'PYTHON' || fail "docs/reference/parameters.md differs from 'sluice kb params list'"
+# The table in the manual equals that of the program.
+python3 - "$SOURCE/docs/parameters.md" <<'PYTHON' || fail "docs/parameters.md differs from 'sluice kb params list'"
 import json, re, sys
 told = {m[1]: m[2] for m in re.finditer(r"^\| `(\w+)` \| \w+ \|.*\| (\w+) \|$", open(sys.argv[1]).read(), re.M)}
 real = {p["name"]: p["safety"] for p in json.load(open("list.json"))["parameters"]}
@@ -50,7 +50,7 @@ for name in sorted(told.keys() ^ real.keys()) + [n for n in told if told[n] != r
 sys.exit(told != real)
 PYTHON
 
-# ---- check ----
+# check
 check_rc 0 "$sluice" kb params check sample.xml
 check_has "$(cat out)" "striping_factor  4        sample_dataset.h5part  *         11  applied"
 check_rc 1 "$sluice" kb params check sample.xml --environment ompio
@@ -63,7 +63,7 @@ check_eq "$(json_get out '["parameters"][0]["applied"]')" False "alignment where
 check_eq "$(json_get out '["parameters"][1]["applied"]')" True "a hint"
 check_rc 1 env SLUICE_PARAMS_ALLOW=safe "$sluice" kb params check sample.xml
 
-# What is malformed is named with its line.
+# Malformed input is reported with its line.
 sed '9d' sample.xml >broken.xml
 check_rc 1 "$sluice" kb params check broken.xml
 grep -q '^sluice kb params check: broken.xml:[0-9]*: ' err || fail "no line: $(cat err)"
@@ -79,14 +79,14 @@ check_rc 1 "$sluice" kb params check binary
 check_rc 1 "$sluice" kb params check no-such-file
 check_has "$(cat err)" "no-such-file:"
 
-# More than a run can hand on: what check says is what run does.
+# More parameters than a run can pass to the program: check reports what run does.
 for i in $(seq 1000); do echo "<cb_nodes FileName=\"file$i\">4</cb_nodes>"; done >many
 { echo "<Parameters>"; cat many; echo "</Parameters>"; } >many.xml
 check_rc 1 "$sluice" kb params check many.xml
 check_has "$(cat out)" "many.xml"
 ! grep -q ' applied$' out || fail "parameters that do not fit are called applied"
 
-# ---- convert: round trips ----
+# convert: round trips
 check_rc 0 "$sluice" kb params convert sample.xml --format json -o sample.json
 check_json sample.json sluice.params/1
 check_rc 0 "$sluice" kb params convert sample.json --format xml -o again.xml

@@ -9,7 +9,7 @@
 export SLUICE_STORE_PATH=$work/store.db SLUICE_PARAMS_ALLOW=semantics
 case=place
 
-# list FILE DESTINATION...: parameters that spread $files
+# list FILE DESTINATION...: writes parameters that spread $files
 files='*.dat'
 list() {
 	local to=$1
@@ -18,20 +18,20 @@ list() {
 		"$(IFS=,; echo "$*")" "$files" >"$to"
 }
 
-# fresh: empty destinations and an empty data directory
+# fresh: empties the destinations and the data directory
 fresh() {
 	rm -rf d0 d1 d2 d3 data
 	mkdir d0 d1 d2 d3 data
 }
 
-# held: how many files each destination has
+# held: prints the number of files in each destination
 held() {
 	for i in 0 1 2 3; do find "d$i" -type f | wc -l; done | paste -sd ' '
 }
 
 list params.json "$work/d0*4" "$work/d1*3" "$work/d2*2" "$work/d3"
 
-# ---- 40 files by many processes, in proportion; the tenth, twentieth ... too
+# 40 files of many processes are spread in proportion to the weights.
 fresh
 check_rc 0 "$sluice" run -p params.json -o trace -- bash -c 'for i in {1..10}; do echo $i >data/$i.dat; done'
 check_eq "$(held)" "4 3 2 1" "ten files"
@@ -45,7 +45,7 @@ check_eq "$(cat data/3.4.dat) $(find data -type l | wc -l) $(find data -type f |
 "$sluice" report trace >report
 check_has "$(grep -m 1 '16 files' report)" "$work/d0  16/16" "Parameters in the report"
 
-# ---- every way to make a file, and what must be as without us; the names of links are not told
+# The program creates files in every possible way; results must be the same as without Sluice, except for link targets.
 cat >makes.py <<'END'
 import ctypes, os, resource, stat
 os.umask(0o027)
@@ -78,7 +78,7 @@ print(open("data/here.dat").read(), os.path.islink("data/here.dat"))
 os.mkdir("data/sub")
 with open("data/sub/long" + "n" * 240 + ".dat", "w") as f:
     f.write("long")
-# A new version is written beside the old one and takes its place; then it goes.
+# A new version is written next to the old one and replaces it; then it is removed.
 for text in "one", "two", "three":
     with open("data/new.dat", "w") as f:
         f.write(text)
@@ -95,18 +95,18 @@ try:
     os.unlink("data/open.dat")
 except FileNotFoundError:
     print("not there")
-# The same name over and over; the one that was there stays what it is.
+# The same name is created repeatedly; the file that existed before is not changed.
 for text in b"first", b"second":
     stream = libc.fopen(b"data/again.dat", b"w")
     libc.fputs(text, ctypes.c_void_p(stream))
     libc.fclose(ctypes.c_void_p(stream))
 print(open("data/again.dat").read(), libc.creat(b"data/again.dat", 0o600) > 2, os.stat("data/again.dat").st_size)
-# No descriptor is left: nothing is made.
+# Without a free descriptor, no file is created.
 limits = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (os.dup(0), limits[1]))
 print(libc.open(b"data/many.dat", os.O_CREAT | os.O_WRONLY, 0o600), ctypes.get_errno(), libc.fopen(b"data/many.dat", b"w"))
 resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-# Links that are not ours.
+# Links of other programs are not touched.
 os.symlink("nowhere.sluice.0123456789abcdef", "data/other.dat")
 print(os.readlink("data/other.dat"))
 os.unlink("data/other.dat")
@@ -114,13 +114,13 @@ os.symlink("made.txt", "data/through.dat")
 open("data/through.dat", "w").close()
 print(os.path.exists("data/made.txt"))
 os.unlink("data/through.dat")
-# Temporary files have no name to be put elsewhere.
+# Temporary files have no name and are not placed.
 fd = os.open("data", os.O_TMPFILE | os.O_RDWR, 0o600)
 print(os.write(fd, b"none"), os.fstat(fd).st_nlink)
 print(sorted(os.listdir("data")))
 END
 
-# makes [COMMAND...]: what the program prints is in out
+# makes [COMMAND...]: runs the program; its output is in out
 makes() {
 	fresh
 	echo -n old >data/here.dat
@@ -131,7 +131,7 @@ cp out expected
 makes "$sluice" run -p params.json -o trace --
 diff expected out || fail "the program sees something else"
 check_eq "$(held | tr ' ' + | bc)" "$(find data -type l | wc -l)" "files behind links"
-check_eq "$(find d? -name 'version*' -o -name 'second*' -o -name 'new*' -o -name 'open*')" "" "what was removed"
+check_eq "$(find d? -name 'version*' -o -name 'second*' -o -name 'new*' -o -name 'open*')" "" "files that were removed"
 check_eq "$(cat data/sub/long*)" long
 makes "$sluice" run --mode off -p params.json --
 diff expected out || fail "unrecorded: the program sees something else"
@@ -140,10 +140,10 @@ makes env SLUICE_DISABLE=1 "$sluice" run -p params.json --
 diff expected out || fail "disabled: the program sees something else"
 check_eq "$(held)" "0 0 0 0" "files that were placed with SLUICE_DISABLE"
 SLUICE_PARAMS_ALLOW=layout makes "$sluice" run -p params.json --
-check_has "$(cat err)" "spread_directories" "what is said where it is not allowed"
+check_has "$(cat err)" "spread_directories" "warning if it is not allowed"
 check_eq "$(held)" "0 0 0 0" "files that were placed though it is not allowed"
 
-# ---- destinations that refuse: missing, a file, full, not ours. Each leaves the plain open
+# Destinations that fail (missing, a file, full, not permitted): the file is created where the program wanted it.
 mkdir shut && touch taken
 list bad.json "$work/missing" "$work/taken"
 fresh
@@ -152,7 +152,7 @@ check_eq "$(paste -sd ' ' out) $(find data -type l | wc -l)" "1 2 3 4 0" "plain 
 check_has "$("$sluice" report trace)" "refused: failed" "the report"
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 "$work" && chmod 777 data && chmod 700 shut && mkdir -m 777 theirs
-	# another PARAMETERS SCRIPT: run by somebody who may not do everything
+	# another PARAMETERS SCRIPT: runs the script as a user with fewer permissions
 	another() {
 		rm -f theirs/*
 		SLUICE_STORE_PATH=$work/theirs/store.db SLUICE_SPOOL_DIR=$work/theirs setpriv --reuid 65534 --regid 65534 \
@@ -163,19 +163,19 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	check_eq "$(cat out) $(find data -type l | wc -l)" "mine 0" "a destination that is not ours"
 	check_has "$("$sluice" report theirs/trace)" "refused: failed" "the report"
 	rm -f data/mine.dat
-	# A file that its owner may not write to can be written by who has made it
+	# A program can write to a file that it has just created without write permission.
 	chmod 777 d?
 	check_rc 0 another params.json 'umask 0377; echo mine >data/mine.dat; cat data/mine.dat'
 	check_eq "$(cat out) $(stat -Lc %a data/mine.dat) $(find data -type l | wc -l)" "mine 400 1" "a file of mode 400"
 	rm -f data/mine.dat d?/mine*
-	# A directory that the program may not write to: no file, no link, the same error
+	# In a directory without write permission there is no file and no link, and the error is the same.
 	chmod 755 data
 	check_rc 1 another params.json 'echo mine >data/mine.dat'
 	check_has "$(cat err)" "Permission denied"
 	check_eq "$(held)" "0 0 0 0" "files of a name that cannot be made"
 fi
 
-# ---- links that are copied: a file stays until the last of its names is removed
+# Links that are copied: a file is kept until its last name is removed.
 fresh
 other=$(mktemp -d /dev/shm/sluice-test.XXXXXX)
 check_rc 0 "$sluice" run -p params.json -o trace -- bash -c 'echo a >data/a.dat; cp -a data/a.dat data/copy.dat; rm data/a.dat
@@ -185,13 +185,13 @@ check_eq "$(paste -sd ' ' out) $(held | tr ' ' + | bc)" "a b /nowhere/x 2" "copi
 check_rc 0 "$sluice" run -p params.json -o trace -- rm -r data "$other"
 check_eq "$(held)" "0 0 0 0" "files whose copied links were removed"
 
-# ---- a directory that all may write to: others could not follow links there
+# In a directory that everybody may write to, files are not placed, because other users could not follow the links.
 fresh
 chmod 1777 data
 check_rc 0 "$sluice" run -p params.json -o trace -- bash -c 'echo a >data/a.dat; cat data/a.dat'
 check_eq "$(cat out) $(find data -type l | wc -l) $(held)" "a 0 0 0 0 0" "a file in a directory of all"
 
-# ---- destinations without room: for a file, the plain open; for data, what the program is told
+# A full destination: the file is created where the program wanted it; a failed write is reported to the program.
 if [ "$(id -u)" = 0 ] && mkdir full && mount -t tmpfs -o size=16k,nr_inodes=2 tmpfs full 2>/dev/null; then
 	trap 'umount "$work/full"; cd /; rm -rf "$work"' EXIT
 	list full.json "$work/full"
@@ -203,12 +203,12 @@ if [ "$(id -u)" = 0 ] && mkdir full && mount -t tmpfs -o size=16k,nr_inodes=2 tm
 	check_has "$("$sluice" report trace)" "refused: failed" "the report"
 fi
 
-# ---- files in the destinations themselves stay where they are made
+# Files that are created in a destination stay there.
 fresh
 check_rc 0 "$sluice" run -p params.json -o trace -- bash -c "echo x >d0/x.dat; echo y >d1/../d2/y.dat"
 check_eq "$(find d? -type l | wc -l) $(held)" "0 1 0 1 0" "files made in destinations"
 
-# ---- killed in the middle: links that are there lead to files
+# If the program is killed, all existing links lead to files.
 fresh
 check_rc 137 "$sluice" run -p params.json -o trace -- bash -c 'for ((i = 0; ; i++)); do echo $i >data/$i.dat
 	[ $i = 60 ] && (sleep 0.02; kill -9 $$) & done'
@@ -216,7 +216,7 @@ for name in data/*.dat; do
 	[ -e "$name" ] || fail "$name leads nowhere"
 done
 
-# ---- ranks
+# Ranks of every MPI.
 for mpi in $(mpi_list); do
 	order=outside
 	[ "$mpi" = mpich ] || order=inside
@@ -232,7 +232,7 @@ for mpi in $(mpi_list); do
 	check_eq "$(stat -Lc %s data/shared.dat)" 12288 "$mpi $order: size of the shared file"
 done
 
-# ---- HDF5 and NetCDF: the files of a library hold the same
+# Files of HDF5 and NetCDF have the same content.
 files='*.h5'
 list h5.json "$work/d1" "$work/d2"
 files='*.nc'
@@ -250,10 +250,10 @@ for program in serial/netcdf openmpi/netcdf; do
 	fresh
 	command=("$BUILD/mpi/$program")
 	[ "${program%/*}" = serial ] || command=("mpiexec.${program%/*}" -n 2 "${command[@]}")
-	# They compare what they read with what they wrote, and remove their file.
+	# The programs compare what they read with what they wrote, and remove their file.
 	(cd data && check_rc 0 timeout -k 5 "$limit" "$sluice" run -p "$work/nc.json" -o "$work/trace" -- "${command[@]}")
 	check_has "$("$sluice" report trace | grep '^  spread_directories ')" " $work/d1  $work/d1 " "$program: Parameters in the report"
-	check_eq "$(find data -mindepth 1 | wc -l) $(held)" "0 0 0 0 0" "$program: what is left"
+	check_eq "$(find data -mindepth 1 | wc -l) $(held)" "0 0 0 0 0" "$program: files left behind"
 done
 if /usr/bin/python3 -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("h5py"))'; then
 	cat >h5.py <<-'END'

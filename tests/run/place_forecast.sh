@@ -6,7 +6,7 @@
 . "$(dirname "$0")/libtest.sh"
 export SLUICE_STORE_PATH=$work/store.db SLUICE_FORECAST_MODEL=$work/model SLUICE_PROBE_SITE=$work/site.ini
 
-# site LINES: four directories, and what the site lets be done
+# site LINES: writes a site with four directories and these lines of its policy
 site() {
 	rm -rf t0 t1 t2 t3 data
 	mkdir t0 t1 t2 t3 data
@@ -17,12 +17,12 @@ site() {
 	} >site.ini
 }
 
-# held: how many files each target has
+# held: prints the number of files on each target
 held() {
 	for i in 0 1 2 3; do find "t$i" -type f | wc -l; done | paste -sd ' '
 }
 
-# probes END: three hours of probes until then. Targets are busy by turns; of the last half an hour t0 alone is.
+# probes END: prints three hours of probes until END. Targets take turns being busy; in the last half hour only t0 is.
 probes() {
 	python3 - "$1" <<'END'
 import random, sys
@@ -40,13 +40,13 @@ END
 
 files='for i in {1..40}; do echo $i >data/$i.h5; done; echo log >data/log.txt; cat data/7.h5'
 
-# placed [ARGUMENT...]: forty files and a log
+# placed [ARGUMENT...]: creates forty files and a log
 placed() {
 	check_rc 0 "$sluice" run "$@" -o trace -- bash -c "$files"
 	check_eq "$(cat out)" 7 "what the program sees"
 }
 
-# ---- nothing to go by: the program runs, and one warning tells what to do
+# Missing data: the program runs, and one warning says what to do.
 site ""
 placed --place hedged
 check_eq "$(grep -c warning err) $(held)" "1 0 0 0 0" "without a model: $(cat err)"
@@ -56,21 +56,21 @@ check_words "$(cat err)" probe.site
 check_rc 2 "$sluice" run --place best -- true
 check_has "$(cat err)" "place.rule"
 
-# ---- a forecast: the busy target gets less, by 1 / E[t] about a third of what the others get
+# With a forecast, the busy target gets less: by 1 / E[t] about a third of what the others get.
 now=$(date +%s)
 probes "$now" >rows
 check_rc 0 "$sluice" forecast import rows
 check_rc 0 "$sluice" forecast train --system here --method logistic -k 0
 site "files = *.h5"
 placed --place expected
-check_eq "$(cat err)" "" "what is said on stderr"
+check_eq "$(cat err)" "" "stderr"
 read -r a b c d <<<"$(held)"
 [ "$a" -ge 2 ] && [ "$a" -le 6 ] && [ $((a + b + c + d)) = 40 ] && [ "$b" -ge 11 ] && [ "$c" -ge 11 ] && [ "$d" -ge 11 ] ||
 	fail "files of the targets, the first of which is busy: $a $b $c $d"
 [ ! -L data/log.txt ] || fail "a file was placed that the site does not name"
-check_has "$("$sluice" report trace)" "origin forecast" "where the parameters came from"
+check_has "$("$sluice" report trace)" "origin forecast" "origin of the parameters"
 
-# ---- the site's policy, and that of parameters
+# The policies of the site and of parameters apply.
 site "files = *.h5
 allow = t1, t2"
 placed --place equal
@@ -84,7 +84,7 @@ SLUICE_PARAMS_FORBID=spread_directories placed --place expected
 check_has "$(cat err)" "params.forbid"
 check_eq "$(held)" "0 0 0 0" "files that were placed though it is forbidden"
 
-# ---- the same by a file of parameters; what the file says goes before the forecast
+# A parameter file has the same effect, and takes precedence over the forecast.
 site "files = *.h5"
 check_rc 0 "$sluice" forecast place --rule expected --total 1G --params out.json
 SLUICE_PARAMS_ALLOW=semantics placed -p out.json
@@ -96,7 +96,7 @@ printf '{"schema": "sluice.params/1", "parameters": [{"name": "spread_directorie
 SLUICE_PARAMS_ALLOW=semantics placed -p mine.json --place equal
 check_eq "$(held)" "0 0 0 40" "files where a file of parameters says so"
 
-# ---- probes that are too old
+# Probes that are too old are not used.
 rm store.db
 probes $((now - 7200)) >rows
 check_rc 0 "$sluice" forecast import rows

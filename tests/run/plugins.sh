@@ -2,11 +2,11 @@
 # Settings load plug-ins, and no failure of a plug-in affects the program.
 . "$(dirname "$0")/libtest.sh"
 : "${SOURCE:?names the source tree}" "${CC:=cc}"
-# What is killed leaves its spools behind.
+# A killed collector leaves its spools behind.
 export SLUICE_SPOOL_DIR=$work/spool
 mkdir "$SLUICE_SPOOL_DIR"
 
-# plugin NAME [MACRO...]: compiles tests/plugins/broken.c, one of whose cases the macro chooses
+# plugin NAME [MACRO...]: compiles tests/prog/plugins/broken.c; the macro selects one of its cases
 broken() {
 	local name=$1
 	shift
@@ -19,7 +19,7 @@ for skeleton in async_skeleton inline_skeleton; do
 		"$SOURCE/examples/plugins/$skeleton.c"
 done
 
-# A program of known calls: 100 writes of 512 bytes, its output and its exit code.
+# A program with known calls: 100 writes of 512 bytes, its output and its exit code.
 cat >program.c <<'EOF'
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,14 +41,14 @@ int main(int argc, char **argv)
 EOF
 "$CC" -O1 -o program program.c
 
-# notes: kind, source, name and value of each
+# notes: prints kind, source, name and value of each note
 notes() {
 	"$sluice" trace convert --format text t.sluice t.txt
 	sed -n 's/^#note\t.*\tsource=\(.*\)\tkind=\(.*\)\tname=\(.*\)\tvalue=\(.*\)/\2 \1 \3: \4/p' t.txt
 	rm t.txt
 }
 
-# recorded LOAD [OPTION...]: runs the program with these plug-ins, which must not change it
+# recorded LOAD [OPTION...]: runs the program with these plug-ins, which must not affect it
 recorded() {
 	local load=$1 rc=0
 	shift
@@ -63,12 +63,12 @@ recorded() {
 		"calls in the trace with $load"
 }
 
-# note KIND SOURCE NAME: its value
+# note KIND SOURCE NAME: prints the value of the note
 note() {
 	sed -n "s|^$1 $2 $3: ||p" found
 }
 
-# By a path in the settings, from a file, with an option.
+# A plug-in is loaded by its path in a settings file, with an option.
 cat >"$XDG_CONFIG_HOME/sluice/config" <<EOF
 [plugins.POSIX]
 load = $work/async_skeleton.so
@@ -82,24 +82,24 @@ check_eq "$(note report async_skeleton process/slow)" 0
 posix=$(note report async_skeleton process/calls)
 [ "$posix" -ge 102 ] || fail "the plug-in saw $posix calls"
 check_eq "$(note cost watcher 'calls delivered')" "$(note cost watcher 'calls produced')"
-# Its layer only: puts() and fputs() are STDIO, which the whole run has and it has not.
+# It sees only its layer: puts() and fputs() are STDIO, which is recorded but not delivered to it.
 [ "$(note cost watcher 'calls produced')" -gt "$posix" ] || fail "POSIX alone is as much as all layers"
 
-# All layers, of a plug-in that two sections name: once, and told of everything.
+# A plug-in that two sections name is loaded once and sees all layers.
 recorded "$work/async_skeleton.so"
 check_eq "$(note report async_skeleton process/calls)" "$(note cost watcher 'calls produced')"
 
-# Removed by the settings again.
+# Settings can remove it again.
 rm "$XDG_CONFIG_HOME/sluice/config"
 recorded ""
 check_eq "$(grep -v " overhead " found)" ""
 
-# An option that the plug-in does not like.
+# The plug-in rejects an option.
 recorded "$work/async_skeleton.so" --set plugin.async_skeleton.slow_us=often
 check_words "$(note refused async_skeleton 'not used')" slow_us microseconds
 check_words "$(cat err)" warning async_skeleton slow_us
 
-# What cannot be had is refused, named with the place of the setting, and the rest goes on.
+# A plug-in that cannot be loaded is reported with the place of the setting, and the others work.
 printf '[plugins]\nload = nonsense\n[plugins.Posix]\nload = x\n' >"$SLUICE_ETC"
 timeout "$limit" "$sluice" run -o t.sluice -- true 2>err
 notes >found
@@ -133,7 +133,7 @@ broken fails -DSTART='return -13'
 recorded "$work/fails.so"
 check_words "$(cat err)" "plug-in fails" "Permission denied"
 
-# Crashes, exits and hangs: when it is loaded, ...
+# Crashes, exits and hangs while a plug-in is loaded.
 broken load_crash -DLOAD='abort()'
 recorded "$work/load_crash.so $work/async_skeleton.so"
 check_words "$(cat err)" load_crash.so Aborted
@@ -145,7 +145,7 @@ broken load_hang -DLOAD='pause()'
 recorded "$work/load_hang.so"
 check_words "$(cat err)" load_hang.so "5 s"
 
-# ... and at work. Delivered and dropped are all that was produced.
+# The same while it works. Delivered and dropped calls add up to the produced ones.
 balance() {
 	local dropped
 	dropped=$(note degraded watcher 'calls dropped')
@@ -173,7 +173,7 @@ recorded "$work/hang.so"
 check_words "$(cat err)" "10 s" killed "plug-in hang"
 balance
 
-# The watcher has nothing open that is the program's or the collector's, and does not outlive the latter.
+# The watcher has no descriptors of the program or the collector, and ends with the collector.
 "$sluice" --set plugins.load="$work/async_skeleton.so" run -q -o t.sluice -- sleep "$limit" &
 run=$!
 watcher=
@@ -195,7 +195,7 @@ done
 kill -0 "$watcher" 2>/dev/null && fail "the watcher outlives its collector"
 kill "$program"
 
-# In-line: told of calls in the program itself, by its settings; here it drops what was read from the cache.
+# An in-line plug-in sees calls inside the program; this one drops pages that were read from the cache.
 cat >reads.c <<'EOF'
 #include <fcntl.h>
 #include <unistd.h>
@@ -211,7 +211,7 @@ int main(void)
 }
 EOF
 "$CC" -O1 -o reads reads.c
-# inline OPTION...: runs it with the in-line skeleton
+# inline OPTION...: runs the program with the in-line skeleton
 inline() {
 	timeout "$limit" "$sluice" --set plugins.POSIX.load="$work/inline_skeleton.so" --set plugins.load= "$@" \
 		run -o t.sluice -- ./reads >out 2>err || fail "reads failed: $(cat err)"
@@ -230,11 +230,11 @@ check_words "$(cat err)" inline_skeleton.so "1 process" "Invalid argument"
 inline --set plugins.POSIX.load=
 check_eq "$(grep inline_skeleton found)" ""
 
-# Losses: a queue that is too small for a plug-in that sleeps, and every call accounted for.
+# Losses: with a queue that is too small for a plug-in that sleeps, every call is accounted for.
 broken sleeps -DBATCH='usleep(20000)'
 timeout "$limit" "$sluice" --set plugins.load="$work/sleeps.so" --set plugins.queue=256K run -q -o t.sluice -- \
 	./program 20000 >out 2>err || true
 notes >found
 balance
-[ "$(note degraded watcher 'calls dropped')" -gt 0 ] || fail "nothing was dropped"
+[ "$(note degraded watcher 'calls dropped')" -gt 0 ] || fail "no call was dropped"
 [ "$(note cost watcher 'calls produced')" -ge 20000 ] || fail "not all were produced"

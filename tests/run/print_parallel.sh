@@ -28,7 +28,7 @@ start_ns duration_ns process id parent layer call result error file file2 presen
 3000 5 0 3 2 POSIX pwrite64             200  0 1 0   17 - - - 200 - - -   - -     - 0
 9000 5 1 3 0 HDF5 H5Dwrite               -1 -1 1 0 8193 - - -   - - - -   - -     - 2
 END
-	# The ranks were known only in MPI_Init.
+	# The ranks are known only after MPI_Init.
 	tr '|' '\t' <<'END'
 #process|process=0|rank=1|ranks=2|program=app
 #process|process=1|rank=0|ranks=2|program=app
@@ -53,7 +53,7 @@ for form in container sqlite text; do
 	diff expected out || fail "print of the $form differs"
 done
 
-# The chain, and what belongs to the collective call on both ranks
+# The chain, and the calls that belong to the collective call on both ranks.
 check_rc 0 "$sluice" print --tree --rank 1 two.container
 cat >expected <<'END'
 0.0000010    ID1            HDF5          H5Dwrite(HDF5/descriptor/name="/particles/x", HDF5/quantity/BytesToWrite=100, HDF5/quantity/BytesWritten=100) = 0
@@ -65,7 +65,7 @@ for form in container sqlite text; do
 	check_rc 0 "$sluice" print --collective 5EED "two.$form"
 	check_eq "$(awk '{ print $2 }' out | xargs)" "ID2 ID1:0.2 ID3" "calls of the collective call in $form"
 	check_rc 0 "$sluice" print --collective 0000000000005eed --layer POSIX "two.$form"
-	check_eq "$(awk '{ print $2 }' out | xargs)" "ID3" "what the collective call wrote in $form"
+	check_eq "$(awk '{ print $2 }' out | xargs)" "ID3" "write of the collective call in $form"
 	check_rc 0 "$sluice" print --collective 5eed --rank 0 "two.$form"
 	check_eq "$(awk '{ print $2 }' out | xargs)" "ID1:0.2" "rank 0 in $form"
 done
@@ -76,7 +76,7 @@ for wrong in 0 xyz 12g 11112222333344445 ""; do
 	check_has "$(cat err)" "--collective"
 done
 
-# Ranks and what belongs to libraries, for programs
+# Ranks and handles of libraries, for programs.
 check_rc 0 "$sluice" print --json two.sqlite
 check_json out sluice.print/1
 check_eq "$(json_get out '["activities"][2]["rank"]')" 1

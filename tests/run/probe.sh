@@ -28,12 +28,12 @@ Job Id: 3901500
     resources_used.walltime = 03:55:35
 EOF
 
-# probe ARGUMENT...: quick rounds without ground truth or jobs, unless said otherwise
+# probe ARGUMENT...: runs fast rounds, by default without ground truth and jobs
 probe() {
 	timeout 60 "$sluice" forecast probe --every 100ms --reference-every 0 --jobs-every 0 --sizes 64K,256K "$@"
 }
 
-# until_true COMMAND...: ends when it succeeds; the test fails where it never does
+# until_true COMMAND...: waits until the command succeeds; otherwise the test fails
 until_true() {
 	for _ in $(seq $polls); do
 		if "$@" >/dev/null 2>&1; then
@@ -44,12 +44,12 @@ until_true() {
 	fail "never came true: $*"
 }
 
-# number NAME: the first number of that name in out, which is JSON; to start Python takes longer than many probes
+# number NAME: prints the first number of that name in out, which is JSON; starting Python takes longer than many probes
 number() {
 	grep -oE "\"$1\": [0-9]+" out | head -n 1 | cut -d' ' -f2
 }
 
-# ---- three directories: rounds, ground truth, jobs, rows in the store
+# Three directories: rounds, ground truth, jobs, rows in the store.
 check_rc 0 probe --site site.ini --reference-every 300ms --jobs-every 5m --duration 700ms --json
 check_words "$(cat err)" '"a"' '"b"' device
 python3 - out <<'EOF' || fail "numbers do not agree: $(cat out)"
@@ -71,16 +71,16 @@ check_rc 0 "$sluice" forecast export
 check_eq "$(grep -E '^[abc] ' out | grep -o '[0-9.e-]*s\b' | wc -l)" "$rows" "rows that are exported"
 check_has "$(cat out)" "Job Id: 3901500"
 check_eq "$(grep -c ann out || true)" 0 "names of owners"
-check_eq "$(ls -A a b c)" "$(printf 'a:\n\nb:\n\nc:')" "what is left"
+check_eq "$(ls -A a b c)" "$(printf 'a:\n\nb:\n\nc:')" "files left behind"
 
-# ---- a budget of the day counts what was written before
+# The daily limit includes the bytes that were written before.
 bytes=$((rows * 65536))
 check_rc 0 probe a --target-daily-limit $((bytes * 64)) --duration 250ms --json
 check_rc 3 probe a b c --daily-limit 64K --duration 250ms --json
 check_eq "$(number bytes)" 0 "bytes of a day that has none left"
-[ "$(number over_budget)" -gt 0 ] || fail "nothing was left out"
+[ "$(number over_budget)" -gt 0 ] || fail "no probe was skipped"
 
-# ---- what is wrong
+# Invalid arguments are errors.
 check_rc 2 "$sluice" forecast probe
 check_has "$(cat err)" "missing TARGET"
 check_rc 2 "$sluice" forecast probe gpfs:/x
@@ -99,12 +99,12 @@ check_has "$(cat err)" ceph.file.layout.pool
 check_rc 2 "$sluice" forecast probe --while --target a --cpu 100000 -- true
 check_rc 2 "$sluice" forecast probe --while --target a
 
-# ---- a scheduler that hangs delays no round; it is looked at later
+# A scheduler that hangs delays no round; it is queried later.
 sed 's/^command.*/command = ps -o pgid= -p $$ >asked; sleep 100 | cat/' site.ini >hangs.ini
 SLUICE_STORE_PATH=$work/hangs.db probe --site hangs.ini --jobs-every 5m --duration 250ms --json >hangs.out 2>hangs.err &
 hangs=$!
 
-# ---- ranks: each has a target, a fourth has none; all have the same rounds
+# Ranks: each has a target, the fourth has none; all have the same rounds.
 for mpi in $(mpi_list); do
 	rm -rf rows
 	MPI_LIMIT=60 mpi_run "$mpi" 4 "$sluice" forecast probe --per-rank --site site.ini --every 125ms --reference-every 0 \
@@ -119,7 +119,7 @@ for mpi in $(mpi_list); do
 	[ "$(grep -cE '^[abc] [0-9.e-]+s' out)" -ge 3 ] || fail "$mpi: too few rows"
 done
 
-# ---- beside a command: its cores, its exit code, its output; one core for us
+# While a command runs: it keeps its cores, its exit code and its output, and the probe uses one core.
 cat >command.sh <<'EOF'
 grep Cpus_allowed_list /proc/self/status
 for _ in $(seq 12000); do
@@ -141,7 +141,7 @@ check_eq "$(cat out)" fine
 check_has "$(cat err)" "no probes: "
 check_rc 127 probe --while --target a -- ./no-such-command
 check_rc 143 probe --while --target a -- bash -c 'kill $$; sleep 9'
-# A signal is the command's.
+# A signal is meant for the command.
 timeout 60 "$sluice" forecast probe --while --target a --every 100ms -- bash -c 'trap "exit 5" TERM; touch up
 	while :; do sleep 0.05; done' 2>err &
 until_true test -e up
@@ -151,8 +151,8 @@ rc=0
 wait $! || rc=$?
 check_eq "$rc" 5 "exit code after a signal"
 
-# ---- stopped: what was measured is saved; killed: nothing is left behind
-# timeout(1) and launchers signal a process and its group: twice is once.
+# If the probe is stopped, measurements are saved; if it is killed, it leaves no files behind.
+# timeout(1) and launchers signal a process and its group: two signals count as one.
 "$sluice" forecast probe a b --every 50ms --reference-every 0 --jobs-every 0 --system stopped >out 2>err &
 until_true "$sluice" forecast export --system stopped
 kill $!
@@ -167,9 +167,9 @@ until_true "$sluice" forecast export --system killed
 	kill -9 $!
 	wait $! || true
 } 2>/dev/null
-check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "what a killed probe leaves"
+check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "files that a killed probe leaves behind"
 
-# ---- a scheduler that is only installed is asked once, one that the site names again and again
+# A scheduler that is only installed is queried once; one that the site names is queried repeatedly.
 mkdir bin
 printf '#!/bin/sh\nprintf "error: no cluster\\nand more\\n" >&2\nexit 1\n' >bin/squeue
 chmod +x bin/squeue
@@ -184,7 +184,7 @@ check_eq "$(wc -l <err)" 1 "warnings about a scheduler that the site names"
 check_has "$(cat err)" "error: no cluster"
 [ "$(number jobs_asked)" -gt 1 ] || fail "a scheduler that the site names was asked only once"
 
-# ---- Lustre and CephFS
+# Lustre and CephFS.
 mkdir lib
 ln -s "$prog/lustreapi.so" lib/liblustreapi.so.1
 standin() {
@@ -197,15 +197,15 @@ check_eq "$(grep -c ' 1048576 3 1 0' log)" 1 "files on OST 3"
 check_has "$(grep ^layout log)" " 4 6"
 check_has "$(cat log)" " 1048576 7 1 0"
 check_has "$(cat log)" " 1048576 8 1 0"
-# Workers write to the log as they come, and only one of them sets a layout of CephFS.
+# Workers write to the log in any order, and only one of them sets a layout of CephFS.
 check_eq "$(grep '^set' log | head -4 | tr '\n' ,)" \
 	"set pool fast,set stripe_unit 65536,set object_size 1048576,set stripe_unit 1048576," "layout of CephFS"
 check_eq "$(grep -c illegal log || true)" 0
-check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "what is left"
+check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "files left behind"
 check_rc 1 standin env STANDIN_OST=9 "$sluice" forecast probe lustre:a,ost=3 --duration 1s
 check_words "$(cat err)" "OST 9"
 
-# ---- the scheduler that hangs
+# The scheduler hangs.
 wait "$hangs" || fail "a scheduler that hangs: $(cat hangs.err)"
 cp hangs.out out
 [ "$(number probes)" -gt 0 ] || fail "no round was made"
@@ -215,7 +215,7 @@ gone() {
 }
 until_true gone # with all that its command has started
 
-# ---- storage that hangs: a frozen file system, where we may have one
+# Storage that hangs: a frozen file system, if the test may create one.
 mkdir frozen
 truncate -s 16M image
 if ! { mkfs.ext4 -q image && mount -o loop image frozen; } 2>/dev/null; then
@@ -225,7 +225,7 @@ thawed() {
 	fsfreeze -u frozen 2>/dev/null || true
 }
 trap 'thawed; umount frozen || true; cd /; rm -rf "$work"' EXIT
-# lines PATTERN: of rows with it
+# lines PATTERN: prints the number of rows that match
 lines() {
 	cat hung/*.blocks | grep -cE "$1" || true
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `sluice forecast import|export|list|forget`: files of blocks go to the store and come back as they were.
+# `sluice forecast import|export|systems|forget`: files of blocks are imported and exported without changes.
 . "$(dirname "$0")/libtest.sh"
 
 export SLUICE_STORE_PATH=$work/known/store.db
@@ -15,7 +15,7 @@ check_rc 2 "$sluice" forecast export --since noon
 check_has "$(cat err)" noon
 check_rc 2 "$sluice" forecast export --since 2018-03-11 --until 2018-03-10
 
-# The sample of the paper (WAN-10), with the dots of its figure.
+# The sample of the paper (WAN-10), including the dots of its figure.
 cat >paper <<'TEXT'
 Timestamp: 1520708288
 All running jobs:
@@ -41,7 +41,7 @@ grep -q user1 out && fail "the owner is not hidden"
 grep -q "Job_Owner = [0-9a-f]\{16\}$" out || fail "the owner is not known: $(cat out)"
 strings "$SLUICE_STORE_PATH" | grep -q user1 && fail "the owner is in the store"
 
-# Through the store and back, any number of times, compressed or not.
+# Repeated imports and exports change nothing, compressed or not.
 check_rc 0 "$sluice" forecast export --simulate titan --days 0.05 --max-targets 3 -o one
 check_rc 0 "$sluice" forecast import one
 check_rc 0 "$sluice" forecast export --system titan -o two.gz
@@ -50,13 +50,13 @@ check_rc 0 "$sluice" forecast import --json two.gz
 check_json out sluice.probe/1
 check_eq "$(json_get out '["files"][0]["system"]')" titan system
 check_rc 0 "$sluice" forecast export --system titan
-cmp one out || fail "what was exported is not what was imported"
+cmp one out || fail "exported and imported data differ"
 check_rc 0 "$sluice" forecast export --system titan --since 2018-03-10T19:00 --until 1520708500
 check_eq "$(grep -c Timestamp: out)" 4 "blocks of the window"
 check_rc 3 "$sluice" forecast export --system titan --since 2019-01-01
 check_rc 3 "$sluice" forecast export --system nobody
 
-# The same seed and count are the same system; from a pipe it goes under another name.
+# The same seed and count give the same system; from a pipe it gets another name.
 "$sluice" forecast export --simulate titan --days 0.05 --max-targets 3 | "$sluice" forecast import --system again - 2>err
 check_rc 0 "$sluice" forecast systems --json
 check_json out sluice.probe/1
@@ -64,12 +64,12 @@ check_eq "$(json_get out '["systems"][0]["samples"]')" "$(json_get out '["system
 check_rc 0 "$sluice" forecast systems
 check_has "$(cat out)" "2018-03-10 18:58:08"
 
-# What a killed writer leaves is told, and the rest is kept.
+# The truncated block of a killed writer is reported, and the rest is imported.
 head -c -9 one >torn
 check_rc 0 "$sluice" forecast import --system torn torn
 check_has "$(cat err)" "torn:$(($(wc -l <torn) + 1)):"
 
-# Garbage is refused with its line, and nothing of the file is kept.
+# Invalid input is rejected with its line, and nothing of the file is imported.
 {
 	cat paper
 	echo "atlas1-1 0.1 0.2s 0.3s 0.4s"

@@ -28,11 +28,11 @@ expected=$'1\tbatch\t1\t104857600\t600
 owner=
 check_reader() {
 	local used
-	check_eq "$(seen "$@")" "$expected" "what $* sees"
+	check_eq "$(seen "$@")" "$expected" "jobs that $* sees"
 	owner=${owner:-$(head -n 1 all | cut -f 6)}
 	[[ $owner =~ ^[0-9a-f]{16}$ ]] || fail "the owner is \"$owner\""
 	check_eq "$(cut -f 6 all | sort -u)" "$owner" "the owner as $* has it"
-	# Hidden in names, too.
+	# User names are also hidden in job names.
 	check_eq "$(grep -c "	of-$owner\$" all)" 1 "names with the owner in it"
 	! grep -q 'x@site' all || fail "an address is shown: $(cat all)"
 	for used in $(cut -f 7 all); do
@@ -48,19 +48,19 @@ if command -v qstat >/dev/null && qstat -f 2>/dev/null | grep -q '^Job Id:	'; th
 	check_reader pbs
 fi
 
-# Of all, the name that has a line break is one line of ours.
+# A job name with a line break becomes one line.
 "$prog/jobs" key slurm-json | cut -f 8 | sort >json
 "$prog/jobs" key slurm-text | cut -f 8 | sort | diff - json || fail "names differ"
 
-# The probe takes them along, and what it keeps names nobody.
+# The probe records the jobs, and its rows contain no user names.
 mkdir target
 check_rc 0 "$sluice" forecast probe --system here --sizes 4K --every 200ms --reference-every 0 --jobs-every 1m --duration 300ms a="$work/target"
 check_rc 0 "$sluice" forecast export --system here
 check_eq "$(grep -A 99 '^All running jobs:' out | grep -c '^Job Id: [123]$')" 3 "jobs in the rows of the probe"
 key=$(find "$work" -name '*.owners')
 [ -s "$key" ] || fail "the probe has no key"
-"$prog/jobs" "$key" slurm-text >all || fail "the key of the probe is none"
-check_has "$(cat out)" "Job_Owner = $(head -n 1 all | cut -f 6)" "what the probe keeps"
+"$prog/jobs" "$key" slurm-text >all || fail "the key of the probe is invalid"
+check_has "$(cat out)" "Job_Owner = $(head -n 1 all | cut -f 6)" "owner in the rows of the probe"
 ! grep -q "Job_Owner = $(id -un)" out || fail "an owner is named: $(cat out)"
 
 scancel 1 2 3 4

@@ -15,7 +15,7 @@ srun $sluice forecast probe a=$work/a b=$work/b --per-rank --every 200ms --refer
 EOF
 sbatch job.sh >out
 
-# rows PATTERN: how many there are by now
+# rows PATTERN: prints the current number of rows
 rows() {
 	cat rows/*.blocks 2>/dev/null | grep -cE "$1" || true
 }
@@ -28,7 +28,7 @@ slurm_wait R,CG 0
 check_eq "$(grep -c '"schema": "sluice.probe/1"' job.out)" 2 "ranks that ended in good order: $(cat job.out): ranks"
 check_eq "$(grep -o '"system": "test"' job.out | wc -l)" 2 "ranks that know the cluster's name"
 check_eq "$(grep -o '"jobs_asked": 1' job.out | wc -l)" 1 "ranks that ask for jobs"
-check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "what is left"
+check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "files left behind"
 export SLUICE_STORE_PATH=$work/store.db
 check_rc 0 "$sluice" forecast import rows/*.blocks
 check_rc 0 "$sluice" forecast export --system test

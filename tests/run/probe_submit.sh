@@ -5,7 +5,7 @@
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libslurm.sh"
 
-# ---- PBS: a job ends when it has been looked at three times ----
+# PBS: a job ends after it has been queried three times.
 mkdir bin queue
 cat >bin/qsub <<'END'
 #!/bin/bash
@@ -52,20 +52,20 @@ job 41.sdb ended
 submitted job 42.sdb
 job 42.sdb ended
 submitted job 43.sdb
-job 43.sdb ended" "what is told of three jobs"
+job 43.sdb ended" "messages about three jobs"
 check_eq "$(sort -u queue/submitted)" "-N mine -q batch collect.sh" "how jobs are submitted"
 [ ! -e queue/violations ] || fail "$(cat queue/violations)"
 
-# Somebody's job is there already: it is found, and one more is wanted.
+# A job of this name exists already: it is counted, and one more is submitted.
 echo "mine 0" >queue/50
 check_rc 0 played --jobs 1 --json collect.sh
 check_eq "$(python3 -c 'import json
 d = json.load(open("out"))
 print(d["schema"], d["submitted"], d["end"], [(job["id"], job["found"]) for job in d["jobs"]])')" \
-	"sluice.probe/1 1 times [('50.sdb', True), ('44.sdb', False)]" "what is told of a job that was there"
+	"sluice.probe/1 1 times [('50.sdb', True), ('44.sdb', False)]" "messages about an existing job"
 [ ! -e queue/violations ] || fail "$(cat queue/violations)"
 
-# The scheduler refuses, in its own words; or every job ends at once.
+# The scheduler rejects the job with its own message, or every job ends at once.
 touch queue/refuse
 check_rc 1 played --max-failures 2 collect.sh
 check_has "$(cat err)" "qsub: Job exceeds queue resource limits"
@@ -74,7 +74,7 @@ rm queue/refuse
 check_rc 1 played --max-failures 2 --min-runtime 1h collect.sh
 check_words "$(cat err)" "2 jobs" "3600 s"
 
-# While the queue cannot be asked nothing is submitted.
+# While the queue cannot be queried, nothing is submitted.
 before=$(wc -l <queue/submitted)
 touch queue/down
 check_rc 0 played --duration 100ms collect.sh
@@ -82,7 +82,7 @@ check_has "$(cat err)" "cannot connect to server"
 check_eq "$(wc -l <queue/submitted)" "$before" "jobs that were submitted"
 rm queue/down
 
-# The end leaves the job where it is, unless told otherwise.
+# The command leaves its job in the queue when it ends, unless --cancel is given.
 check_rc 0 played --every 10s --duration 100ms collect.sh
 check_words "$(tail -n 1 out)" queue
 [ "$(ls queue/[0-9]* | wc -l)" = 1 ] || fail "the job is gone"
@@ -91,14 +91,14 @@ check_rc 0 played --every 10s --duration 100ms --cancel collect.sh
 check_has "$(tail -n 1 out)" "canceled job"
 [ "$(ls queue/[0-9]* 2>/dev/null | wc -l)" = 0 ] || fail "the job is still there"
 
-# What is wrong is told.
+# Invalid arguments are errors.
 check_rc 2 played --name 'a,b' collect.sh
 check_rc 1 played nowhere.sh
 check_words "$(cat err)" nowhere.sh "No such file"
 check_rc 1 env PATH="$work" "$sluice" forecast submit collect.sh
 check_words "$(cat err)" sbatch qsub
 
-# ---- Slurm: the real one ----
+# A real Slurm.
 slurm_here
 slurm_start 1
 mkdir target
@@ -110,7 +110,7 @@ END
 printf '#!/bin/sh\nsleep 60\n' >long.sh
 check_rc 0 "$sluice" forecast submit --jobs 2 --every 50ms --min-runtime 0 quick.sh -- -o /dev/null
 check_eq "$(cut -d' ' -f2- out | tr '\n' ' ')" \
-	"submitted job 1 job 1 ended submitted job 2 job 2 ended " "what is told of Slurm"
+	"submitted job 1 job 1 ended submitted job 2 job 2 ended " "messages about jobs of Slurm"
 check_eq "$(tr '\n' ' ' <ran)" "1 2 " "jobs that ran"
 check_rc 0 "$sluice" forecast export --system campaign
 check_eq "$(sed -n 's/^Job Id: //p' out | tr '\n' ' ')" "1 2 " "jobs that the collection has seen: itself"
@@ -129,7 +129,7 @@ wait "$watcher" || fail "the watcher failed: $(cat first)"
 check_has "$(cat first)" "job 3 stays"
 check_rc 0 "$sluice" forecast submit --every 50ms --duration 300ms --cancel long.sh -- -o /dev/null
 check_eq "$(cut -d' ' -f2- out)" "found job 3 in the queue
-canceled job 3" "what a second watcher does"
+canceled job 3" "messages of a second watcher"
 
 check_rc 1 "$sluice" forecast submit --every 50ms --max-failures 2 long.sh -- -p nowhere
 check_has "$(cat err)" "invalid partition"

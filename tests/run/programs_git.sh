@@ -45,7 +45,7 @@ git archive HEAD | md5sum
 git stash list
 git status --short
 cd ..
-# Indexes hold inode numbers and times, and packs may be cut differently by several threads.
+# Indexes contain inode numbers and times, and several threads may divide packs differently.
 for r in repo clone; do
 	git -C $r ls-files -s | md5sum
 	git -C $r cat-file --batch-all-objects --batch-check | sort | md5sum

@@ -12,7 +12,7 @@ check_has "$trace" "$work/runs/"
 check_rc 0 "$sluice" trace path --json
 check_json out sluice.trace.path/1
 
-# print: the layout of each line, and one file's story
+# print: the layout of each line, and all calls on one file.
 check_rc 0 "$sluice" print
 check_eq "$(cat err)" "" "stderr of print"
 layout='^[0-9]+\.[0-9]{7} ID([0-9]+:)?([0-9]+\.)?[0-9]+ [A-Za-z.]+ [A-Za-z0-9_]+\(.*\) = -?[0-9]+( ID[0-9:.]+)*$'
@@ -44,7 +44,7 @@ check_json out sluice.print/1
 check_eq "$(json_get out '["activities"].__len__()')" "$lines" "activities of JSON"
 check_eq "$(json_get out '["complete"]')" True
 
-# report and ls
+# report and ls.
 check_rc 0 "$sluice" report
 check_words "$(head -n 1 out)" I/O
 check_has "$(cat out)" "By layer"
@@ -64,7 +64,7 @@ check_eq "$(json_get out '["runs"][1]["path"]')" "$trace" "the older run"
 check_rc 0 "$sluice" ls --limit 1
 check_eq "$(wc -l <out)" 2
 
-# a broken trace is listed and does not hide the others
+# A broken trace is listed and does not hide the others.
 head -c 100 "$trace" >"$work/runs/broken.sluice"
 touch -d '2001-01-01' "$work/runs/broken.sluice"
 check_rc 0 "$sluice" ls
@@ -72,7 +72,7 @@ check_has "$(cat out)" "truncated"
 check_eq "$(wc -l <out)" 4
 rm "$work/runs/broken.sluice"
 
-# convert there and back: the same activities
+# convert to another format and back: the activities are the same.
 "$sluice" print "$trace" >before
 for form in text sqlite container; do
 	check_rc 0 "$sluice" trace convert "$trace" "copy.$form" --format $form --json

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/libtest.sh"
 export SLUICE_STATS_PERIOD=0 SLUICE_PLUGINS_LOAD=read_ahead
 
-# One access ahead whatever the machine is busy with, and no rest for files that are cached.
+# One access ahead, independent of the load of the machine, also for files that are cached.
 cat >"$XDG_CONFIG_HOME/sluice/config" <<EOF
 [plugin.read_ahead]
 depth_max = 1
@@ -13,17 +13,17 @@ dormant = no
 EOF
 dd if=/dev/urandom of=data bs=1k count=2000 status=none
 
-# observed CASE STRIDE TIMES: runs it, bare and recorded, which must print the same; the trace is in t
+# observed CASE STRIDE TIMES: runs the program without and with capture, which must print the same; the trace is in t
 observed() {
 	local bare
 	bare=$("$prog/strides" "$1" data "$2" "$3")
 	check_rc 0 "$sluice" run -q -o t.sluice -- "$prog/strides" "$1" data "$2" "$3"
-	check_eq "$(cat out)" "$bare" "what $1 prints"
+	check_eq "$(cat out)" "$bare" "output of $1"
 	"$sluice" print --csv t.sluice >t
 	rm t.sluice
 }
 
-# advised: offset of each advice and, as "after", the number of the read that is its cause
+# advised: prints the offset of each advice and, as "after", the number of the read that is its cause
 advised() {
 	python3 - t <<'EOF'
 import csv, sys
@@ -55,14 +55,14 @@ check_eq "$(advised)" "" "advice of random reading"
 observed socketed 0 50
 check_eq "$(advised)" "" "advice of a socket"
 
-# A child starts afresh, with what it does itself.
+# A child process starts again with its own accesses.
 observed forked 20480 6
 check_eq "$(advised | cut -d' ' -f1,2)" "$(printf '122880 1024\n245760 1024')" "advice of a process and its child"
 
 observed threaded 20480 12
 check_eq "$(advised | wc -l)" 28 "advice of four threads"
 
-# Options, and how it fared.
+# Options and statistics.
 cat >"$XDG_CONFIG_HOME/sluice/config" <<EOF
 [plugin.read_ahead]
 threshold = 2
@@ -80,9 +80,9 @@ observed forward 20480 12
 check_eq "$(advised)" "" "advice with a wrong option"
 check_rc 0 "$sluice" run -q -o t.sluice -- "$prog/strides" forward data 20480 12
 check_rc 0 "$sluice" report t.sluice
-check_has "$(cat out)" "Invalid argument" "what is said of a wrong option"
+check_has "$(cat out)" "Invalid argument" "error of an invalid option"
 
-# Without it nothing is advised, and in counters mode it goes on.
+# Without the plug-in nothing is advised; in counters mode it works.
 rm "$XDG_CONFIG_HOME/sluice/config"
 SLUICE_PLUGINS_LOAD= observed forward 20480 12
 check_eq "$(advised)" "" "advice without the plug-in"

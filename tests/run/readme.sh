@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
 page=$SOURCE/README.md
-# commands PAGE: "LINE<tab>COMMAND" for each example
+# commands PAGE: prints "LINE<tab>COMMAND" for each example
 commands() {
 	awk '
 		/^[ \t]*```/ { console = !fenced && $0 ~ /```console[ \t]*$/; fenced = !fenced; next }

@@ -78,7 +78,7 @@ check_rc 0 "$sluice" report --by-rank run.txt
 row=$(grep -E '^ +2  node2 ' out)
 check_eq "$(echo $row)" "2 node2 6 0 0 B 3.91 KiB 15.6 KiB 15.6 KiB 14.0 ms 14.0 ms 1.00 ms 0 ns" "the row of rank 2"
 
-# Rank r starts at r pieces; all are strided by 4: 4000 bytes from start to start, three of four accesses.
+# Rank r starts at piece r; all accesses are strided by 4: 4000 bytes from start to start, three of four accesses.
 check_rc 0 "$sluice" report --survey run.txt
 survey='[FileSurveyor:MPI] "/data/out.h5"/'
 check_has "$(cat out)" "${survey}Accesses = (4,4,4)"
@@ -115,13 +115,13 @@ check_rc 2 "$sluice" report --survey --by-rank run.txt
 printf 'hello\n' >input
 "$sluice" run --quiet -o plain.sluice -- dd if=input of=copy bs=2 status=none
 check_rc 0 "$sluice" report --by-rank plain.sluice
-check_words "$(cat err)" "MPI rank"
+check_words "$(cat err)" --by-rank ranks
 check_eq "$(grep -c 'By rank' out || true)" 0 "a table of no ranks"
 check_rc 0 "$sluice" report --survey plain.sluice
 check_has "$(cat out)" "[FileSurveyor:POSIX] \"$work/copy\"/Accesses/Writing/Sequential = (3,3,3)"
 check_has "$(cat out)" "[FileSurveyor:POSIX] \"$work/copy\"/Bytes/Total written = (6,6,6)"
 
-# A trace can be played to plug-ins, which say what they would have said in the run.
+# A trace can be replayed to plug-ins, which report the same as during the run.
 check_rc 0 "$sluice" report --plugin file_surveyor,histogram plain.sluice
 check_has "$(cat out)" "[file_surveyor] POSIX \"$work/copy\"/Accesses: Writing 3"
 check_has "$(cat out)" "[histogram] calls: graded 0"
@@ -131,7 +131,7 @@ check_rc 1 "$sluice" report --plugin nosuch plain.sluice
 check_has "$(cat err)" "catalogue file_surveyor"
 check_rc 2 "$sluice" report --plugin histogram --survey plain.sluice
 
-# What was noted while the program ran, and how the node was: in any form of the trace.
+# Notes and node statistics of the run are in every format of the trace.
 SLUICE_STATS_PERIOD=0 SLUICE_PLUGINS_LOAD= "$sluice" run --quiet --format text -o plain.txt -- cat input >/dev/null
 python3 - <<'PYTHON'
 lines = open("plain.txt").read().splitlines()
@@ -167,8 +167,8 @@ check_eq "$(json_get out '["applied"][0]["sum"]')" 12
 check_eq "$(json_get out '["plugins"][0]["spread"]["maximum"]')" 9
 check_eq "$(json_get out '["node"]["statistics"][0]["mean"]')" 97
 
-# The surveyor says the same while the program runs as afterwards. (Times are in ticks then, and a tick is not yet
-# known as well as at the end.)
+# The surveyor reports the same during the run and afterwards. (Times are in ticks during the run, and the length of a
+# tick is known less exactly then.)
 SLUICE_STATS_PERIOD=0 SLUICE_PLUGINS_LOAD=file_surveyor "$sluice" run --quiet -o live.sluice -- \
 	dd if=input of=copy bs=2 status=none
 "$sluice" report --survey live.sluice | grep -v '/Time/\|/Sharing/\|(0,0,0)' |

@@ -16,7 +16,7 @@ cat >params.json <<'END'
 END
 levels=(-l collective-noncontiguous -b 1K -n 256 -d write)
 
-# recorded PROGRAM LAUNCHER...: with parameters; the report is in report.json
+# recorded PROGRAM LAUNCHER...: runs the program with parameters; the report is in report.json
 recorded() {
 	local program=$1
 	shift
@@ -27,7 +27,7 @@ recorded() {
 	"$sluice" report trace >report.txt
 }
 
-# says NAME REQUESTED EFFECTIVE HONOURED [FILES]: of every opening alike; "-" for what there is none of
+# says NAME REQUESTED EFFECTIVE HONOURED [FILES]: all openings have these values; "-": no value
 says() {
 	python3 - "$@" <<'END' || wrong "$(sed -n '/^Parameters/,/^$/p' report.txt)"
 import json, sys
@@ -40,7 +40,7 @@ for r in rows:
 END
 }
 
-case_is "MPICH tells what it made of hints"
+case_is "MPICH reports the hints that it uses"
 arguments=("${levels[@]}")
 if recorded "$(mpi_program mpich levels)" mpiexec.mpich -n 4; then
 	says cb_buffer_size 65536 65536 yes
@@ -52,7 +52,7 @@ if recorded "$(mpi_program mpich levels)" mpiexec.mpich -n 4; then
 	check_eq "$(json_get report.json '["applied"][1]["value"]')" params.json
 fi
 
-case_is "HDF5 tells what it made of properties"
+case_is "HDF5 reports the properties that it uses"
 arguments=(-n 3)
 for mpi in mpich openmpi; do
 	if recorded "$(mpi_program $mpi small_io)" mpiexec.$mpi -n 4; then
@@ -62,9 +62,9 @@ for mpi in mpich openmpi; do
 	fi
 done
 
-case_is "alignment is judged by where datasets are, not by the list that was passed"
+case_is "alignment is judged by the offsets of datasets, not by the property list"
 sed 's/0, 4096/8192, 65536/' params.json >align.json
-# aligned PROGRAM LAUNCHER...: what the report says of alignment
+# aligned PROGRAM LAUNCHER...: runs the program with an alignment and writes the reports
 aligned() {
 	check_rc 0 timeout -k 5 "$limit" "$sluice" run -o trace --params align.json -- "$@"
 	"$sluice" report trace >report.txt
@@ -76,11 +76,11 @@ for mpi in mpich openmpi; do
 	aligned mpiexec.$mpi -n 2 "$program" a.h5 b.h5
 	says alignment 8192,65536 8192,65536 yes 2
 	check_words "$(grep alignment report.txt | tr -s " ")" "2 files 8192,65536 8192,65536 8/8 HDF5 (4 of 4 datasets" "65536 bytes"
-	# In pages HDF5 takes any alignment, and heeds none.
+	# With paged allocation HDF5 accepts any alignment, and ignores it.
 	aligned mpiexec.$mpi -n 2 "$program" paged.h5
 	says alignment 8192,65536 8192,65536 no
 	check_words "$(grep alignment report.txt)" "not applied (0 of 2 datasets" "65536 bytes"
-	# With one rank they are smaller than what is to be aligned.
+	# With one rank, datasets are smaller than the threshold of the alignment.
 	aligned mpiexec.$mpi -n 1 "$program" small.h5
 	says alignment 8192,65536 8192,65536 unknown
 	check_words "$(grep alignment report.txt)" unknown dataset
@@ -91,7 +91,7 @@ if mpi_has serial inject; then
 	check_words "$(grep alignment report.txt)" HDF5 file
 fi
 
-case_is "Open MPI's word proves nothing: the calls do"
+case_is "hints that Open MPI reports prove nothing, its calls do"
 arguments=("${levels[@]}")
 if recorded "$(mpi_program openmpi levels)" mpiexec.openmpi -n 4; then
 	says cb_nodes - - no # it would lose data
@@ -110,7 +110,7 @@ if recorded "$(mpi_program openmpi levels)" mpiexec.openmpi --mca io romio321 -n
 	check_words "$(grep romio_cb_write report.txt)" ROMIO "4 of 4 ranks"
 fi
 
-case_is "a file of no parameters has all values read back"
+case_is "an empty parameter file records all effective values"
 echo '{"schema": "sluice.params/1", "parameters": []}' >params.json
 if recorded "$(mpi_program mpich levels)" mpiexec.mpich -n 4; then
 	check_words "$(cat report.txt)" "no parameter"

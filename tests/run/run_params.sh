@@ -30,7 +30,7 @@ cat >partly.json <<'END'
  {"name": "no_such_thing", "value": 1}]}
 END
 
-# The program prints what processes find in the control page: texts of contract/parameters.h end there with a zero.
+# The program prints what a process finds in the control page: a text of contract/parameters.h that ends with a zero.
 cat >look.py <<'END'
 import os
 page = open(os.environ["SLUICE_SPOOL"] + "/control", "rb").read()
@@ -39,7 +39,7 @@ print(page[at:page.index(b"\0", at)].decode() if at >= 0 else "nothing", end="")
 END
 look=(env SLUICE_DISABLE=1 python3 look.py)
 
-# given ARGUMENTS...: of `sluice run`; what the program is given is in out
+# given ARGUMENTS...: runs `sluice run ARGUMENTS`; the parameters that the program gets are in out
 given() {
 	check_rc 0 "$sluice" run -o trace "$@" -- "${look[@]}"
 }
@@ -48,7 +48,7 @@ warnings() {
 	check_eq "$(grep -c . err || true)" "$1" "warnings of: $(cat err)"
 }
 
-# ---- what is good is handed over, specific before general
+# Valid parameters are passed to the program, specific ones before general ones.
 given --params good.json
 warnings 0
 check_eq "$(head -n 1 out)" "sluice-parameters 1 parameters"
@@ -67,25 +67,25 @@ check_has "$(cat report)" "[parameters] given cb_nodes=4 alignment=0,65536"
 given -p good.xml
 check_has "$(cat out)" "hint	*	*	cb_buffer_size	1048576"
 
-# ---- by a setting as well; the option goes before
+# A setting works as well; the option takes precedence.
 SLUICE_PARAMS_FILE=$work/good.xml given
 check_has "$(cat out)" "cb_buffer_size	1048576"
 SLUICE_PARAMS_FILE=$work/good.xml given --params good.json
 check_eq "$(grep -c cb_buffer_size out || true)" 0
 check_has "$(cat out)" "cb_nodes"
 
-# ---- who wins
+# Precedence between the program and the parameters.
 SLUICE_PARAMS_AUTHORITY=application given --params good.json
 check_eq "$(head -n 1 out)" "sluice-parameters 1 application"
 
-# ---- nothing to apply, but to read back
+# An empty parameter file requests only that values are recorded.
 given --params none.json
 warnings 0
 check_eq "$(cat out)" "sluice-parameters 1 parameters"
 "$sluice" report --json trace >report
 check_eq "$(json_get report '["applied"]')" "[]"
 
-# ---- whatever is wrong: one warning, and the program runs
+# Invalid parameters cause one warning, and the program runs.
 for file in missing.xml empty.xml broken.json /dev/null "$work"; do
 	given --params "$file"
 	check_eq "$(cat out)" nothing "given by $file"
@@ -103,7 +103,7 @@ check_has "$(cat err)" "partly.json:"
 check_words "$(cat err)" "2 more"
 check_eq "$(tail -n +2 out)" "hint	*	*	cb_nodes	2"
 
-# ---- what changes more than may be changed
+# Parameters beyond params.allow are not applied.
 check_eq "$(grep -c fill_time out || true)" 0
 SLUICE_PARAMS_ALLOW=semantics given --params partly.json
 check_has "$(cat out)" "fill_time	never"
@@ -114,7 +114,7 @@ check_words "$(cat err)" good.json:3: alignment=0,65536 "not applied"
 check_rc 2 "$sluice" --set params.allow=everything run --params good.json -- true
 check_rc 2 "$sluice" run --tune=always -- true
 
-# ---- what is forbidden, which the user cannot undo where the site has said it
+# params.forbid: the user cannot undo the setting of the site.
 SLUICE_PARAMS_FORBID="alignment, cb_nodes" given --params good.json
 check_eq "$(grep -c 'alignment\|cb_nodes' out || true)" 0
 check_has "$(cat out)" striping_factor
@@ -125,14 +125,14 @@ SLUICE_PARAMS_FORBID=alignment given --params good.json
 check_eq "$(grep -c 'alignment\|cb_nodes' out || true)" 0
 rm etc.conf
 
-# ---- recording off, and nothing else changes
+# With recording off, parameters still work.
 given --mode off --params good.json
 check_has "$(cat out)" "cb_nodes	4"
 warnings 0
 given
 check_eq "$(cat out)" nothing
 
-# ---- a program without MPI and HDF5 does not notice
+# A program without MPI and HDF5 is not affected.
 for mode in trace counters off; do
 	rm -rf plain with
 	mkdir plain with
@@ -144,11 +144,11 @@ for mode in trace counters off; do
 done
 check_rc 3 "$sluice" run -q --params good.json -- sh -c 'exit 3'
 
-# ---- the brief report says what was applied
+# The brief report lists the applied parameters.
 given --summary --params good.json
-check_has "$(cat err)" "cb_nodes=4 alignment=0,65536"
+check_words "$(cat err)" "cb_nodes=4 alignment=0,65536"
 
-# ---- a rank inside a run that is under way gets what that was given
+# A rank inside a run gets the parameters of that run.
 check_rc 0 "$sluice" run -o trace --params good.json -- env PMI_RANK=0 PMI_SIZE=1 "$sluice" run --params good.xml -- "${look[@]}"
 check_has "$(cat out)" "cb_nodes"
 check_words "$(cat err)" --params

@@ -12,7 +12,7 @@ for nodes in 2 4 8; do
 	echo "{\"schema\": \"sluice.params/1\", \"parameters\": [{\"name\": \"cb_nodes\", \"value\": $nodes}]}" >$nodes.json
 done
 
-# The program of each rank, after it has written down what it is given.
+# The program of each rank first writes the parameters that it gets.
 cat >look <<'END'
 #!/bin/sh
 grep -a -A 1 '^sluice-parameters\|.*sluice-parameters' "$SLUICE_SPOOL/control" | tr '\000' '\n' |
@@ -21,7 +21,7 @@ exec "$@"
 END
 chmod +x look
 
-# all_given TEXT: of every rank that has looked; nothing: none was given any
+# all_given TEXT: every rank got this value; empty: no rank got any
 all_given() {
 	local rank
 	for rank in 0 1 2 3; do
@@ -31,7 +31,7 @@ all_given() {
 	rm given-*
 }
 
-case_is "ranks that a launcher starts on one node get the same"
+case_is "ranks that a launcher starts on one node get the same parameters"
 rm -rf runs
 timeout -k 5 "$limit" mpiexec.mpich -n 4 "$sluice" run --params 4.json -- ./look "$program" >out 2>err </dev/null ||
 	wrong "exit code $?: $(cat err)"
@@ -41,7 +41,7 @@ all_given 4
 check_eq "$(json_get report '["applied"][1]["value"]')" 4.json
 check_eq "$(json_get report '["applied"][0]["count"]')" 1
 
-case_is "what is wrong is told once, not by each rank"
+case_is "a problem is reported once, not by each rank"
 timeout -k 5 "$limit" mpiexec.mpich -n 4 "$sluice" run --params none.json -- ./look "$program" >out 2>err </dev/null ||
 	wrong "exit code $?: $(cat err)"
 all_given ""
@@ -50,7 +50,7 @@ check_eq "$(grep -c 'none.json.*No such file' err)" 1 "$this"
 unshare --uts --fork true 2>/dev/null || skip "namespaces are not permitted here"
 cat >node <<'END'
 #!/bin/sh
-# node NAME COMMAND...: as if on another host; the second comes when the first has said what it has
+# node NAME COMMAND...: runs as if on another host; the second host starts when the first has announced its parameters
 name=$1
 shift
 while [ $name = two ] && [ -z "$(ls -- *.parts/*-parameters runs/*.parts/*-parameters 2>/dev/null)" ]; do
@@ -62,7 +62,7 @@ END
 chmod +x node
 mkdir spool-one spool-two
 
-# hosts_run FIRST SECOND: two ranks on each host; each is a command with its arguments
+# hosts_run FIRST SECOND: runs two ranks on each host; each argument is a command with its arguments
 hosts_run() {
 	rm -rf runs
 	timeout -k 5 "$limit" mpiexec.mpich -n 2 ./node one $1 ./look "$program" : -n 2 ./node two $2 ./look "$program" \
@@ -70,7 +70,7 @@ hosts_run() {
 	[ -z "$(ls spool-one spool-two | grep sluice)" ] || wrong "spools are left"
 }
 
-case_is "two hosts get the same, and leave nothing but the trace"
+case_is "two hosts get the same parameters, and only the trace is left behind"
 hosts_run "$sluice run --params 8.json --" "$sluice run --params 8.json --"
 all_given 8
 ! grep -q 'parameters are\|another node' err || wrong "there are warnings: $(cat err)"
@@ -89,7 +89,7 @@ check_eq "$(grep -c 'another node .* different parameters' err)" 1 "$this: $(cat
 hosts_run "$sluice run --params 2.json --" "$sluice run --"
 all_given 2
 
-case_is "nobody applies what ranks outside would not have"
+case_is "parameters are not applied if some ranks of the job would not get them"
 hosts_run "$sluice run -o half --params 2.json --" "env SLUICE_SPOOL=$work ./look"
 sed -i 's/.*//' given-2 given-3
 all_given ""

@@ -6,7 +6,7 @@
 command -v readelf >/dev/null || skip "there is no readelf"
 export SLUICE_TUNE_PLATFORM=testbed SLUICE_STORE_PATH=$work/store.db
 
-# What the program is given: it looks for it in the control page, wherever that is.
+# The parameters that the program gets: it looks for them in the control page.
 grep=$(readlink -f "$(type -P grep)")
 look=("$grep" -r -a -h -o 'sluice-parameters 1 [a-z][a-z]*' "$spools")
 fit=$(stat -f -c %T .)
@@ -15,7 +15,7 @@ nfs | lustre | gpfs | ceph) ;;
 *) fit=local ;;
 esac
 
-# knows PROGRAM BUILD-ID ARGUMENTS RANKS PARAMETERS [GAIN]: puts an entry into the knowledge base; its number is printed
+# knows PROGRAM BUILD-ID ARGUMENTS RANKS PARAMETERS [GAIN]: adds an entry to the knowledge base and prints its id
 knows() {
 	python3 - "$SLUICE_STORE_PATH" testbed $fit "$@" <<'END'
 import sqlite3, sys
@@ -33,12 +33,12 @@ build_id() {
 	readelf -n "$1" | sed -n 's/.*Build ID: //p'
 }
 
-# looked ARGUMENTS...: of `sluice run`; what was given is in out, what was said in err
+# looked ARGUMENTS...: runs `sluice run ARGUMENTS`; the parameters are in out, the messages in err
 looked() {
 	check_rc "$@" -o trace -- "${look[@]}"
 }
 
-# Nothing is known, and no store is made to find that out.
+# Nothing is known, and no store is created to find that out.
 case_is "nothing is known"
 check_rc 1 "$sluice" --set plugins.load= run --tune=apply -o trace -- "${look[@]}"
 [ ! -s err ] || wrong "something is said: $(cat err)"
@@ -51,7 +51,7 @@ arguments="-r -a -h -o 'sluice-parameters 1 [a-z][a-z]*' $spools"
 good='{"schema": "sluice.params/1", "parameters": [{"name": "cb_nodes", "value": "4"}]}'
 id=$(knows "$(basename "$grep")" "$(build_id "$grep")" "$arguments" 1 "$good")
 
-case_is "it is suggested"
+case_is "the tuned parameters are suggested"
 looked 1 "$sluice" run
 check_eq "$(wc -l <err)" 1 "$this: $(cat err)"
 check_words "$(cat err)" "found cb_nodes=4" "2.30 times" --tune=apply "sluice kb show $id"
@@ -60,7 +60,7 @@ looked 1 "$sluice" run --quiet
 looked 1 "$sluice" run --tune=off
 [ ! -s err ] || wrong "something is said: $(cat err)"
 
-case_is "it is applied, and the program's own settings go before it"
+case_is "the tuned parameters are applied, and the program's own settings take precedence"
 looked 0 "$sluice" run --tune=apply
 check_eq "$(cat out)" "sluice-parameters 1 application"
 check_eq "$(wc -l <err)" 1 "$this: $(cat err)"
@@ -74,29 +74,29 @@ check_eq "$(cat out)" "sluice-parameters 1 parameters"
 "$sluice" report --json trace >report
 check_eq "$(json_get report '["applied"][0]["value"]')" "cb_nodes=4"
 
-case_is "a file of parameters goes before it"
+case_is "a parameter file takes precedence over the tuned parameters"
 echo '{"schema": "sluice.params/1", "parameters": [{"name": "cb_nodes", "value": "8"}]}' >params.json
 looked 0 "$sluice" run --tune=apply --params params.json
 [ ! -s err ] || wrong "something is said: $(cat err)"
 "$sluice" report --json trace >report
 check_eq "$(json_get report '["applied"][0]["value"]')" "cb_nodes=8"
 
-case_is "what the site forbids is not applied"
+case_is "parameters that the site forbids are not applied"
 SLUICE_PARAMS_FORBID=cb_nodes looked 1 "$sluice" run --tune=apply
 check_words "$(cat err)" cb_nodes params.forbid
 
-case_is "other arguments"
+case_is "parameters that were found with other arguments are applied with a note"
 check_rc 0 "$sluice" run --tune=apply -o trace -- "${look[@]}" /dev/null
 check_words "$(cat err)" "applied cb_nodes=4" "other arguments"
 
-case_is "other code is for people to judge"
+case_is "parameters that were found with another version are only suggested"
 knows cat 0123 "" 1 "$good" >/dev/null
 check_rc 0 "$sluice" run --tune=apply -o trace -- cat /dev/null
 check_words "$(cat err)" "found cb_nodes=4" "another version"
 "$sluice" report --json trace >report
 check_eq "$(json_get report '["applied"]')" "[]"
 
-case_is "a broken entry, a broken store"
+case_is "a broken entry and a broken store cause a warning"
 knows true "$(build_id "$(readlink -f "$(type -P true)")")" "" 1 '{"nonsense' >/dev/null
 check_rc 0 "$sluice" run --tune=apply -o trace -- true
 check_eq "$(wc -l <err)" 1 "$this: $(cat err)"
@@ -110,7 +110,7 @@ check_rc 0 "$sluice" --set plugins.load= run -o trace -- true
 [ ! -s err ] || wrong "something is said: $(cat err)"
 cp good.db store.db
 
-# ranks_check: what all ranks of a job say together
+# ranks_check: prints what all ranks of a job got
 ranks_check() {
 	check_eq "$(grep -c 'sluice: applied cb_buffer_size=65536' err)" 1 "$this: $(cat err)"
 	"$sluice" report --json trace >report
@@ -125,9 +125,9 @@ program=$(mpi_program mpich levels)
 options=(-l collective-noncontiguous -b 1K -n 64 -d write)
 knows levels "$(build_id "$program")" "${options[*]}" 4 \
 	'{"schema": "sluice.params/1", "parameters": [{"name": "cb_buffer_size", "value": "65536"}]}' >/dev/null
-case_is "a parallel program, its launcher inside"
+case_is "a parallel program whose launcher is inside of sluice run"
 check_rc 0 timeout -k 5 "$limit" "$sluice" run --tune=apply -o trace -- mpiexec.mpich -n 4 "$program" "${options[@]}"
 ranks_check
-case_is "a parallel program, its launcher outside"
+case_is "a parallel program whose launcher is outside of sluice run"
 check_rc 0 timeout -k 5 "$limit" mpiexec.mpich -n 4 "$sluice" run --tune=apply -o trace -- "$program" "${options[@]}"
 ranks_check

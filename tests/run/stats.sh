@@ -4,7 +4,7 @@
 # select it.
 . "$(dirname "$0")/libtest.sh"
 
-# Writes 32 MiB that cannot be compressed, onto the disk, within two seconds of life.
+# The program writes 32 MiB of random data to the disk and runs for two seconds.
 cat >writes.py <<'END'
 import os, time
 began = time.time()
@@ -19,7 +19,7 @@ END
 check_rc 0 "$sluice" run --quiet --output run.sluice -- python3 writes.py
 check_rc 0 "$sluice" trace convert run.sluice run.db
 
-# Asks the trace in SQL: one value.
+# ask TRACE SQL: prints one value of the trace
 ask() {
 	python3 -c 'import sqlite3, sys
 print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"
@@ -35,7 +35,7 @@ check_eq "$(ask run.db "SELECT count(*) FROM $named WHERE time_ns < period_ns OR
 check_eq "$(ask run.db "SELECT count(DISTINCT host) FROM statistics")" 1 "hosts"
 check_eq "$(ask run.db "SELECT host = (SELECT host FROM run) FROM statistics")" 1 "the host is the run's"
 
-# What the cores do adds up, within what rounding leaves.
+# The shares of CPU time add up to 100%, except for rounding.
 wrong=$(ask run.db "SELECT count(*) FROM (SELECT sum(1.0 * value / scale) AS percent FROM $named
 	WHERE name IN ('cpu/user', 'cpu/system', 'cpu/iowait', 'cpu/idle', 'cpu/steal') GROUP BY time_ns)
 	WHERE abs(percent - 100) > 0.05")
@@ -44,7 +44,7 @@ used=$(ask run.db "SELECT max(value) < (SELECT min(value) FROM $named WHERE name
 	FROM $named WHERE name = 'memory/used'")
 check_eq "$used" 1 "less memory is used than there is"
 
-# What was synchronised went through a device, if it lies on one at all.
+# Synchronized data went through a device, if the file is on one.
 case $(df --output=source "$work" | tail -1) in
 /dev/*)
 	written=$(ask run.db "SELECT max(bytes) FROM (SELECT sum(value) AS bytes FROM $named
@@ -58,14 +58,14 @@ case $(df --output=source "$work" | tail -1) in
 	;;
 esac
 
-# Looking has a cost, which is told.
+# Sampling has an overhead, which is noted.
 cost=$(ask run.db "SELECT value FROM notes WHERE source = 'statistics' AND kind = 'cost'")
 [ "$cost" -gt 0 ] || fail "the cost of statistics is $cost"
 
-# The report tells of the node in the time of the I/O.
+# The report shows the node statistics of the time of the I/O.
 check_rc 0 "$sluice" report --json run.sluice
 cp out report.json
-python3 - <<'END' || fail "the report does not tell how the node was"
+python3 - <<'END' || fail "the report lacks the node statistics"
 import json
 node = json.load(open("report.json"))["node"]
 figures = {f["name"]: f for f in node["statistics"]}
@@ -74,15 +74,15 @@ assert 0 <= figures["cpu/idle"]["least"] <= figures["cpu/idle"]["mean"] <= figur
 assert 0 < figures["memory/used"]["mean"] < figures["memory/total"]["mean"]
 END
 
-# A run that is over before the first period is has its samples, too: there is a last look.
+# A run that is shorter than the period has samples, too: the last one is taken at its end.
 check_rc 0 "$sluice" run --quiet --output short.db --format sqlite -- true
 [ "$(ask short.db "SELECT count(*) FROM $named WHERE name = 'memory/used'")" -ge 1 ] || fail "no sample of a short run"
 
-# All forms tell the same.
+# All formats have the same samples.
 check_rc 0 "$sluice" trace convert run.db run.txt
 check_eq "$(grep -c '^#sample' run.txt)" "$(ask run.db "SELECT count(*) FROM samples")" "samples in text"
 
-# Settings choose what is looked at, and whether.
+# Settings select the providers and the period.
 check_rc 0 "$sluice" --set stats.providers=memory run --quiet --output one.db --format sqlite -- sleep 2
 check_eq "$(ask one.db "SELECT count(*) FROM statistics WHERE name NOT LIKE 'memory/%'")" 0 "others than memory"
 [ "$(ask one.db "SELECT count(*) FROM samples")" -gt 0 ] || fail "no samples of memory"

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What runs leave in the store, and `sluice config store` shows. A store that cannot be used costs its knowledge and a
-# warning, never the run.
+# Runs add rows to the store, and `sluice config store` shows them. If the store cannot be used, the run prints a
+# warning and works without it.
 . "$(dirname "$0")/libtest.sh"
 
 export SLUICE_STORE_PATH=$work/known/store.db
-# The store is what is tested here: nothing else may cause a warning.
+# Only problems of the store may cause a warning here.
 cat >"$SLUICE_ETC" <<SETTINGS
 [plugins]
 load = catalogue histogram
 SETTINGS
 
-# rows TOPIC EXPRESSION: of the rows r of a topic
+# rows TOPIC EXPRESSION: evaluates the expression over the rows r of a topic
 rows() {
 	"$sluice" config store "$1" --json >rows.json || fail "sluice config store $1"
 	check_json rows.json sluice.store/1
@@ -21,12 +21,12 @@ print(eval(sys.argv[1]))' "$2"
 }
 
 check_rc 3 "$sluice" config store
-check_words "$(cat err)" "no store"
+check_words "$(cat err)" known/store.db "sluice run"
 [ ! -e "$work/known" ] || fail "looking made a store"
 check_rc 2 "$sluice" config store nothing
 check_words "$(cat err)" nodes devices layers calls attributes runs
 
-# Eight runs at once make the store, and give the same things the same ids.
+# Eight simultaneous runs create the store and use the same ids.
 export SLURM_JOB_ID=4711
 pids=
 for i in 1 2 3 4 5 6 7 8; do
@@ -69,7 +69,7 @@ check_rc 0 "$sluice" config store runs --forget
 check_rc 3 "$sluice" config store runs
 check_eq "$(rows calls r)" "$before" "calls after runs were forgotten"
 
-# What the plug-in history leaves there (run/mpi_history has the real thing).
+# The rows of the plug-in history (run/mpi_history.sh tests it with real programs).
 python3 - "$SLUICE_STORE_PATH" <<'PYTHON'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
@@ -112,7 +112,7 @@ PYTHON
 export SLUICE_STORE_PATH=$work/later.db
 unusable "the store of a later version" "$work/later.db" "later version"
 
-# A full disk: a file system of its own, where that may be made.
+# A full disk: the test mounts its own file system if it may.
 mkdir small
 full() {
 	mount -t tmpfs -o size=16k none small && head -c 8192 /dev/zero >small/ballast || exit 77

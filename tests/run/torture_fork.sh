@@ -25,7 +25,7 @@ both "$prog/forks" generations
 check_sound
 for depth in 0 1 2 3; do
 	check_rows 1 "function == 'open' and file == 'gen$depth' and p == $depth"
-	# its own process and all below write once, and its own and those above the last once more
+	# Each process and all its descendants write once; each process and its ancestors write once more.
 	check_rows $((4 - depth + 3 - depth)) "function == 'write' and file == 'gen$depth'"
 	check_rows $((4 - depth + 3 - depth)) "function == 'write' and of(relation).get('file') == 'gen$depth' and of(relation)['p'] == $depth"
 done
@@ -36,7 +36,7 @@ check_sound
 check_rows 2 'function == "write" and file == "log" and p == 1'
 check_rows 2 'function == "write" and file == "log" and p == 0'
 
-case_begin "a child returns out of a call that its parent began"
+case_begin "a child returns from a call that its parent started"
 both "$prog/forks" inside_call
 check_sound 1
 check_rows 6 'function == "write" and file == "visited" and p == 0'
@@ -44,7 +44,7 @@ check_rows 5 'function == "write" and file == "visited" and p == 1'
 check_rows 1 'function == "nftw" and p == 0 and result == 6'
 check_rows 0 'cause and of(cause).get("function") != "nftw"'
 
-case_begin "a child that has been busy inside of such a call"
+case_begin "a child makes calls inside of such a call"
 both "$prog/forks" inside_call 9
 check_sound 1
 check_rows 14 'function == "write" and file == "visited" and p == 1'
@@ -60,7 +60,7 @@ else
 	skip_case "$case: there are no pseudo-terminals here"
 fi
 
-case_begin "a descriptor that only the child still has, after very many others"
+case_begin "only the child still has a descriptor, after many others were opened"
 both "$prog/forks" old_descriptor 30000
 check_rows 1 'function == "write" and file == "log" and p == 1'
 
@@ -69,13 +69,13 @@ both "$prog/forks" many 300
 check_sound
 check_rows 300 'function == "write" and file == "log" and p > 0'
 
-case_begin "a child that outlives the command: --wait gets all of it"
+case_begin "a child outlives the command: --wait records all its calls"
 run_options=--wait captured "$prog/forks" outlive 300
 check_eq "$captured_rc" 0 "exit code"
 check_sound
 check_rows 31 'function == "write" and file == "log"'
 
-case_begin "a child that outlives the command and the collector"
+case_begin "a child outlives the command and the collector"
 bare "$prog/forks" outlive 600
 captured "$prog/forks" outlive 600
 same_code

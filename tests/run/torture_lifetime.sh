@@ -4,7 +4,7 @@
 # libraries, and programs with their own allocator.
 . "$(dirname "$0")/libtorture.sh"
 
-case_begin "constructors before us and destructors after us"
+case_begin "constructors run before the library, destructors after it"
 both "$prog/lifetime" plain
 check_sound
 for text in constructor main atexit destructor; do # preinit comes before libc itself
@@ -17,14 +17,14 @@ both "$prog/lifetime" quick
 check_sound
 check_rows 1 'function == "write" and file == "notes" and size == 7'
 
-case_begin "a library opened and closed five times, with I/O as it comes and goes"
+case_begin "a library is opened and closed five times, and does I/O each time"
 both "$prog/lifetime" load "$prog/plugin.so" 5
 check_sound
 check_rows 5 'function == "write" and file == "plugin.notes" and size == 6'
 check_rows 10 'function == "write" and file == "plugin.notes" and size == 5'
 check_rows 5 'function == "fputs" and file == "plugin.stream"'
 
-# preloaded ORDER LIBRARY COMMAND...: the user's library before or after ours
+# preloaded ORDER LIBRARY COMMAND...: preloads the library before or after libsluice
 preloaded() {
 	local list='$0:$LD_PRELOAD'
 	[ "$1" = before ] || list='$LD_PRELOAD:$0'
@@ -36,7 +36,7 @@ preloaded() {
 }
 
 for order in before after; do
-	case_begin "another library's constructor opens files, $order ours"
+	case_begin "the constructor of another library opens files, $order libsluice"
 	preloaded $order "$prog/plugin.so" "$prog/plain"
 	cmp bare/plugin.notes captured/plugin.notes || wrong "the library's notes differ"
 	check_eq "$(lost)" 0 "lost"
@@ -44,13 +44,13 @@ for order in before after; do
 	check_rows 1 'function == "write" and file == "plugin.notes" and size == 5'
 	check_rows 1 'function == "write" and file == "plain.file"'
 
-	case_begin "another library counts write(), $order ours"
+	case_begin "another library counts write(), $order libsluice"
 	preloaded $order "$prog/counter.so" "$prog/plain"
 	cmp bare/counted captured/counted || wrong "the library counted $(cat captured/counted), bare $(cat bare/counted)"
 	check_eq "$(lost)" 0 "lost"
 	check_rows 1 'function == "write" and file == "plain.file"'
 
-	case_begin "an allocator with I/O of its own, $order ours"
+	case_begin "an allocator does its own I/O, $order libsluice"
 	preloaded $order "$prog/allocator.so" "$prog/allocates"
 	check_eq "$(lost)" 0 "lost"
 	check_rows 400 'function == "pwrite" and file == "file"'
@@ -69,7 +69,7 @@ for name in libjemalloc.so.2 libtcmalloc.so.4 libtcmalloc_minimal.so.4; do
 	check_rows 400 'function == "pwrite" and file == "file"'
 done
 
-case_begin "sluice run keeps the user's own preload libraries, behind ours"
+case_begin "sluice run keeps the user's preloaded libraries, after its own"
 rm -f "$work/counted"
 LD_PRELOAD=$prog/counter.so "$sluice" run -o "$work/trace" -- sh -c 'echo $LD_PRELOAD' >out
 case $(cat out) in

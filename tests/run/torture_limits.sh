@@ -3,7 +3,7 @@
 # Torture: no space, no permissions, no memory. The program is not affected, and losses are counted and reported.
 . "$(dirname "$0")/libtorture.sh"
 
-# The calls of `busy N`: N pwrites of 10 bytes, N/10 preads, N fputs of 5 bytes; in the report, recorded or counted.
+# The calls of `busy N`: N pwrites of 10 bytes, N/10 preads, N fputs of 5 bytes. The report adds recorded and counted.
 check_busy_report() {
 	"$python" - "$work/report.json" "$1" <<'PYTHON' || wrong "the report's sums are not those of the program"
 import json, sys
@@ -17,8 +17,8 @@ assert posix["calls"] >= n + n // 10, posix["calls"]
 PYTHON
 }
 
-# told: the loss is told by run, print and report
-check_told() {
+# check_loss_reported: run, print and report show the loss
+check_loss_reported() {
 	[ "$(lost)" -gt 0 ] || wrong "nothing was lost, so this tests nothing"
 	grep -q "lost" captured.err || wrong "run does not report the loss: $(cat captured.err)"
 	grep -q "lost" print.err || wrong "print does not report the loss"
@@ -32,7 +32,7 @@ same_code
 same_out
 same_files
 if [ "$(lost)" -gt 0 ]; then
-	check_told
+	check_loss_reported
 	check_busy_report 300000
 fi
 
@@ -43,21 +43,21 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1000k none sma
 	same_code
 	same_out
 	same_files
-	check_told
+	check_loss_reported
 	check_busy_report 300000
 	check_eq "$(ls small)" "" "left on the small disk"
 
-	case_begin "nor is there room for counters on the disk of the spool"
+	case_begin "the disk of the spool has no room for counters"
 	dd if=/dev/zero of=small/fill bs=1k count=600 status=none
 	run_options="--spool-dir $work/small" captured "$prog/limits" busy 300000
 	same_code
 	same_out
 	same_files
-	check_told
+	check_loss_reported
 	rm small/fill
 
-	case_begin "not even the header fits on the disk of the spool"
-	# What the control page leaves is half of a header.
+	case_begin "the disk of the spool has no room for the header"
+	# Besides the control page, there is room for half a header.
 	control=$("$sluice" run -q -o trace -- sh -c 'stat -c %s "$SLUICE_SPOOL/control"')
 	dd if=/dev/zero of=small/fill bs=1k count=$((1000 - (control + 4095) / 4096 * 4 - 16)) status=none || true
 	run_options="--spool-dir $work/small" captured "$prog/limits" busy 1000
@@ -104,7 +104,7 @@ check_words "$(cat err)" unrecorded
 spools_gone
 
 for bytes in 1000 40000 100000 1000000; do
-	case_begin "files of at most $bytes bytes: SIGXFSZ is not ours to send"
+	case_begin "files are limited to $bytes bytes: Sluice causes no SIGXFSZ"
 	bare "$prog/limits" file_size $bytes 10000
 	captured "$prog/limits" file_size $bytes 10000
 	same_code
@@ -115,17 +115,17 @@ for bytes in 1000 40000 100000 1000000; do
 done
 
 for mb in 200 64; do
-	case_begin "$mb MB of address space"
+	case_begin "the address space is limited to $mb MB"
 	both "$prog/limits" memory $mb 1000
 done
 check_least 1 'function == "pwrite"'
 
-case_begin "all memory locked"
+case_begin "all memory is locked"
 both "$prog/limits" locked
 check_sound
 check_rows 20000 'function == "pwrite" and file == "file"'
 
-case_begin "a program that gives up root"
+case_begin "a program drops root privileges"
 need_root
 both "$prog/limits" drop 65534 1000
 check_eq "$(lost)" 0 "lost"
@@ -138,7 +138,7 @@ same_files
 n=$(($(rows 'function == "pwrite"') + $(lost))) # other calls may be lost as well
 [ $n -ge 50000 ] && [ $n -le 50020 ] || wrong "$n of 50000 writes recorded or lost"
 
-case_begin "a set-user-id program, run by somebody else"
+case_begin "another user runs a set-user-id program"
 cp "$prog/limits" suid
 chown root suid
 chmod 4755 suid
@@ -176,14 +176,14 @@ else
 	skip_case "$case: sluice does not run as nobody"
 fi
 
-case_begin "another pid namespace"
+case_begin "a program runs in another pid namespace"
 if unshare -pf true 2>/dev/null; then
 	both unshare -pf sh -c 'for i in 1 2 3; do echo $i >f$i; cat f$i; done; exit 5'
 	check_eq "$(lost)" 0 "lost"
 	for i in 1 2 3; do
 		check_rows 1 "function == 'write' and file == 'f$i'"
 	done
-	# More processes, one after the other, than the spool has room for at once.
+	# One after the other, there are more processes than the spool can hold at the same time.
 	run_options="--spool-limit 12M" captured unshare -pf sh -c 'i=0; while [ $i -lt 60 ]; do /bin/true; cat /dev/null; i=$((i+1)); sleep 0.01; done'
 	check_eq "$(lost)" 0 "lost"
 else

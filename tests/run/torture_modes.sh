@@ -3,7 +3,7 @@
 # Torture: modes and settings, shells and launchers, programs that cannot be recorded, and a collector that is killed.
 . "$(dirname "$0")/libtorture.sh"
 
-case_begin "counters mode: opens are recorded, the rest is in the sums"
+case_begin "counters mode: opens are recorded, other calls are in the totals"
 bare "$prog/limits" busy 20000
 run_options="--mode counters" captured "$prog/limits" busy 20000
 same_code
@@ -22,7 +22,7 @@ assert files["file"]["bytes_written"] == 200000 and files["file"]["bytes_read"] 
 assert files["stream"]["bytes_written"] == 100000, files["stream"]
 PYTHON
 
-case_begin "off"
+case_begin "mode off"
 run_options="--mode off" captured "$prog/limits" busy 1000
 check_eq "$captured_rc" 0 "exit code"
 check_rows 0 True
@@ -63,17 +63,17 @@ if [ -x /bin/bash ]; then
 	check_sound
 fi
 
-case_begin "env -i: the children are bare, and run"
+case_begin "env -i: the children run without capture"
 both env -i /bin/sh -c 'echo bare; echo x >g; exit 7'
 check_rows 0 'file == "g"'
 
-case_begin "an environment that the program clears itself"
+case_begin "the program clears its environment"
 both "$prog/limits" no_env
 check_sound
 check_rows 1 'function == "write" and file == "file"'
 check_rows 1 'function == "write" and file == "child" and p == 1'
 
-case_begin "a static program: told beforehand, runs, exit code"
+case_begin "a static program: a warning comes first, it runs, and its exit code is kept"
 bare "$prog/static" hello
 captured "$prog/static" hello
 same_code
@@ -84,7 +84,7 @@ check_rows 0 True
 run_options=--quiet captured "$prog/static" hello
 same_err
 
-case_begin "a program that is not there, or is none"
+case_begin "the program is missing, or is not executable"
 check_rc 127 "$sluice" run -o "$work/none" -- nonexistent-program
 printf 'echo from a script without a first line\nexit 9\n' >script
 chmod 755 script
@@ -92,7 +92,7 @@ check_rc 9 "$sluice" run -o "$work/none" -- ./script
 check_eq "$(cat out)" "from a script without a first line" "stdout"
 spools_gone
 
-case_begin "fortified programs are recorded by the fortified names"
+case_begin "fortified programs are recorded under the fortified names"
 both "$prog/fortified"
 check_sound
 check_least 6 'function.endswith("_chk") or function.endswith("_2")'

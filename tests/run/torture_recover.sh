@@ -3,7 +3,7 @@
 # Torture: the collector is killed. The program continues, and `sluice trace recover` completes the trace.
 . "$(dirname "$0")/libtorture.sh"
 
-# start ARGUMENTS...: sluice run of `signals stream` in the background; pid is the collector's
+# start ARGUMENTS...: runs `signals stream` under sluice run in the background; sets pid to that of the collector
 start() {
 	rm -rf captured trace
 	mkdir captured
@@ -24,7 +24,7 @@ finished() {
 	wrong "the program did not end"
 }
 
-# calls: of pwrite, in the report
+# calls: prints the number of pwrites in the report
 calls() {
 	"$python" -c 'import json
 print(sum(f["calls"] for f in json.load(open("report.json"))["functions"] if f["function"] == "pwrite"))'
@@ -40,17 +40,17 @@ for pause in "" 2; do
 	end=$(cat captured/count)
 	[ "$end" -gt "$at_kill" ] || wrong "the program stopped at $at_kill when the collector died"
 	[ -n "$(ls "$spools")" ] || wrong "there is nothing to recover from"
-	# Without a name it looks for itself, and may find others' runs as well.
+	# Without an argument, recover searches for runs and may find those of others, too.
 	"$sluice" trace recover --json >out 2>err || wrong "recover failed: $(cat err)"
 	check_json out sluice.recover/1
 	grep -q "\"$work/trace\"" out || wrong "the run was not found: $(cat out)"
 	spools_gone
 	trace_read
-	# One more call per hundred tells the count.
+	# The program reports its count with one more call per hundred.
 	n=$(($(calls) * 100 / 101))
 	[ $((n + $(lost))) -ge "$end" ] || wrong "the program wrote $end times; recorded $n, lost $(lost)"
 	[ "$n" -ge "$at_kill" ] || wrong "$at_kill writes before the collector died, only $n are there"
-	# What the dead collector had heard of the node is kept.
+	# The node statistics of the dead collector are kept.
 	"$sluice" trace convert trace recovered.txt 2>err || wrong "the trace cannot be converted: $(cat err)"
 	grep -q "^#sample" recovered.txt || wrong "no statistics are left"
 	[ -z "$pause" ] || check_rows 0 'function == "pwrite" and not relation'
@@ -60,7 +60,7 @@ for pause in "" 2; do
 	! grep -q "\"$work/trace\"" out || wrong "the run was recovered twice"
 done
 
-case_begin "collector and program are killed together"
+case_begin "collector and program are killed at the same time"
 delay=0.2 start 5000
 kill -KILL -- -$pid
 wait $pid 2>/dev/null || true
@@ -69,13 +69,13 @@ finished
 check_rc 0 "$sluice" trace recover "$spools"/sluice-*
 spools_gone
 trace_read
-# It may have died after a write and before its record was complete.
+# The program may have died after a write and before its record was complete.
 n=$((($(calls) + 1) * 100 / 101))
-# The last hundred may not have been told by the program before it died.
+# The program may have died before it reported the last hundred.
 [ "$n" -ge "$at_kill" ] && [ "$n" -le $((at_kill + 200)) ] || wrong "the program wrote $at_kill times, $n are there"
 check_eq "$(lost)" 0 "lost"
 
-case_begin "a run that goes on is not recovered"
+case_begin "a run in progress is not recovered"
 start 1500 2
 "$sluice" trace recover --json >out 2>err || true
 ! grep -q "\"$work/trace\"" out || wrong "a living run was recovered"

@@ -16,7 +16,7 @@ check_storm() {
 		wrong "the program wrote $main times, recorded $recorded, lost $(lost)"
 }
 
-case_begin "a handler every 50 us writes while the program does I/O"
+case_begin "a handler writes every 50 us while the program does I/O"
 bare "$prog/signals" storm 200
 captured "$prog/signals" storm 200
 same_code
@@ -25,10 +25,10 @@ same_err
 check_storm
 check_rows "$(cat "$work/captured/main.count")" 'function == "fwrite" and file == "stream" and size == 1'
 [ "$(lost)" != 0 ] || check_sound
-# None is torn: each handler call writes one byte at its own number.
+# No record is torn: each handler call writes one byte at its own offset.
 check_rows 0 'function == "pwrite" and (size != 1 or result != 1 or not (offset == 0 or file == "side"))'
 
-case_begin "the same on an alternate stack, handlers interrupting handlers"
+case_begin "the same on an alternate stack, with handlers that interrupt handlers"
 bare "$prog/signals" storm_altstack 200
 captured "$prog/signals" storm_altstack 200
 same_code
@@ -42,7 +42,7 @@ check_sound 50
 check_rows 50 'function == "write" and file == "file" and size == 6'
 check_rows 0 'cause'
 
-case_begin "siglongjmp out of anything, our own code as well"
+case_begin "siglongjmp leaves any code, including that of Sluice"
 bare "$prog/signals" storm_jump 200
 captured "$prog/signals" storm_jump 200
 same_code
@@ -52,17 +52,17 @@ check_rows 1000 'function == "write" and file == "file"'
 n=$(cat "$work/captured/main.count")
 [ "$n" -ge $(($(cat "$work/bare/main.count") / 20)) ] || wrong "the program hardly got on: $n writes"
 recorded=$(rows 'function == "pwrite" and file == "file"')
-# A jump between the call and its record loses that one; there are at most as many as jumps.
+# A jump between the call and its record loses this record; there are at most as many as jumps.
 [ "$recorded" -ge $((n - 100)) ] && [ "$(lost)" -le 10 ] || wrong "$n writes, $recorded recorded, $(lost) lost"
 
-case_begin "a handler forks in the middle of anything, and the child goes on"
+case_begin "a handler forks at any point, and the child continues"
 both "$prog/signals" fork_in_handler 200
-# In a child that was forked from the middle of our code the handler's own call is not recorded.
+# In a child that was forked inside Sluice's code, the call of the handler is not recorded.
 check_least 150 'function == "pwrite" and file == "side" and p > 0'
 # The interrupted call may end in the child, too.
 check_least 2000 'function == "pwrite" and file == "file" and p > 0'
 
-case_begin "a handler forks during read(), and the child comes out of it"
+case_begin "a handler forks during read(), and the child returns from it"
 both "$prog/signals" fork_in_read 20
 check_rows 200 'function == "write" and file == "file" and p == 0'
 check_rows 200 'function == "write" and file == "file" and p > 0'
@@ -70,7 +70,7 @@ check_rows 20 'function == "read" and p == 0 and error == 4'
 check_rows 0 'duration_ns > 60e9'
 
 for how in kill abort segv exit term; do
-	case_begin "sudden death by $how: all that was committed is there"
+	case_begin "sudden death by $how: all committed records are in the trace"
 	both "$prog/signals" die 5000 $how
 	check_sound
 	check_rows 5000 'function == "pwrite" and file == "file"'
@@ -90,7 +90,7 @@ for signal in TERM HUP USR1 USR2; do
 	rc=0
 	wait $pid || rc=$?
 	check_eq $rc $((20 + $(kill -l $signal))) "exit code"
-	check_eq "$(cat out)" "signal $(kill -l $signal)" "what the program saw"
+	check_eq "$(cat out)" "signal $(kill -l $signal)" "signal of the program"
 	spools_gone
 	trace_read
 	check_sound

@@ -9,9 +9,9 @@ check_sound
 bytes=$(stat -c %s "$work/captured/shared")
 check_rows "$bytes" 'function == "write" and file == "shared" and size == 1'
 
-case_begin "threads cancelled in read()"
+case_begin "threads are canceled in read()"
 both "$prog/threads" cancelled
-# What was cancelled never ended, so its numbers are missing.
+# Canceled calls never ended, so their numbers are missing.
 check_sound 10
 check_rows 10 'function == "write" and size == 7'
 check_rows 10 'function == "write" and size == 8'
@@ -22,7 +22,7 @@ both "$prog/threads" detached
 check_sound
 check_rows 50 'function == "write" and of(relation)["function"] == "open" and of(relation)["t"] == t'
 
-case_begin "10,000 threads over time: all recorded, in bounded space"
+case_begin "10,000 threads in sequence: all are recorded, in bounded space"
 rm -rf "$work/captured"
 mkdir "$work/captured"
 (cd "$work/captured" && exec "$sluice" run -o "$work/trace" -- "$prog/threads" many 10000) >"$work/out" &
@@ -41,7 +41,7 @@ check_rows 10000 'function == "pwrite" and file == "shared" and size == 1'
 [ "$peak" -le 65536 ] || wrong "the spool grew to $peak KiB"
 spools_gone
 
-case_begin "sixteen threads at once: every record there and whole"
+case_begin "sixteen simultaneous threads: every record exists and is complete"
 both "$prog/threads" sixteen 5000
 check_sound
 check_rows 80000 'function == "pwrite" and file == "shared"'
@@ -62,13 +62,13 @@ for rows in threads.values():
 assert len(seen) == 16
 PYTHON
 
-case_begin "the first thread leaves, the others go on"
+case_begin "the first thread ends, the others continue"
 both "$prog/threads" main_leaves
 check_sound
 check_rows 60 'function == "write" and file == "shared" and size == 1'
 check_rows 1 'function == "write" and file == "shared" and size == 3'
 
-case_begin "exit from a thread"
+case_begin "a thread calls exit()"
 both "$prog/threads" exit_in_thread
 check_sound
 check_rows 1 'function == "write" and file == "shared" and size == 5'

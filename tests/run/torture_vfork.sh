@@ -23,7 +23,7 @@ check_sound
 check_rows 0 'function == "close"'
 check_rows 1 'function == "write" and file == "log" and of(relation)["function"] == "open"'
 
-case_begin "vfork a hundred times, half of the programs missing"
+case_begin "vfork a hundred times, with half of the programs missing"
 both "$prog/forks" vfork_many
 check_sound
 check_rows 100 'function == "write" and file == "log"'
@@ -41,7 +41,7 @@ check_rows 2 'function == "popen" and error == 0'
 check_rows 1 'function == "write" and file == "log" and p == 0'
 check_least 1 'file == "piped"'
 
-case_begin "a chain of four programs in one process, each after an exec that failed"
+case_begin "four programs in a chain in one process, each after a failed exec"
 both "$prog/forks" chain 3
 check_sound
 for link in 0 1 2 3; do

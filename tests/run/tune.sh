@@ -6,7 +6,7 @@
 
 hopper=(--simulate hopper --kernel vpic --ranks 2048)
 
-# ---- what is wrong is said, and costs nothing ----
+# Invalid arguments are reported before anything runs.
 check_rc 2 "$sluice" tune
 check_has "$(cat err)" "missing COMMAND"
 check_rc 2 "$sluice" tune --simulate
@@ -25,7 +25,7 @@ check_rc 1 "$sluice" tune --space bad.json -- ls
 check_has "$(cat err)" "bad.json"
 check_has "$(cat err)" "cb_nods"
 
-# ---- a plan runs nothing ----
+# A dry run runs nothing.
 check_rc 0 "$sluice" tune --dry-run "${hopper[@]}"
 check_has "$(cat out)" "13440 points"
 check_rc 0 "$sluice" tune --dry-run -- "$prog/plain" "$work/never"
@@ -33,7 +33,7 @@ check_rc 0 "$sluice" tune --dry-run -- "$prog/plain" "$work/never"
 check_rc 0 "$sluice" tune --dry-run --json "${hopper[@]}"
 check_json out sluice.tune/1
 
-# ---- a described platform ----
+# A simulated platform.
 check_rc 1 "$sluice" tune "${hopper[@]}" -o nowhere/best
 check_has "$(cat err)" "nowhere/"
 check_rc 0 "$sluice" tune "${hopper[@]}" --json -o best
@@ -43,7 +43,7 @@ check_eq "$(json_get out '["proof"]["holds"]')" True "proof"
 check_eq "$(json_get out '["states"]["good"] > 30')" True "good runs"
 check_eq "$(json_get out '["proof"]["gain"] > 10')" True "gain on Hopper"
 check_eq "$(json_get out '["entry"]')" 1 "entry"
-# GA-AC-4, and the partial tuning of ATE-12: nothing beats all of it.
+# GA-AC-4, and the ablation of ATE-12: no subset beats the full set.
 check_eq "$(json_get out '["best"]["parameters"]["cb_buffer_size"]')" \
 	"$(json_get out '["best"]["parameters"]["striping_unit"]')" "tied parameter"
 check_eq "$(json_get out '["partial"][-1]["kind"]')" full "last row"
@@ -59,7 +59,7 @@ check_has "$(cat best.xml)" "striping_factor"
 check_rc 0 "$sluice" kb show 1
 check_has "$(cat out)" "vpic_io"
 
-# The same seed gives the same course; so does another store.
+# The same seed gives the same course, also with another store.
 check_rc 0 "$sluice" -c store.path="$work/other.db" tune "${hopper[@]}" --json
 check_eq "$(json_get out '["best"]')" "$(json_get first.json '["best"]')" "best of the same seed"
 check_rc 0 "$sluice" tune "${hopper[@]}" --seed 2
@@ -67,7 +67,7 @@ check_has "$(cat out)" "times faster"
 check_words "$(cat out)" contribution
 check_has "$(cat out)" "entry 1"
 
-# Ballast does not get into the winner: what is left out is told and costs nothing, and nothing is told twice.
+# Useless parameters are removed from the winner: this is reported once and needs no extra runs.
 cat >loose.json <<-'END'
 	{"schema": "sluice.space/1", "dimensions": [
 	 {"name": "striping_factor", "values": [null, 16, 64, 128]}, {"name": "striping_unit", "values": [null, "1M", "8M", "32M"]},
@@ -95,12 +95,12 @@ echo '{"schema": "sluice.space/1", "dimensions": [{"name": "striping_factor", "v
 check_rc 0 "$sluice" -c store.path="$work/loose.db" tune "${hopper[@]}" --space one.json
 check_has "$(cat out)" "times faster"
 ! grep -q "contribution\|importance" out || fail "one parameter needs no table"
-# Nothing better is an answer, too.
+# It is a valid result that nothing is better.
 echo '{"schema": "sluice.space/1", "dimensions": [{"name": "striping_factor", "values": [null, 1]}]}' >one.json
 check_rc 0 "$sluice" -c store.path="$work/loose.db" tune "${hopper[@]}" --space one.json
 check_words "$(sed -n 1p out)" "no improvement"
 
-# ---- looking at it ----
+# Show earlier tunings.
 check_rc 0 "$sluice" kb tunings
 check_eq "$(grep -c "simulated:hopper" out)" 2 "tunings"
 check_rc 0 "$sluice" kb tunings 1
@@ -115,28 +115,28 @@ check_rc 3 "$sluice" kb tunings 77
 check_rc 0 "$sluice" kb tunings --forget 2
 check_rc 3 "$sluice" kb tunings 2
 
-# ---- real programs ----
+# Real programs.
 echo '{"schema": "sluice.space/1", "dimensions": [
 	{"name": "cb_nodes", "values": [null, 1]}, {"name": "romio_ds_write", "values": [null, "disable"]}]}' >space.json
 export TMPDIR=$work
 
-# The default has to work.
+# The program must work without parameters.
 check_rc 1 "$sluice" tune --space space.json -- sh -c 'echo no such input >&2; exit 9'
 check_has "$(cat err)" "without parameters"
 check_has "$(cat err)" "no such input"
 check_rc 1 "$sluice" tune --space space.json --verify "exit 1" -- cp "$sluice" copy
 check_has "$(cat err)" "wrong"
-[ ! -e copy ] || fail "what a trial made is still there"
+[ ! -e copy ] || fail "a file of a trial is left"
 check_rc 0 "$sluice" kb tunings
 check_eq "$(grep -c . out)" 2 "lines, for what never worked is not kept"
 
-# Parameters of MPI change nothing for cp: every point is tried, and nothing may be claimed but by chance.
+# MPI parameters have no effect on cp: every point is tried, and there is no improvement except by chance.
 check_rc 0 "$sluice" tune --space space.json --search exhaustive --repeat 1 --pairs 4 --no-ablation --json \
 	-- cp "$sluice" copy
 check_eq "$(json_get out '["complete"]')" True "complete"
 check_eq "$(json_get out '["data"]')" identical "data"
 check_eq "$(json_get out '["points_tried"]')" 3 "points tried"
-[ ! -e copy ] || fail "what a trial made is still there"
+[ ! -e copy ] || fail "a file of a trial is left"
 
 if mpi_has mpich small_io && command -v mpiexec.mpich >/dev/null; then
 	echo '{"schema": "sluice.space/1", "dimensions": [{"name": "transfer", "values": [null, "independent"]}]}' >space.json

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
-# ---- without a model ----
+# Without a model.
 check_rc 1 "$sluice" tune --search model -- ls
 check_has "$(cat err)" "sluice model measure"
 check_has "$(cat err)" "sluice model fit"
@@ -18,7 +18,7 @@ check_words "$(cat err)" "--search genetic"
 check_rc 2 "$sluice" tune --search model --search-option top=0 -- ls
 check_rc 3 "$sluice" model export -n 4 -s 1M -o best
 
-# ---- a model: more aggregators are faster, as each has less to do ----
+# A model in which more aggregators are faster, because each has less to do.
 rows() {
 	python3 - "$1" <<-'END'
 		import sys
@@ -40,7 +40,7 @@ rows() {
 fit=(model fit --learners linear --candidates 2 --folds 3)
 rows 2e9 >rows.csv
 check_rc 0 "$sluice" "${fit[@]}" --rows rows.csv
-# Where the program does nothing that it knows, it says so; the first run is all that it costs.
+# If the program makes no access that the model knows, this is reported after the first run.
 check_rc 3 "$sluice" tune --search model -- cp "$sluice" copy
 check_has "$(cat err)" "no collective"
 check_rc 0 "$sluice" run -o serial.sluice -- cp "$sluice" copy
@@ -53,7 +53,7 @@ if ! mpi_has mpich collective_io || ! command -v mpiexec.mpich >/dev/null; then
 fi
 io=(mpiexec.mpich -n 4 "$BUILD/mpi/mpich/collective_io" -s 64K -o "$work/shared.dat")
 
-# ---- the accesses of a run ----
+# The accesses of a run.
 check_rc 0 "$sluice" run -o strided.sluice -- "${io[@]}" --strided 4K
 check_rc 0 "$sluice" model recommend --run strided.sluice --json
 check_json out sluice.model/1
@@ -66,7 +66,7 @@ check_eq "$(json_get out '["access"]')" \
 	"access of the contiguous run"
 check_has "$(cat out)" cb_nodes
 
-# What HDF5 does for a program counts by its MPI calls: 4 bytes of each particle in each dataset.
+# HDF5 is modeled by its MPI calls: 4 bytes of each particle in each dataset.
 if mpi_has mpich vpic_io; then
 	check_rc 0 "$sluice" run -o hdf5.sluice -- mpiexec.mpich -n 4 "$BUILD/mpi/mpich/vpic_io" -n 2048 -f "$work/vpic.h5"
 	check_rc 0 "$sluice" model predict --run hdf5.sluice --json
@@ -74,7 +74,7 @@ if mpi_has mpich vpic_io; then
 	check_eq "$(json_get out '["access"]["ranks"]')" 4 "ranks under HDF5"
 fi
 
-# ---- files for run and tune ----
+# Files for run and tune.
 check_rc 0 "$sluice" model export --run strided.sluice -o best --top 3 --json
 check_json out sluice.model/1
 check_eq "$(json_get out '["exported"][0]["predicted"] <= d["exported"][1]["predicted"] < d["predicted_now"]')" True "order"
@@ -91,7 +91,7 @@ check_has "$(cat out)" cb_nodes
 check_rc 0 "$sluice" model export -n 4 -N 1 -s 64K -o none --param romio_cb_write=disable --space best.space.json
 [ ! -e none.json ] || check_has "$(cat out)" none.json
 
-# ---- a tuning that the model leads ----
+# A tuning that the model guides.
 cat >space.json <<-'END'
 	{"schema": "sluice.space/1", "dimensions": [
 	 {"name": "cb_buffer_size", "values": [null, "16K", "64K"]}, {"name": "cb_config_list", "values": [null, "*:2", "*:4"]},
@@ -103,7 +103,7 @@ for run in json.load(sys.stdin)["runs"]:
     print(run["number"], run["phase"], run["parameters"])'
 }
 tune=(tune --search model --search-option top=3 --space space.json --repeat 1 --pairs 4 --no-ablation)
-# The program itself ends the tuning at its fourth run; what it notes for that is no data of its own.
+# The program itself kills the tuning in its fourth run; the file that it writes for this is not part of its data.
 cat >app <<-END
 	#!/bin/sh
 	if [ -e tuner ] && [ "\$(SLUICE_DISABLE=1 sh -c 'echo run >>counted; wc -l <counted')" -ge 4 ]; then
@@ -120,7 +120,7 @@ rm tuner
 course "$work/killed.db" >before
 check_eq "$(wc -l <before)" 3 "runs before the kill"
 
-# Another model would lead elsewhere.
+# Another model would lead to another course.
 cp "$XDG_DATA_HOME/sluice/hybrid.model" kept.model
 rows 1e8 >rows.csv
 check_rc 0 "$sluice" "${fit[@]}" --rows rows.csv
@@ -132,18 +132,18 @@ check_json out sluice.tune/1
 check_eq "$(json_get out '["complete"]')" True "complete"
 check_eq "$(json_get out '["data"]')" identical "data"
 course "$work/killed.db" >after
-# What is simplified afterwards is no point that the model proposed.
+# Points of the simplification phase were not proposed by the model.
 check_eq "$(grep ' search ' after | cut -d ' ' -f 3- | sort -u | wc -l)" 3 "points that the search tried"
 check_eq "$(head -n "$(wc -l <before)" after)" "$(cat before)" "runs before the kill"
-# The best first, without what the model does not know. What is better than the default is proved as ever; on a busy
-# machine nothing may be.
+# The best point comes first, without parameters that the model does not know. Improvements over the default are
+# proved as usual; on a busy machine there may be none.
 check_has "$(grep search after | head -n 1)" 'cb_config_list=*:4'
 ! grep -q romio_ds_write after || fail "a parameter that the model does not know was tried"
 proved=0
 [ "$(json_get out '["best"]')" = "{}" ] || proved=8
 check_eq "$(grep -c proof after)" "$proved" "runs of the proof"
 
-# ---- and one that it begins ----
+# A tuning whose first points the model chooses.
 check_rc 0 "$sluice" -c store.path="$work/prior.db" tune --model kept.model --space space.json --runs 3 --repeat 1 \
 	--pairs 4 --no-ablation --json -- "${io[@]}" --strided 4K
 check_eq "$(json_get out '["complete"]')" True "complete"

@@ -4,14 +4,14 @@
 # interrupted tuning prints its results and can be resumed.
 . "$(dirname "$0")/libtest.sh"
 
-# All that decides a course: numbers, phases, points, states and costs.
+# Everything that defines a course: numbers, phases, points, states and costs.
 course() {
 	"$sluice" -c store.path="$1" kb tunings 1 --json | python3 -c 'import json, sys
 for run in json.load(sys.stdin)["runs"]:
     print(run["number"], run["phase"], run["parameters"], run["state"], run["cost"])'
 }
 
-# ---- killed ----
+# The tuning is killed.
 genetic=(tune --simulate stampede --kernel vorpal --ranks 2048 --search genetic --seed 5 --runs 150 --json)
 begun=$(date +%s.%N)
 "$sluice" -c store.path="$work/whole.db" "${genetic[@]}" >whole.json
@@ -40,7 +40,7 @@ def kill(patience):
     child.wait()
     return (ask("study_run", "count(*)") or [0])[0]
 
-# The tuning may be done before it was killed ten times: kill it sooner. Kills may all hit its start: kill it later.
+# If the tuning ends before ten kills, kill it sooner. If all kills hit its start, kill it later.
 patience = took / 8
 for _ in range(20):
     points = [kill(patience) for _ in range(10)]
@@ -66,7 +66,7 @@ done
 check_rc 3 "$sluice" -c store.path="$work/killed.db" tune --resume
 check_eq "$("$sluice" -c store.path="$work/killed.db" kb tunings --json | grep -o '"id"' | wc -l)" 1 "tunings"
 
-# ---- interrupted ----
+# The tuning is interrupted.
 cat >program <<-'END'
 	#!/bin/sh
 	echo x >>"$1.count"
@@ -75,11 +75,11 @@ END
 chmod +x program
 echo '{"schema": "sluice.space/1", "dimensions": [{"name": "cb_nodes", "values": [null, 1, 2, 4, 8, 16]}]}' >space.json
 export TMPDIR=$work
-# The count is there before, so that it is not taken for a file of a trial.
+# The file exists before the tuning, so that it is not taken for a file of a trial.
 : >data.count
 real=(tune --space space.json --search exhaustive --repeat 1 --pairs 4 --no-ablation --no-check -- ./program data)
 rc=0
-# Not in the background of a shell, which would make it ignore SIGINT.
+# The tuning does not run in the background of a shell, because it would ignore SIGINT there.
 python3 - "$sluice" "${real[@]}" >out 2>err <<'END' || rc=$?
 import signal, subprocess, sys, time
 
@@ -93,20 +93,20 @@ END
 check_eq "$rc" 130 "exit code when interrupted"
 check_has "$(cat out)" unfinished
 check_has "$(cat out)" "sluice tune --resume"
-check_eq "$(pgrep -f "$work/program" || true)" "" "what is left of it"
+check_eq "$(pgrep -f "$work/program" || true)" "" "processes left behind"
 check_rc 0 "$sluice" kb tunings
 check_has "$(cat out)" running
 before=$(wc -l <data.count)
-# From elsewhere: it knows where it was.
+# The tuning is resumed from another directory.
 cd /
 check_rc 0 "$sluice" tune --resume --json
 cd "$work"
 check_eq "$(json_get out '["complete"]')" True "complete"
 check_eq "$(json_get out '["points_tried"]')" 5 "points tried"
-# One may have been interrupted.
+# One run may have been interrupted.
 runs=$(json_get out '["runs"]')
 [ $(($(wc -l <data.count) - runs)) -le 1 ] || fail "$(wc -l <data.count) runs, of which only $runs are known"
-[ "$before" -lt "$runs" ] || fail "nothing was left to do"
-# The same with other options is another tuning.
+[ "$before" -lt "$runs" ] || fail "no run was left"
+# The same program with other options is another tuning.
 check_rc 0 "$sluice" tune --space space.json --runs 2 --no-check --resume -- ./program data
 check_words "$(cat err)" new

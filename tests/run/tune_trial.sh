@@ -1,24 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The test bed for real commands: states and figures of trials, the files that are removed after them, and that
-# nothing of an aborted trial is left. prog/trial calls it in the same way as the tuning loop.
+# Trials of real commands: their states and figures, the files that are removed after them, and that an aborted trial
+# leaves nothing behind. prog/trial calls the runner in the same way as the tuning loop.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR" data
 cd data
 
-# trial [OPTION...] -- COMMAND...: figures go to $work/figures
+# trial [OPTION...] -- COMMAND...: runs trials; the figures are in $work/figures
 trial() {
 	"$prog/trial" "$sluice" "$@" >"$work/figures" 2>"$work/err" || fail "trial $*: $(cat "$work/err")"
 }
 
-# figure KEY [NUMBER]: of the last or the given run
+# figure KEY [NUMBER]: prints a figure of the last or of the given trial
 figure() {
 	sed -n "s/^$1=//p" "$work/figures" | if [ $# -gt 1 ]; then sed -n "$2p"; else tail -1; fi
 }
 
-# check_gone: no process of this test's directory is left, nor any of our files
+# check_gone: no process of the trial is left, and no temporary file
 check_gone() {
 	local pid
 	for pid in $(cat "$work/pids" 2>/dev/null); do
@@ -28,22 +28,22 @@ check_gone() {
 	rm -f "$work/pids"
 }
 
-# interrupted N COMMAND...: a trial that gets SIGINT as soon as N processes of it have noted their pids
+# interrupted N COMMAND...: sends SIGINT to a trial as soon as N of its processes have written their pids
 interrupted() {
-	local count=$1 bed rc=0
+	local count=$1 pid rc=0
 	shift
 	"$prog/trial" "$sluice" -- "$@" >"$work/figures" 2>"$work/err" &
-	bed=$!
+	pid=$!
 	until [ "$(cat "$work/pids" 2>/dev/null | wc -l)" = "$count" ]; do
-		kill -0 $bed || fail "$* has ended: $(cat "$work/figures")"
+		kill -0 $pid || fail "$* has ended: $(cat "$work/figures")"
 		sleep 0.02
 	done
-	kill -INT $bed
-	wait $bed || rc=$?
+	kill -INT $pid
+	wait $pid || rc=$?
 	check_eq "$rc: $(cat "$work/err")" "1: trial: interrupted" "an interrupted trial"
 }
 
-# A program without MPI: what it writes is measured, and removed; what was there before stays.
+# A program without MPI: its files are measured and removed; files that existed before are kept.
 echo before >old
 cat >writer.py <<'END'
 import os, sys
@@ -63,14 +63,14 @@ check_eq "$(figure program) $(figure ranks) $(figure filesystem)" "writer.py 1 l
 check_has "$(figure fingerprint)" "text:"
 check_has "$(figure uses)" "creates"
 awk "BEGIN { exit !($(figure io_s) > 0 && $(figure io_s) < $(figure run_s)) }" || fail "times: $(cat "$work/figures")"
-[ ! -e made ] || fail "what a trial made is left: $(find made)"
+[ ! -e made ] || fail "files of a trial are left: $(find made)"
 check_eq "$(cat old | tr '\n' ' ')" "before appended appended " "a file that was there"
 [ -L link ] || fail "a link was removed"
-# Its own file grew: the data is not the same.
+# The program appended to a file of its own, so the data differs.
 [ "$(figure digest 1)" != "$(figure digest 2)" ] || fail "checksums of different data are equal"
 check_gone
 
-# A program that replaces its files: names that were there are there afterwards, others are not.
+# A program replaces its files: names that existed before exist afterwards, others do not.
 echo before >replaced
 echo before >moved
 cat >replace.py <<'END'
@@ -86,12 +86,12 @@ check_eq "$(figure state 1) $(figure state 2)" "good good" "states of a program 
 check_eq "$(ls -d replaced moved moved.old fresh 2>/dev/null | tr '\n' ' ')" "moved moved.old replaced " "names"
 rm replaced moved moved.old
 
-# Kept on demand.
+# Files are kept on request.
 trial -c -k -- python3 -B writer.py
 [ -s made/deeper/new ] || fail "--keep does not keep"
 rm -r made
 
-# What the states mean.
+# States of trials.
 trial -- sh -c 'echo "no such thing" >&2; exit 3'
 check_eq "$(figure state)" failed
 check_words "$(figure reason)" "exit code 3" "no such thing"
@@ -109,7 +109,7 @@ trial -s "$work/scratch" -- sh -c 'echo kept; exit 1'
 check_eq "$(cat "$work/scratch/failed-1.log")" kept "output of a failed trial"
 check_gone
 
-# Ended at the limit and on an interrupt, with all that it has started.
+# A trial is ended at the time limit and on an interrupt, with all its processes.
 trial -l 0.5 -- sh -c "echo made >slow; echo \$\$ >>$work/pids; setsid sleep 300 & echo \$! >>$work/pids; wait"
 check_eq "$(figure state)" slow
 check_words "$(figure reason)" "0.5 s"
@@ -119,23 +119,23 @@ interrupted 1 sh -c "echo x >slow; echo \$\$ >$work/pids; exec sleep 300"
 [ ! -e slow ] || fail "a file of an interrupted trial is left"
 check_gone
 
-# A spoiled file of HDF5 is wrong, once it was good.
-cat >spoil.py <<'END'
+# A damaged HDF5 file is wrong if the first trial was good.
+cat >damage.py <<'END'
 import os, h5py
-with h5py.File("spoiled.h5", "w") as f:
+with h5py.File("damaged.h5", "w") as f:
 	f["x"] = list(range(1000))
 if os.path.exists("../again"):
-	os.truncate("spoiled.h5", 2500)
+	os.truncate("damaged.h5", 2500)
 open("../again", "w").close()
 END
 if python3 -c 'import h5py' 2>/dev/null; then
 	rm -f ../again
-	trial -c -n 2 -- python3 -B spoil.py
-	check_eq "$(figure state 1) $(figure state 2)" "good wrong" "states of a spoiled file"
-	check_words "$(figure reason 2)" spoiled.h5 HDF5
+	trial -c -n 2 -- python3 -B damage.py
+	check_eq "$(figure state 1) $(figure state 2)" "good wrong" "states of a damaged file"
+	check_words "$(figure reason 2)" damaged.h5 HDF5
 fi
 
-# Parallel programs: parameters reach them, their data is the same, ranks that ignore signals are ended.
+# Parallel programs get the parameters, their data is the same, and ranks that ignore signals are ended.
 echo '{"schema":"sluice.params/1","parameters":[{"name":"alignment","value":"0,65536"}]}' >"$work/params.json"
 for mpi in $(mpi_list); do
 	trial -c -- "mpiexec.$mpi" -n 2 "$BUILD/mpi/$mpi/vpic_io" -n 8192
