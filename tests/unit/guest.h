@@ -52,7 +52,7 @@ static void addresses_share(uint32_t segments)
 	m->header = spool.header;
 }
 
-/* A fresh spool of so many segments, with this thread's lanes empty. */
+/* A fresh spool of this number of segments; the lanes of this thread are empty. */
 static void guest_start(uint32_t segments, enum capture_mode mode)
 {
 	struct membership *m = &capture_membership;

@@ -92,7 +92,7 @@ static void reading_stops_at_a_line_without_five_fields(void)
 	CHECK_INT(read_all(TITLE GOOD "hint\t*\t*\tcb_nodes\t4"), 1);
 }
 
-static void what_does_not_fit_is_counted(void)
+static void bytes_that_do_not_fit_are_counted(void)
 {
 	const struct parameters_line line = { PLACE_HINT, "*", "*", "cb_nodes", "4" };
 	char page[PARAMETERS_BYTES];
@@ -109,4 +109,4 @@ static void what_does_not_fit_is_counted(void)
 
 TESTS(TEST(written_lines_are_read_back), TEST(a_title_alone_is_valid),
       TEST(a_text_without_a_valid_title_is_rejected), TEST(unusable_lines_are_skipped),
-      TEST(reading_stops_at_a_line_without_five_fields), TEST(what_does_not_fit_is_counted))
+      TEST(reading_stops_at_a_line_without_five_fields), TEST(bytes_that_do_not_fit_are_counted))

@@ -193,7 +193,7 @@ static void expect(const struct tunable_context *context, const char *const *pai
 		__VA_ARGS__, NULL \
 	}
 
-static void values_are_judged_beside_each_other(void)
+static void values_are_judged_together(void)
 {
 	expect(&lustre, PAIRS("cb_buffer_size", "1M", "striping_unit", "4M"), 0,
 	       "cb_buffer_size=1048576|striping_unit");
@@ -236,7 +236,7 @@ static void ompio_gets_no_aggregator_counts(void)
 	param_set_release(&set);
 }
 
-/* A rule for one file is judged by what counts for that file. */
+/* A rule for one file is judged by the values that apply to that file. */
 static void constraints_compare_values_for_the_same_files(void)
 {
 	struct param_set set = { 0 };
@@ -257,5 +257,5 @@ static void constraints_compare_values_for_the_same_files(void)
 TESTS(TEST(the_more_specific_pattern_wins_in_any_order), TEST(a_second_value_replaces_the_first),
       TEST(copies_are_equal_whatever_the_order),
       TEST(compiled_text_lists_specific_patterns_first_and_layouts),
-      TEST(a_set_that_does_not_fit_is_refused), TEST(values_are_judged_beside_each_other),
+      TEST(a_set_that_does_not_fit_is_refused), TEST(values_are_judged_together),
       TEST(ompio_gets_no_aggregator_counts), TEST(constraints_compare_values_for_the_same_files))

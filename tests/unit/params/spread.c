@@ -112,7 +112,7 @@ static void shares_become_small_weights(void)
 }
 
 /* Every list that is written can be read, however many there are. */
-static void what_is_written_can_be_read(void)
+static void a_written_list_can_be_read(void)
 {
 	static char text[PARAMETERS_DESTINATIONS][8];
 	static const char *names[PARAMETERS_DESTINATIONS];
@@ -136,4 +136,4 @@ static void what_is_written_can_be_read(void)
 
 TESTS(TEST(blanks_around_commas_and_asterisks_are_removed), TEST(invalid_lists_are_refused),
       TEST(directories_are_absolute_and_clean), TEST(the_lists_of_a_large_system_fit_into_the_page),
-      TEST(shares_become_small_weights), TEST(what_is_written_can_be_read))
+      TEST(shares_become_small_weights), TEST(a_written_list_can_be_read))

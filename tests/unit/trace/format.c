@@ -475,7 +475,7 @@ static int write_into_limit(const struct trace_format *form, const char *path, s
 	return r;
 }
 
-static void a_disk_that_fills_up_leaves_nothing_that_passes_for_whole(void)
+static void a_full_disk_leaves_no_trace_that_looks_complete(void)
 {
 	for (size_t i = 0; trace_formats[i]; i++) {
 		AUTO_FREE char *path = sample_path(trace_formats[i]->suffix);
@@ -525,6 +525,5 @@ TESTS(TEST(every_form_keeps_every_value), TEST(empty_trace_is_a_trace_in_every_f
       TEST(errors_name_the_path_that_cannot_be_created), TEST(forms_are_found_by_name),
       TEST(calls_before_a_fork_belong_to_the_ancestor),
       TEST(filters_select_exactly_the_matching_activities), TEST(order_is_start_process_id),
-      TEST(absent_fields_do_not_differ),
-      TEST(a_disk_that_fills_up_leaves_nothing_that_passes_for_whole),
+      TEST(absent_fields_do_not_differ), TEST(a_full_disk_leaves_no_trace_that_looks_complete),
       TEST(a_trace_can_be_converted_onto_itself))

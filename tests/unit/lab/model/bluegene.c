@@ -481,7 +481,7 @@ static void domains_are_whole_blocks_that_all_writers_fill_together(void)
 	shuffle = find_shuffle(&c, 8 * (double)MIB);
 	REQUIRE(shuffle);
 	CHECK(shuffle->count == 1 && shuffle->at.senders == 133 && shuffle->at.receivers == 133);
-	/* A message is at most what one process holds: 2048 of 1 MiB to 256 writers of 8 MiB. */
+	/* A message is at most the data of one process: 2048 of 1 MiB to 256 writers of 8 MiB. */
 	c = count(128, 1, 64, 16, &domains);
 	CHECK_INT(c.rounds, 0);
 	CHECK(count_rounds(&c, OPERATION_WRITE_FIRST, 256, 8) == 1);
@@ -554,7 +554,7 @@ static void domains_hold_all_bytes_of_the_grid(void)
 	for_each_configuration(&domains, see_domains, NULL);
 }
 
-/* The product has no Blue Gene form: it refuses the machine and names the command that has. */
+/* `sluice model` does not support Blue Gene: it rejects the machine and names the lab command. */
 static void the_product_refers_blue_gene_to_the_lab(void)
 {
 	struct access access = make_access(128, 1);

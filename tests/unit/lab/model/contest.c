@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Contests, outcomes and the black box, on toy machines whose run times follow a formula.
+ * Contests, outcomes and the black box, on machines whose times are all known.
  */
 #include "lab/model/contest.h"
 
@@ -90,9 +90,7 @@ static void the_design_has_each_level_once_per_instance(void)
 	contest_release(&contest);
 }
 
-/* ---- tables ---- */
-
-static void a_contest_survives_its_table(void)
+static void a_contest_is_read_from_its_table_unchanged(void)
 {
 	char path[] = "/tmp/sluice-contest-XXXXXX";
 	struct contest contest, again;
@@ -159,7 +157,7 @@ static void a_table_may_have_other_levels_than_the_paper(void)
 	contest_release(&contest);
 }
 
-/* Two instances and three choices; the second choice is the default. */
+/* Two instances, three choices, the second is the default. */
 static void small_contest(struct contest *contest)
 {
 	static const char text[] =
@@ -260,7 +258,7 @@ static void headroom_is_the_gain_of_the_best_choice(void)
 	contest_release(&contest);
 }
 
-static void the_black_box_learns_a_simple_machine(void)
+static void the_black_box_learns_a_plain_machine(void)
 {
 	struct contest contest;
 	struct training training;
@@ -328,10 +326,9 @@ static void thinning_keeps_a_subset_of_the_training_runs(void)
 
 TESTS(TEST(the_paper_has_33_instances_and_9_choices),
       TEST(the_design_has_each_level_once_per_instance),
-      TEST(a_broken_table_is_refused_with_its_line),
-      TEST(a_table_may_have_other_levels_than_the_paper),
-      TEST(the_shortest_prediction_wins_and_ties_keep_the_default),
-      TEST(standings_count_instances_by_mean_gain),
-      TEST(random_choices_come_near_to_their_expectation),
-      TEST(headroom_is_the_gain_of_the_best_choice), TEST(the_black_box_learns_a_simple_machine),
-      TEST(thinning_keeps_a_subset_of_the_training_runs))
+      TEST(a_contest_is_read_from_its_table_unchanged),
+      TEST(a_broken_table_is_refused_with_its_line), TEST(a_site_may_have_other_levels),
+      TEST(the_fastest_prediction_is_taken_and_ties_keep_the_default),
+      TEST(standings_count_by_mean_gain), TEST(random_choices_come_near_to_their_expectation),
+      TEST(headroom_is_that_of_the_best_choice), TEST(the_black_box_learns_a_plain_machine),
+      TEST(a_thinned_training_is_a_part_of_the_whole))

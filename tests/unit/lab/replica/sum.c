@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The simulated machine is more detailed than the hybrid model: the sum of the true mean times of
- * all elemental operations is not the time of a run. A model that is evaluated on this machine is
- * therefore not correct by construction.
+ * The replica is more complex than the hybrid model. Even with the true mean of every elemental
+ * operation, benchmarked at exactly the requested arguments, the sum over operations is not the
+ * time of a run. A method cannot be right on this machine by construction.
  */
 #include <math.h>
 

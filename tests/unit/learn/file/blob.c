@@ -26,7 +26,7 @@ static void bytes_are_little_endian(void)
 	CHECK(memcmp(buf.data, expected, sizeof(expected)) == 0);
 }
 
-static void what_was_put_is_taken(void)
+static void values_are_read_in_the_order_they_were_written(void)
 {
 	static const double reals[] = { 0.1, -0.0, INFINITY, 5e-324 };
 	static const float floats[] = { 0.1f, -3e38f };
@@ -90,7 +90,7 @@ static void reader_stays_failed_and_yields_zeros(void)
 	CHECK(!blob_ok(&blob));
 }
 
-static void count_is_bounded_by_what_is_left(void)
+static void a_count_is_bounded_by_the_remaining_bytes(void)
 {
 	AUTO_BUF struct buf buf = { 0 };
 	struct blob blob;
@@ -130,6 +130,6 @@ static void finite_means_finite(void)
 	CHECK(!blob_ok(&blob));
 }
 
-TESTS(TEST(bytes_are_little_endian), TEST(what_was_put_is_taken),
-      TEST(reader_stays_failed_and_yields_zeros), TEST(count_is_bounded_by_what_is_left),
+TESTS(TEST(bytes_are_little_endian), TEST(values_are_read_in_the_order_they_were_written),
+      TEST(reader_stays_failed_and_yields_zeros), TEST(a_count_is_bounded_by_the_remaining_bytes),
       TEST(finite_means_finite))

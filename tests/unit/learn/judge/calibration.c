@@ -183,7 +183,7 @@ static void one_class_is_rejected(void)
 	CHECK(calibration_apply(&fitted, 0.3) == 0.3);
 }
 
-static void what_was_saved_is_loaded(void)
+static void a_saved_object_is_loaded_unchanged(void)
 {
 	for (unsigned kind = CALIBRATION_NONE; kind <= CALIBRATION_ISOTONIC; kind++) {
 		struct calibration fitted = { 0 }, loaded = { 0 };
@@ -237,4 +237,4 @@ static void damaged_bytes_do_no_harm(void)
 TESTS(TEST(platt_equals_the_reference), TEST(platt_finds_the_optimum),
       TEST(platt_does_not_depend_on_units), TEST(platt_stays_finite_on_perfect_scores),
       TEST(isotonic_equals_the_reference), TEST(isotonic_is_monotonic), TEST(one_class_is_rejected),
-      TEST(what_was_saved_is_loaded), TEST(damaged_bytes_do_no_harm))
+      TEST(a_saved_object_is_loaded_unchanged), TEST(damaged_bytes_do_no_harm))

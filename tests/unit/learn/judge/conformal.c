@@ -80,7 +80,7 @@ static void coverage_holds_on_average(void)
 	CHECK(fabs((double)covered / 20000 - 0.8) < 0.01);
 }
 
-static void what_was_saved_is_loaded(void)
+static void a_saved_object_is_loaded_unchanged(void)
 {
 	static const double truth[9] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 }, guess[9] = { 0 };
 	struct conformal conformal, loaded = { 0 };
@@ -212,6 +212,6 @@ static void adaptive_coverage_survives_drift(void)
 
 TESTS(TEST(margin_is_the_corrected_quantile), TEST(few_rows_give_infinite_intervals),
       TEST(errors_are_in_units_of_the_spread), TEST(coverage_holds_on_average),
-      TEST(what_was_saved_is_loaded), TEST(damaged_bytes_do_no_harm),
+      TEST(a_saved_object_is_loaded_unchanged), TEST(damaged_bytes_do_no_harm),
       TEST(ring_forgets_the_oldest_error), TEST(level_moves_by_step_and_is_not_clipped),
       TEST(adaptive_coverage_survives_drift))

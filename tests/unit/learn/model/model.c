@@ -382,7 +382,7 @@ static void flipped_bits_with_a_valid_checksum_do_no_harm(void)
 	}
 }
 
-static void foreign_and_later_files_are_told_apart(void)
+static void foreign_and_later_files_are_distinguished(void)
 {
 	static const char foreign[] = "nodes,bw\n1,2\n";
 	static const char later[] = "{\"schema\": \"sluice.model/77\", \"x\": 1}\nwhatever";
@@ -606,7 +606,7 @@ TESTS(TEST(rows_without_target_are_left_out), TEST(classes_are_named_as_in_the_t
       TEST(invalid_plan_is_rejected), TEST(split_suits_the_plan),
       TEST(every_method_survives_its_file), TEST(damaged_file_is_rejected_by_its_checksum),
       TEST(flipped_bits_with_a_valid_checksum_do_no_harm),
-      TEST(foreign_and_later_files_are_told_apart), TEST(file_appears_complete_or_not_at_all),
+      TEST(foreign_and_later_files_are_distinguished), TEST(file_appears_complete_or_not_at_all),
       TEST(columns_are_found_by_name), TEST(intervals_cover_what_they_promise),
       TEST(truth_of_another_table_is_read_by_class_name),
       TEST(calibration_needs_two_classes_and_folds), TEST(without_folds_nothing_is_evaluated),

@@ -76,7 +76,7 @@ static void words_for_missing_are_missing(void)
 	expect("a,b\nNAN0,\"\"\n", "a|b|/<NAN0>|?|");
 }
 
-static void separator_is_what_the_first_line_has_most_of(void)
+static void the_most_frequent_separator_of_the_first_line_is_used(void)
 {
 	expect("a;b,c;d\n1;2;3\n", "a|b,c|d|/1|2|3|");
 	expect("a\tb\n\t1\n", "a|b|/?|1|");
@@ -393,11 +393,11 @@ static void cells_across_chunks_are_whole(void)
 }
 
 TESTS(TEST(numbers_and_texts_are_distinguished), TEST(words_for_missing_are_missing),
-      TEST(separator_is_what_the_first_line_has_most_of), TEST(quotes_are_those_of_rfc_4180),
-      TEST(line_ends_and_marks_of_other_systems_are_read), TEST(names_of_rows_get_a_column),
-      TEST(table_without_rows_is_read), TEST(numbers_are_read_to_the_last_bit),
-      TEST(errors_say_where_and_what), TEST(endless_cell_is_rejected),
-      TEST(written_table_reads_the_same), TEST(write_leaves_no_draft_and_no_half_file),
-      TEST(truncated_gzip_is_an_error), TEST(damaged_gzip_is_an_error),
-      TEST(absent_file_and_directory_are_errors), TEST(pipe_is_read_though_it_cannot_be_rewound),
-      TEST(cells_across_chunks_are_whole))
+      TEST(the_most_frequent_separator_of_the_first_line_is_used),
+      TEST(quotes_are_those_of_rfc_4180), TEST(line_ends_and_marks_of_other_systems_are_read),
+      TEST(names_of_rows_get_a_column), TEST(table_without_rows_is_read),
+      TEST(numbers_are_read_to_the_last_bit), TEST(errors_say_where_and_what),
+      TEST(endless_cell_is_rejected), TEST(written_table_reads_the_same),
+      TEST(write_leaves_no_draft_and_no_half_file), TEST(truncated_gzip_is_an_error),
+      TEST(damaged_gzip_is_an_error), TEST(absent_file_and_directory_are_errors),
+      TEST(pipe_is_read_though_it_cannot_be_rewound), TEST(cells_across_chunks_are_whole))

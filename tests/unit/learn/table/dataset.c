@@ -139,7 +139,7 @@ static void equal_configurations_are_one_group(void)
 	CHECK_INT(dataset_groups(&dataset, none, 0, group), 1);
 }
 
-static void many_groups_are_told_apart(void)
+static void many_groups_are_distinguished(void)
 {
 	static const char *const pair[] = { "a", "b" };
 	static const size_t both[] = { 0, 1 };
@@ -159,4 +159,4 @@ static void many_groups_are_told_apart(void)
 TESTS(TEST(new_table_is_all_missing), TEST(unknown_name_lists_names_like_it),
       TEST(lists_add_and_take_away_in_order), TEST(taken_rows_are_a_table_of_their_own),
       TEST(added_column_leaves_the_others_alone), TEST(equal_configurations_are_one_group),
-      TEST(many_groups_are_told_apart))
+      TEST(many_groups_are_distinguished), TEST(order_is_stable_and_missing_comes_last))

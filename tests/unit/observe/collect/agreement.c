@@ -52,7 +52,7 @@ static size_t entries(const char *path)
 	return n;
 }
 
-/* What each node does. */
+/* The steps of each node. */
 static int reach(uint64_t job, const char *host, const char *text, uint32_t ranks,
 		 uint64_t patience_ns, struct agreement *agreement)
 {
@@ -64,7 +64,7 @@ static int reach(uint64_t job, const char *host, const char *text, uint32_t rank
 	return agreement_reach(agreement, &options, &err);
 }
 
-/* A node in its own process; its exit code tells the outcome. */
+/* A node in its own process; its exit code is the outcome. */
 static pid_t node_start(uint64_t job, const char *host, const char *text, uint32_t ranks,
 			const char *expected)
 {

@@ -187,7 +187,7 @@ static void run_end(struct run *run)
 	plugin_histogram.async->stop(run->state);
 }
 
-static void health_is_per_process_and_since_it_was_asked(void)
+static void health_is_per_process_and_since_the_last_query(void)
 {
 	static const char *const options[] = { "learn=100", NULL };
 	struct sluice_health health = { 0 };
@@ -300,7 +300,7 @@ static void an_invalid_option_is_refused_by_name(void)
 TESTS(TEST(grades_have_the_shares_of_their_quantiles), TEST(jitter_of_tiny_calls_is_not_an_anomaly),
       TEST(very_slow_is_several_times_the_median), TEST(thresholds_are_updated_only_without_freeze),
       TEST(kinds_are_bounded_and_the_rest_is_counted), TEST(an_anomaly_does_not_become_the_norm),
-      TEST(health_is_per_process_and_since_it_was_asked),
+      TEST(health_is_per_process_and_since_the_last_query),
       TEST(sockets_failures_and_other_classes_are_not_graded),
       TEST(the_next_run_grades_its_first_call), TEST(an_unusable_store_causes_one_warning),
       TEST(an_invalid_option_is_refused_by_name))

@@ -289,7 +289,7 @@ static void a_stale_neighbor_is_ignored(void)
 	reasoner_free(b.reasoner);
 }
 
-static void load_of_a_node_explains_it_to_the_system(void)
+static void load_of_a_node_explains_slow_calls_to_the_system(void)
 {
 	struct bench b;
 	struct health_report node = { .id = "n1", .role = ROLE_NODE, .state = HEALTH_GOOD };
@@ -337,5 +337,5 @@ TESTS(TEST(usual_calls_are_good_and_silent), TEST(slow_calls_are_signaled_in_the
       TEST(very_fast_calls_are_abnormally_good), TEST(few_calls_keep_the_state_for_a_while),
       TEST(one_call_that_hangs_is_enough), TEST(a_node_signals_a_bad_process_once),
       TEST(a_node_judges_the_sum_of_its_processes), TEST(a_stale_neighbor_is_ignored),
-      TEST(load_of_a_node_explains_it_to_the_system), TEST(only_reports_of_neighbors_count),
+      TEST(load_of_a_node_explains_slow_calls_to_the_system), TEST(only_reports_of_neighbors_count),
       TEST(unknown_load_explains_nothing))

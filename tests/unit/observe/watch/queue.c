@@ -114,7 +114,7 @@ static void a_message_that_never_fits_is_refused(void)
 	queue_free(q);
 }
 
-static void it_is_over_when_finished_and_empty(void)
+static void a_queue_ends_when_it_is_finished_and_empty(void)
 {
 	struct queue *q = queue_new(SMALL);
 	size_t bytes;
@@ -224,5 +224,5 @@ static void two_processes_lose_and_tear_nothing(void)
 
 TESTS(TEST(messages_come_whole_and_in_order), TEST(a_full_queue_refuses_until_it_is_read),
       TEST(a_fast_consumer_uses_few_chunks), TEST(a_message_that_never_fits_is_refused),
-      TEST(it_is_over_when_finished_and_empty), TEST(two_threads_lose_and_tear_nothing),
+      TEST(a_queue_ends_when_it_is_finished_and_empty), TEST(two_threads_lose_and_tear_nothing),
       TEST(two_processes_lose_and_tear_nothing))

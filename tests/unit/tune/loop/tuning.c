@@ -362,7 +362,7 @@ static size_t every_prefix_ends_alike(const char *search, struct fake fake, uint
 	return simplify;
 }
 
-static void resumed_anywhere_it_ends_alike(void)
+static void a_tuning_resumed_anywhere_ends_the_same(void)
 {
 	struct fake exact = { .wrong = "8" };
 	struct fake noisy = { .noise = 0.1, .crash = "1", .drift = 1.5, .drifts = 15 };
@@ -487,5 +487,5 @@ TESTS(TEST(the_best_of_an_exact_runner_is_found_and_proved), TEST(budget_bounds_
       TEST(a_later_failure_of_the_baseline_is_tolerated), TEST(drift_is_detected_and_corrected),
       TEST(a_steady_machine_has_no_drift), TEST(a_winner_that_fails_in_the_proof_is_replaced),
       TEST(the_ablation_rates_each_part_of_the_winner), TEST(without_time_there_is_no_search),
-      TEST(other_objectives_are_minimized), TEST(resumed_anywhere_it_ends_alike),
+      TEST(other_objectives_are_minimized), TEST(a_tuning_resumed_anywhere_ends_the_same),
       TEST(an_interrupt_leaves_the_best_so_far), TEST(runs_of_another_course_are_refused))

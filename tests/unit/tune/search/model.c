@@ -61,7 +61,7 @@ static void only_the_best_points_are_asked_best_first(void)
 		CHECK(cost > last);
 		CHECK(cost == costs[count]);
 		last = cost;
-		/* The costs that it is told change nothing. */
+		/* Reported costs change nothing. */
 		search_tell(search, point, count % 2 ? INFINITY : 1);
 	}
 	CHECK_INT(count, 5);

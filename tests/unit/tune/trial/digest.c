@@ -372,7 +372,7 @@ static void a_broken_file_is_an_error_not_a_crash(void)
 	unlink(path);
 }
 
-static void it_stops_at_a_limit_and_at_an_interrupt(void)
+static void a_checksum_stops_at_a_limit_and_at_an_interrupt(void)
 {
 	static volatile sig_atomic_t stop = 1;
 	AUTO_FREE char *path = NULL;
@@ -397,4 +397,5 @@ static void it_stops_at_a_limit_and_at_an_interrupt(void)
 TESTS(TEST(raw_files_are_compared_by_name_and_bytes), TEST(an_empty_list_of_files_has_a_checksum),
       TEST(the_layout_of_a_file_does_not_matter), TEST(a_dataset_is_read_in_pieces),
       TEST(values_attributes_and_types_matter), TEST(skipped_objects_are_counted),
-      TEST(a_broken_file_is_an_error_not_a_crash), TEST(it_stops_at_a_limit_and_at_an_interrupt))
+      TEST(a_broken_file_is_an_error_not_a_crash),
+      TEST(a_checksum_stops_at_a_limit_and_at_an_interrupt))

@@ -304,7 +304,7 @@ static void damaged_activities_are_ignored(void)
 	}
 }
 
-static void what_a_program_uses_is_found(void)
+static void the_libraries_that_a_program_uses_are_found(void)
 {
 	struct activity collective = call(1, 3, 2, MPI_WRITE_ALL, OUT, 20, 10, 8);
 	struct activity read_back = call(1, 5, 4, MPI_PARAMETERS, OUT, 50, 1, 0);
@@ -352,5 +352,5 @@ TESTS(TEST(nested_layers_are_counted_once), TEST(the_slowest_rank_counts),
       TEST(other_files_do_not_count), TEST(files_that_only_a_library_opens_are_not_data),
       TEST(small_files_count_if_there_are_no_others), TEST(reads_inside_a_write_are_writing),
       TEST(waits_count_but_computing_in_between_does_not), TEST(aggregated_calls_count),
-      TEST(damaged_activities_are_ignored), TEST(what_a_program_uses_is_found),
+      TEST(damaged_activities_are_ignored), TEST(the_libraries_that_a_program_uses_are_found),
       TEST(independent_and_serial_use_is_distinguished))

@@ -169,7 +169,8 @@ static void merged_rows_grow_the_same_tree(void)
 		for (size_t i = 0; i < ROWS; i++)
 			weights[i] = (uint16_t)random_below(&random, in_order ? 2 : 4);
 		plan.split_least = round & 16 ? 30 : 2;
-		/* Separate equal rows would draw inputs in vain; large nodes avoid that. */
+		/* Equal rows cannot be split, so drawing inputs for them is useless; large nodes
+		 * avoid that. */
 		plan.tries = round & 16 && round & 32 ? 2 : WIDTH;
 		table_grow_as(&table, &plan, in_order, true, weighted ? weights : NULL, &merged);
 		table_grow_as(&table, &plan, in_order, false, weighted ? weights : NULL, &apart);

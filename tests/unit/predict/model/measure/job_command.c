@@ -46,7 +46,7 @@ static void the_users_launcher_gets_the_number_of_ranks(void)
 		   "srun -N 2 -n 16 x16y");
 }
 
-static void open_mpi_is_told_to_oversubscribe_only_if_needed(void)
+static void open_mpi_oversubscribes_only_if_needed(void)
 {
 	struct job_command command = { .launcher = "mpiexec", .ranks = 4, .cores = 4 };
 	struct words words = { 0 };
@@ -68,4 +68,4 @@ static void open_mpi_is_told_to_oversubscribe_only_if_needed(void)
 TESTS(TEST(mpiexec_gets_the_number_of_ranks),
       TEST(ranks_are_spread_over_hosts_as_each_launcher_wants),
       TEST(the_users_launcher_gets_the_number_of_ranks),
-      TEST(open_mpi_is_told_to_oversubscribe_only_if_needed))
+      TEST(open_mpi_oversubscribes_only_if_needed))
