@@ -33,7 +33,7 @@
 #include "predict/forecast/place/steps.h"
 #include "predict/forecast/site.h"
 #include "predict/forecast/states/forecaster.h"
-#include "predict/forecast/states/judgement.h"
+#include "predict/forecast/states/judgment.h"
 #include "predict/simulate/system.h"
 
 #define DAY_S 86400.0
@@ -59,7 +59,7 @@ static double clock_s(clockid_t clock)
 static int bed_init(struct bed *bed, const char *name, size_t targets, double truth_every_s,
 		    struct err *err)
 {
-	struct system_wish wish = {
+	struct system_request wish = {
 		.targets = targets, .seed = SEED, .truth_every_s = truth_every_s, .threads = THREADS
 	};
 	struct system *system;
@@ -75,7 +75,7 @@ static int bed_init(struct bed *bed, const char *name, size_t targets, double tr
 	r = site_load(&bed->site, name, err);
 	if (r < 0)
 		return r;
-	bed->size = (size_t)chronicle_size(&bed->generated.chronicle, GIB);
+	bed->size = (size_t)chronicle_find_size(&bed->generated.chronicle, GIB);
 	chronicle_span(&bed->generated.chronicle, &bed->from_s, &bed->to_s);
 	return 0;
 }
@@ -86,7 +86,7 @@ static void bed_release(struct bed *bed)
 	site_release(&bed->site);
 }
 
-static int rows_write(const struct judgement_rows *rows, const struct features_plan *features,
+static int rows_write(const struct judgment_rows *rows, const struct features_plan *features,
 		      const char *path)
 {
 	FILE *f = fopen(path, "we");
@@ -108,8 +108,8 @@ static int rows_write(const struct judgement_rows *rows, const struct features_p
 	return fclose(f) < 0 ? -errno : 0;
 }
 
-static int rows_export(const struct bed *bed, const struct judgement *judgement,
-		       const struct judgement_plan *plan, size_t targets, const char *directory,
+static int rows_export(const struct bed *bed, const struct judgment *judgment,
+		       const struct judgment_plan *plan, size_t targets, const char *directory,
 		       const char *name, struct err *err)
 {
 	const struct chronicle *chronicle = &bed->generated.chronicle;
@@ -119,25 +119,25 @@ static int rows_export(const struct bed *bed, const struct judgement *judgement,
 	features_init(&features, chronicle, &bed->site, &plan->features);
 	for (size_t target = 0; r >= 0 && target < targets; target++) {
 		AUTO_FREE char *path = xprintf("%s/%s.%zu.csv", directory, name, target);
-		struct judgement_rows rows;
+		struct judgment_rows rows;
 
-		r = judgement_rows_make(&rows, judgement, chronicle, &features, plan, target,
-					bed->size, err);
+		r = judgment_rows_make(&rows, judgment, chronicle, &features, plan, target,
+				       bed->size, err);
 		if (r < 0)
 			break;
 		r = rows_write(&rows, &plan->features, path);
 		if (r < 0)
 			err_set(err, -r, "%s: %s", path, strerror(-r));
-		judgement_rows_release(&rows);
+		judgment_rows_release(&rows);
 	}
 	features_release(&features);
 	return r;
 }
 
-static void case_print(const struct judgement_case *judged, const char *name)
+static void case_print(const struct judgment_case *judged, const char *name)
 {
-	for (size_t m = 0; m < JUDGEMENT_METHODS; m++) {
-		const struct judgement_cell *cell = &judged->cells[m];
+	for (size_t m = 0; m < JUDGMENT_METHODS; m++) {
+		const struct judgment_cell *cell = &judged->cells[m];
 
 		if (!cell->is_known)
 			continue;
@@ -145,7 +145,7 @@ static void case_print(const struct judgement_case *judged, const char *name)
 		       "label_truth=%.6f busy=%.6f shuffled=%.6f shuffled_auc=%.6f blocked=%.6f "
 		       "blocked_auc=%.6f accuracy=%.6f auc=%.6f latent=%.6f error=%.6f fit_s=%.6f "
 		       "ask_us=%.3f\n",
-		       name, judged->target, judgement_method(m), judged->train, judged->test,
+		       name, judged->target, judgment_method(m), judged->train, judged->test,
 		       judged->ceiling, judged->label_truth, judged->busy_share,
 		       cell->shuffled_accuracy, cell->shuffled_auc, cell->blocked_accuracy,
 		       cell->blocked_auc, cell->accuracy, cell->auc, cell->latent,
@@ -156,14 +156,14 @@ static void case_print(const struct judgement_case *judged, const char *name)
 static int run_judge(char **words, struct err *err)
 {
 	struct bed bed = { 0 };
-	struct judgement judgement = { 0 };
-	struct judgement_plan plan;
+	struct judgment judgment = { 0 };
+	struct judgment_plan plan;
 	size_t targets[TARGETS_MAX];
 	int r = bed_init(&bed, words[0], 0, strtod(words[3], NULL), err);
 
 	if (r < 0)
 		return r;
-	judgement_plan_init(&plan);
+	judgment_plan_init(&plan);
 	plan.target_count = strtoul(words[1], NULL, 10);
 	if (!plan.target_count || plan.target_count > bed.generated.chronicle.target_count)
 		plan.target_count = bed.generated.chronicle.target_count;
@@ -175,13 +175,12 @@ static int run_judge(char **words, struct err *err)
 	plan.bytes = GIB;
 	plan.threads = THREADS;
 	plan.busy = bed.generated.busy;
-	r = judgement_run(&judgement, &bed.generated.chronicle, &bed.site, &plan, err);
-	for (size_t i = 0; r >= 0 && i < judgement.case_count; i++)
-		case_print(&judgement.cases[i], words[0]);
+	r = judgment_run(&judgment, &bed.generated.chronicle, &bed.site, &plan, err);
+	for (size_t i = 0; r >= 0 && i < judgment.case_count; i++)
+		case_print(&judgment.cases[i], words[0]);
 	if (r >= 0 && strcmp(words[4], "-") != 0)
-		r = rows_export(&bed, &judgement, &plan, plan.target_count, words[4], words[0],
-				err);
-	judgement_release(&judgement);
+		r = rows_export(&bed, &judgment, &plan, plan.target_count, words[4], words[0], err);
+	judgment_release(&judgment);
 	bed_release(&bed);
 	return r;
 }
@@ -190,20 +189,20 @@ static int run_judge(char **words, struct err *err)
 static int run_rows(char **words, struct err *err)
 {
 	struct bed bed = { 0 };
-	struct judgement judgement = { 0 };
-	struct judgement_plan plan;
+	struct judgment judgment = { 0 };
+	struct judgment_plan plan;
 	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), 0, err);
 
 	if (r < 0)
 		return r;
-	judgement_plan_init(&plan);
+	judgment_plan_init(&plan);
 	plan.labels.from_s = bed.from_s;
 	plan.labels.to_s = plan.test_to_s = bed.to_s + 1;
-	r = states_fit(&judgement.states, &bed.generated.chronicle, &plan.labels, err);
+	r = states_fit(&judgment.states, &bed.generated.chronicle, &plan.labels, err);
 	if (r >= 0)
-		r = rows_export(&bed, &judgement, &plan, bed.generated.chronicle.target_count,
+		r = rows_export(&bed, &judgment, &plan, bed.generated.chronicle.target_count,
 				words[2], words[0], err);
-	states_release(&judgement.states);
+	states_release(&judgment.states);
 	bed_release(&bed);
 	return r;
 }
@@ -225,8 +224,8 @@ static double ask_us(const struct bed *bed, const struct forecaster *forecaster,
 		double start = clock_s(CLOCK_THREAD_CPUTIME_ID);
 
 		for (size_t i = 0; i < ASKS; i++)
-			forecaster_ask(forecaster, i % targets, bed->size,
-				       rows + i % targets * width, &forecast);
+			forecaster_predict(forecaster, i % targets, bed->size,
+					   rows + i % targets * width, &forecast);
 		took[block] = 1e6 * (clock_s(CLOCK_THREAD_CPUTIME_ID) - start) / ASKS;
 	}
 	return metrics_quantile(took, ASK_BLOCKS, 0.5);
@@ -242,7 +241,7 @@ static double whole_us(const struct bed *bed, const struct forecaster *forecaste
 
 	for (size_t i = 0; i < ASKS; i++) {
 		features_at(features, i % targets, bed->size, bed->to_s - 30.0 * (double)i, row);
-		forecaster_ask(forecaster, i % targets, bed->size, row, &forecast);
+		forecaster_predict(forecaster, i % targets, bed->size, row, &forecast);
 	}
 	return 1e6 * (clock_s(CLOCK_THREAD_CPUTIME_ID) - start) / ASKS;
 }
@@ -390,7 +389,7 @@ static int run_steps(char **words, struct err *err)
 
 static int run_generate(char **words, struct err *err)
 {
-	struct system_wish wish = { .seed = SEED, .threads = 1 };
+	struct system_request wish = { .seed = SEED, .threads = 1 };
 	struct generated generated = { 0 };
 	const struct chronicle *chronicle = &generated.chronicle;
 	struct system *system;

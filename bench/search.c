@@ -23,7 +23,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "bench.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "predict/simulate/workload.h"
 #include "toy_stack.h"
 #include "tune/search/search.h"
@@ -130,7 +130,7 @@ static double model_point(void *arg, const struct space *space, const size_t *po
 	struct err err = { 0 };
 
 	space_set(space, point, &set);
-	toy_need(workload_simulate(&model->workload, model->platform, &set, &out, &err), &err);
+	toy_require(workload_simulate(&model->workload, model->platform, &set, &out, &err), &err);
 	param_set_release(&set);
 	return out.total;
 }
@@ -169,10 +169,10 @@ static void expect_blurred(struct expectation *e, struct random *random)
 	struct err err = { 0 };
 
 	platform_blur(problem->platform, random, &text);
-	toy_need(platform_read_text(&model.platform, problem->platform, buf_text(&text), text.len,
-				    &err),
-		 &err);
-	toy_need(workload_of(&model.workload, problem->kernel, RANKS, &err), &err);
+	toy_require(platform_read_text(&model.platform, problem->platform, buf_text(&text),
+				       text.len, &err),
+		    &err);
+	toy_require(workload_find(&model.workload, problem->kernel, RANKS, &err), &err);
 	for (uint64_t i = 0; i < space_points(&problem->space); i++) {
 		if (isnan(problem->costs[i]))
 			continue;
@@ -220,9 +220,9 @@ static void course_run(const struct courses *courses, uint64_t seed, struct cour
 	if (method->prior)
 		expect(&expectation, method->prior, seed);
 	start = cpu_now();
-	toy_need(search_new_with(&search, method->name, method->settings, &problem->space,
-				 method->prior ? &prior : NULL, seed, &err),
-		 &err);
+	toy_require(search_new_with_prior(&search, method->name, method->settings, &problem->space,
+					  method->prior ? &prior : NULL, seed, &err),
+		    &err);
 	for (uint64_t run = 1; search_ask(search, point); run++) {
 		double cost = problem->costs[space_number(&problem->space, point)];
 
@@ -232,8 +232,8 @@ static void course_run(const struct courses *courses, uint64_t seed, struct cour
 		if (course->near && method->is_long && !courses->is_whole)
 			break;
 	}
-	course->asked = search_counted(search).asked;
-	course->measured = search_counted(search).measured;
+	course->asked = search_get_counts(search).asked;
+	course->measured = search_get_counts(search).measured;
 	search_free(search);
 	course->cpu_s = cpu_now() - start;
 	free(expectation.costs);
@@ -402,7 +402,7 @@ static int model_problem(struct problem *problem, const char *platform, const ch
 	*problem = (struct problem){ .name = xprintf("%s-%s", platform, kernel),
 				     .platform = platform,
 				     .kernel = kernel };
-	r = workload_of(&model.workload, kernel, RANKS, err);
+	r = workload_find(&model.workload, kernel, RANKS, err);
 	if (r >= 0)
 		r = workload_space(&model.workload, model.platform, &problem->space, err);
 	if (r >= 0)

@@ -205,7 +205,7 @@ static void put_text(struct buf *out, double x, double y, const char *anchor, do
 	if (turn != 0)
 		buf_printf(out, " transform=\"rotate(%g %.1f %.1f)\"", turn, x, y);
 	buf_puts(out, ">");
-	buf_xml(out, text ? text : "");
+	buf_put_xml(out, text ? text : "");
 	buf_puts(out, "</text>\n");
 }
 

@@ -291,7 +291,7 @@ static int list_kernels(struct command *c, const struct kernel_args *args)
 static int fail_not_built(const struct command *c, const struct kind *kind, int mpi)
 {
 	if (mpi == MPI_AUTO)
-		mpi = (int)launcher_mpi_around();
+		mpi = (int)launcher_current_mpi();
 	return command_fail(c,
 			    "%s was not built%s%s; building it requires an MPI with parallel HDF5. "
 			    "'sluice lab kernel' lists the kernels that were built",
@@ -313,7 +313,7 @@ static int exec_kernel(struct command *c, const struct kernel_args *args, const 
 
 	if (!program)
 		return fail_not_built(c, kind, args->mpi);
-	if (launcher_mpi_around() == MPI_AUTO) {
+	if (launcher_current_mpi() == MPI_AUTO) {
 		launcher = launcher_path(mpi);
 		if (!launcher)
 			return command_fail(c, "cannot find mpiexec.%s or mpiexec in PATH",

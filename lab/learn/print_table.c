@@ -12,7 +12,7 @@
 #include "base/table.h"
 #include "lab/learn/print.h"
 #include "learn/judge/metrics.h"
-#include "learn/maths/vector.h"
+#include "learn/math/vector.h"
 #include "learn/table/dataset.h"
 
 #define TOP_LEVELS 4

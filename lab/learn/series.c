@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/judge/conformal.h"
-#include "learn/maths/vector.h"
+#include "learn/math/vector.h"
 #include "learn/table/dataset.h"
 
 /* A row and a time; lists are sorted by group, then time, then row. */

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "lab/model/contest.h"
 #include "learn/judge/selection.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "learn/table/folds.h"
 
 #define INPUTS 4

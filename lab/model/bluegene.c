@@ -225,7 +225,7 @@ static double single_round_slack(const struct counts_case *p, double price)
 
 	rules.rounds = ROUNDS_DOMAINS;
 	bluegene_attach(&machine, &rules);
-	if (counts_of(&counts, &machine, p->access, p->settings, NULL) < 0)
+	if (counts_compute(&counts, &machine, p->access, p->settings, NULL) < 0)
 		return 0;
 	for (size_t i = 0; i < counts.count; i++) {
 		const struct term *term = &counts.terms[i];

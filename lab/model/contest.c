@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "learn/table/csv.h"
 #include "learn/table/dataset.h"
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "lab/model/contest.h"
 #include "learn/judge/metrics.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 #define WORSE_MUCH 0.95 /* limits of struct standing */
 #define EVEN_MAX 1.1

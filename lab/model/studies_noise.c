@@ -9,7 +9,7 @@
 #include "lab/model/contest.h"
 #include "lab/model/studies_internal.h"
 #include "learn/judge/metrics.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 const double noise_levels[NOISE_LEVELS] = { 0.001, 0.01, 0.1, 0.5, 1, 2, 3, 4, 5, 6, 7 };
 

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "lab/model/contest.h"
 #include "lab/model/studies_internal.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 #define CELLS_MIN 2
 #define ROUNDING 1e-9 /* a share of n cells that is this close to a whole number is one */

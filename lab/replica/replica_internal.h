@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "lab/replica/replica.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 /* Section [replica] of a description; replica.c has a row for each field. */
 struct physics {

@@ -26,7 +26,7 @@ int cell_open(struct cell *cell, const char *platform, const char *kernel, uint6
 	*cell = (struct cell){ 0 };
 	r = platform_open(&cell->platform, platform, err);
 	if (r >= 0)
-		r = workload_of(&cell->workload, kernel, ranks, err);
+		r = workload_find(&cell->workload, kernel, ranks, err);
 	if (r >= 0)
 		r = workload_space(&cell->workload, cell->platform, &cell->space, err);
 	if (r >= 0)
@@ -53,7 +53,7 @@ int cell_search(struct cell *cell, const struct behzad_args *args, struct err *e
 
 	if (r < 0)
 		return r;
-	while (r >= 0 && search_counted(search).measured < BEHZAD_RUNS &&
+	while (r >= 0 && search_get_counts(search).measured < BEHZAD_RUNS &&
 	       search_ask(search, point)) {
 		r = optimum_try(&cell->workload, cell->platform, &cell->space, point, &out, err);
 		if (r >= 0)
@@ -62,7 +62,7 @@ int cell_search(struct cell *cell, const struct behzad_args *args, struct err *e
 	if (r >= 0 && search_best(search, cell->found_point, &cost))
 		r = optimum_try(&cell->workload, cell->platform, &cell->space, cell->found_point,
 				&cell->found, err);
-	cell->counts = search_counted(search);
+	cell->counts = search_get_counts(search);
 	search_free(search);
 	return r;
 }

@@ -27,7 +27,7 @@ int behzad_table2(struct behzad *behzad, struct err *err)
 	sheet_init(&sheet, "table2", "Table 2: data written by the kernels", columns);
 	for (const struct paper_volume *v = paper_volumes; v->kernel; v++) {
 		struct workload workload;
-		int r = workload_of(&workload, v->kernel, v->ranks, err);
+		int r = workload_find(&workload, v->kernel, v->ranks, err);
 
 		if (r < 0) {
 			sheet_release(&sheet);

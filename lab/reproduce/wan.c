@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "base/place.h"
-#include "learn/maths/random.h"
-#include "learn/maths/vector.h"
+#include "learn/math/random.h"
+#include "learn/math/vector.h"
 
 #define DAY_S 86400.0
 #define QUICK_DAYS 2.5
@@ -101,7 +101,7 @@ void wan_modes(struct wan_modes *modes, const double *seconds, size_t count, dou
 		modes->second_s = ((double)second + 0.5) * modes->width_s;
 }
 
-const struct judgement_case *wan_roc(const struct wan *wan, size_t which)
+const struct judgment_case *wan_roc(const struct wan *wan, size_t which)
 {
 	for (size_t i = 0; i < wan->judged.case_count; i++)
 		if (wan->judged.cases[i].size == WAN_1G && which-- == 0)
@@ -139,13 +139,13 @@ static double training_end_s(const struct wan *wan, double share)
 	return SYSTEM_START_S + share * wan->days * DAY_S;
 }
 
-static int evaluate(struct wan *wan, struct judgement *judgement, const char *methods,
-		    uint64_t bytes, double share, size_t folds, struct err *err)
+static int evaluate(struct wan *wan, struct judgment *judgment, const char *methods, uint64_t bytes,
+		    double share, size_t folds, struct err *err)
 {
-	struct judgement_plan plan;
+	struct judgment_plan plan;
 	int r;
 
-	judgement_plan_init(&plan);
+	judgment_plan_init(&plan);
 	plan.labels.from_s = SYSTEM_START_S;
 	plan.labels.to_s = training_end_s(wan, share);
 	plan.labels.seed = plan.seed = wan->args->seed;
@@ -155,7 +155,7 @@ static int evaluate(struct wan *wan, struct judgement *judgement, const char *me
 	plan.busy = wan->generated.busy;
 	plan.progress = interrupt_show_progress;
 	plan.progress_arg = &wan->progress;
-	r = judgement_run(judgement, &wan->few, &wan->site, &plan, err);
+	r = judgment_run(judgment, &wan->few, &wan->site, &plan, err);
 	progress_end(&wan->progress);
 	return r;
 }
@@ -261,8 +261,8 @@ static int run_steps(struct wan *wan, struct err *err)
 					     steps->targets, NULL, shares, err);
 			if (r < 0)
 				return r;
-			placement_judge(shares, busy, steps->seconds + at, steps->targets, 0,
-					&result);
+			placement_evaluate(shares, busy, steps->seconds + at, steps->targets, 0,
+					   &result);
 			for (size_t m = 0; m < PLACEMENT_METRICS; m++)
 				wan->run.seconds[i][rule][m] = placement_metric(&result, m);
 		}
@@ -293,7 +293,7 @@ static int simulate_placement(struct wan *wan, struct err *err)
 static int generate_system(struct wan *wan, struct err *err)
 {
 	const struct wan_args *args = wan->args;
-	struct system_wish wish = { .seed = args->seed, .threads = parallel_cores() };
+	struct system_request wish = { .seed = args->seed, .threads = parallel_cores() };
 	size_t few = args->max_targets;
 	int r;
 
@@ -313,10 +313,10 @@ static int generate_system(struct wan *wan, struct err *err)
 
 static void wan_close(struct wan *wan)
 {
-	judgement_release(&wan->judged);
-	judgement_release(&wan->folds);
+	judgment_release(&wan->judged);
+	judgment_release(&wan->folds);
 	for (size_t i = 0; i < WAN_SPLITS; i++)
-		judgement_release(&wan->splits[i]);
+		judgment_release(&wan->splits[i]);
 	steps_release(&wan->steps);
 	free(wan->rows);
 	generated_release(&wan->generated);

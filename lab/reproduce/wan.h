@@ -11,7 +11,7 @@
 #include "lab/reproduce/reproduce.h"
 #include "predict/forecast/place/steps.h"
 #include "predict/forecast/site.h"
-#include "predict/forecast/states/judgement.h"
+#include "predict/forecast/states/judgment.h"
 #include "predict/simulate/system.h"
 
 enum { WAN_TITAN, WAN_CORI, WAN_SYSTEMS };
@@ -20,7 +20,7 @@ enum { WAN_PROBE, WAN_64M, WAN_256M, WAN_1G, WAN_SIZES };
 #define WAN_ROCS 3     /* targets in Figures 9 and 10 */
 #define WAN_POINTS 100 /* steps in Figure 12 */
 #define WAN_BINS 80    /* of a histogram */
-#define WAN_SVM 0      /* number of the method for judgement_method() */
+#define WAN_SVM 0      /* number of the method for judgment_method() */
 
 extern const char *const wan_sizes[WAN_SIZES];	  /* "1 MB" to "1 GB" */
 extern const double wan_train_shares[WAN_SPLITS]; /* 8, 6 and 4 days of 10 */
@@ -60,9 +60,9 @@ struct wan {
 	struct generated generated;
 	struct chronicle few; /* the first targets, which classifiers are compared on; a view */
 	double days;
-	struct judgement judged;	     /* all methods and sizes, tested on later days */
-	struct judgement folds;		     /* some methods, 1 GB, also cross-validated */
-	struct judgement splits[WAN_SPLITS]; /* SVM by number of training days; Titan only */
+	struct judgment judged;		    /* all methods and sizes, tested on later days */
+	struct judgment folds;		    /* some methods, 1 GB, also cross-validated */
+	struct judgment splits[WAN_SPLITS]; /* SVM by number of training days; Titan only */
 	/* Placement, Titan only. */
 	struct steps steps;
 	struct steps_row *rows;
@@ -89,7 +89,7 @@ void wan_modes(struct wan_modes *modes, const double *seconds, size_t count, dou
  * A case of Figures 9 and 10, or NULL. The first targets serve as a random sample, because each
  * target is generated from its own random numbers.
  */
-const struct judgement_case *wan_roc(const struct wan *wan, size_t which);
+const struct judgment_case *wan_roc(const struct wan *wan, size_t which);
 
 /* Figure 8: writes by predicted state. */
 struct wan_split {

@@ -8,10 +8,10 @@
 #include "lab/reproduce/wan.h"
 
 #define IDLE_BELOW_S 2.1 /* of Figure 8 */
-#define CELL(member) offsetof(struct judgement_cell, member)
-#define CASE(member) offsetof(struct judgement_case, member)
+#define CELL(member) offsetof(struct judgment_cell, member)
+#define CASE(member) offsetof(struct judgment_case, member)
 
-static void add_summary(struct sheet *sheet, const struct judgement_sum *sum)
+static void add_summary(struct sheet *sheet, const struct judgment_sum *sum)
 {
 	sheet_number(sheet, sum->mean);
 	sheet_number(sheet, sum->least);
@@ -24,14 +24,14 @@ static void add_summary(struct sheet *sheet, const struct judgement_sum *sum)
 
 static void add_method(struct sheet *sheet, const struct wan *wan, size_t size, size_t method)
 {
-	struct judgement_sum accuracy, auc, latent;
+	struct judgment_sum accuracy, auc, latent;
 
-	judgement_sum(&wan->judged, size, method, CELL(accuracy), wan->paper->bound, &accuracy);
-	judgement_sum(&wan->judged, size, method, CELL(auc), 0, &auc);
-	judgement_sum(&wan->judged, size, method, CELL(latent), 0, &latent);
+	judgment_sum(&wan->judged, size, method, CELL(accuracy), wan->paper->bound, &accuracy);
+	judgment_sum(&wan->judged, size, method, CELL(auc), 0, &auc);
+	judgment_sum(&wan->judged, size, method, CELL(latent), 0, &latent);
 	sheet_text(sheet, "%s", wan->paper->title);
 	sheet_text(sheet, "%s", wan_sizes[size]);
-	sheet_text(sheet, "%s", judgement_method(method));
+	sheet_text(sheet, "%s", judgment_method(method));
 	add_summary(sheet, &accuracy);
 	sheet_number(sheet, auc.mean);
 	sheet_number(sheet, latent.mean);
@@ -39,9 +39,9 @@ static void add_method(struct sheet *sheet, const struct wan *wan, size_t size, 
 
 static void add_ceiling(struct sheet *sheet, const struct wan *wan, size_t size)
 {
-	struct judgement_sum ceiling;
+	struct judgment_sum ceiling;
 
-	judgement_sum_cases(&wan->judged, size, CASE(ceiling), wan->paper->bound, &ceiling);
+	judgment_sum_cases(&wan->judged, size, CASE(ceiling), wan->paper->bound, &ceiling);
 	sheet_text(sheet, "%s", wan->paper->title);
 	sheet_text(sheet, "%s", wan_sizes[size]);
 	sheet_text(sheet, "(ceiling)");
@@ -70,7 +70,7 @@ static void add_accuracies(struct reproduce_output *output, const struct wan *wa
 
 	sheet_init(&sheet, name, title, columns);
 	for (size_t size = WAN_64M; size < WAN_SIZES; size++) {
-		for (size_t m = 0; m < JUDGEMENT_METHODS; m++)
+		for (size_t m = 0; m < JUDGMENT_METHODS; m++)
 			add_method(&sheet, wan, size, m);
 		add_ceiling(&sheet, wan, size);
 	}
@@ -104,17 +104,17 @@ static void add_folds(struct reproduce_output *output, const struct wan systems[
 	sheet_init(&sheet, "folds",
 		   "Eight-fold cross-validation on the training days: accuracy for 1 GB", columns);
 	for (size_t k = 0; k < WAN_SYSTEMS; k++)
-		for (size_t m = 0; m < JUDGEMENT_METHODS; m++) {
-			const struct judgement *judged = &systems[k].folds;
+		for (size_t m = 0; m < JUDGMENT_METHODS; m++) {
+			const struct judgment *judged = &systems[k].folds;
 
 			if (!judged->methods[m])
 				continue;
 			sheet_text(&sheet, "%s", systems[k].paper->title);
-			sheet_text(&sheet, "%s", judgement_method(m));
+			sheet_text(&sheet, "%s", judgment_method(m));
 			for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
-				struct judgement_sum sum;
+				struct judgment_sum sum;
 
-				judgement_sum(judged, WAN_1G, m, offsets[i], 0, &sum);
+				judgment_sum(judged, WAN_1G, m, offsets[i], 0, &sum);
 				sheet_number(&sheet, sum.mean);
 			}
 		}
@@ -169,11 +169,11 @@ static void add_rocs(struct reproduce_output *output, const struct wan systems[W
 
 	sheet_init(&sheet, "figure9_10",
 		   "Figures 9 and 10: area under the ROC curve of three targets", columns);
-	for (size_t m = 0; m < JUDGEMENT_METHODS; m++) {
-		sheet_text(&sheet, "%s", judgement_method(m));
+	for (size_t m = 0; m < JUDGMENT_METHODS; m++) {
+		sheet_text(&sheet, "%s", judgment_method(m));
 		for (size_t k = 0; k < WAN_SYSTEMS; k++)
 			for (size_t i = 0; i < WAN_ROCS; i++) {
-				const struct judgement_case *judged = wan_roc(&systems[k], i);
+				const struct judgment_case *judged = wan_roc(&systems[k], i);
 
 				sheet_number(&sheet, judged ? judged->cells[m].auc : NAN);
 			}
@@ -202,10 +202,10 @@ static void add_days(struct reproduce_output *output, const struct wan *titan)
 	for (size_t i = 0; i < WAN_SPLITS; i++)
 		for (size_t size = WAN_64M; size < WAN_SIZES; size++) {
 			double days = titan->days * wan_train_shares[i];
-			struct judgement_sum sum;
+			struct judgment_sum sum;
 
-			judgement_sum(&titan->splits[i], size, WAN_SVM, CELL(accuracy),
-				      titan->paper->bound, &sum);
+			judgment_sum(&titan->splits[i], size, WAN_SVM, CELL(accuracy),
+				     titan->paper->bound, &sum);
 			sheet_text(&sheet, "%g/%g", days, titan->days - days);
 			sheet_text(&sheet, "%s", wan_sizes[size]);
 			sheet_text(&sheet, "%s", size == WAN_1G ? "about 0.75" : "");

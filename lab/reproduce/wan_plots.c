@@ -112,11 +112,11 @@ static int plot_mixture(const struct wan *wan, const char *directory, struct err
 	return save_chart(&chart, directory, "figure6", wan->paper->name, err);
 }
 
-static struct chart_box make_box(const struct judgement *judgement, size_t size, size_t method)
+static struct chart_box make_box(const struct judgment *judgment, size_t size, size_t method)
 {
-	struct judgement_sum sum;
+	struct judgment_sum sum;
 
-	judgement_sum(judgement, size, method, offsetof(struct judgement_cell, accuracy), 0, &sum);
+	judgment_sum(judgment, size, method, offsetof(struct judgment_cell, accuracy), 0, &sum);
 	return (struct chart_box){ sum.least, sum.quartile, sum.median, sum.upper_quartile,
 				   sum.most };
 }
@@ -127,12 +127,12 @@ static int plot_accuracies(const struct wan *wan, const char *directory, struct 
 
 	init_chart(&chart, wan, "Figure 7: accuracy of the targets, minimum to maximum", "",
 		   "accuracy");
-	for (size_t m = 0; m < JUDGEMENT_METHODS; m++)
-		chart_category(&chart, "%s", judgement_method(m));
+	for (size_t m = 0; m < JUDGMENT_METHODS; m++)
+		chart_category(&chart, "%s", judgment_method(m));
 	for (size_t size = WAN_64M; size < WAN_SIZES; size++) {
 		size_t series = chart_series(&chart, CHART_BOXES, wan_sizes[size]);
 
-		for (size_t m = 0; m < JUDGEMENT_METHODS; m++) {
+		for (size_t m = 0; m < JUDGMENT_METHODS; m++) {
 			struct chart_box box = make_box(&wan->judged, size, m);
 
 			chart_box(&chart, series, &box);
@@ -190,9 +190,9 @@ static int plot_split(const struct wan *titan, const char *directory, struct err
 	return save_chart(&chart, directory, "figure8", titan->paper->name, err);
 }
 
-static void add_roc(struct chart *chart, const struct judgement_case *judged, size_t method)
+static void add_roc(struct chart *chart, const struct judgment_case *judged, size_t method)
 {
-	const struct judgement_cell *cell = &judged->cells[method];
+	const struct judgment_cell *cell = &judged->cells[method];
 	AUTO_FREE struct metrics_roc *points = NULL;
 	size_t count = 0, series;
 
@@ -200,14 +200,14 @@ static void add_roc(struct chart *chart, const struct judgement_case *judged, si
 		count = metrics_roc_points(judged->labels, cell->score, judged->test, &points);
 	if (!count)
 		return;
-	series = chart_series(chart, CHART_LINES, judgement_method(method));
+	series = chart_series(chart, CHART_LINES, judgment_method(method));
 	for (size_t i = 0; i < count; i++)
 		chart_point(chart, series, points[i].false_share, points[i].true_share);
 }
 
 static int plot_roc(const struct wan *wan, const char *directory, size_t which, struct err *err)
 {
-	const struct judgement_case *judged = wan_roc(wan, which);
+	const struct judgment_case *judged = wan_roc(wan, which);
 	bool is_titan = wan->paper == &wan_papers[WAN_TITAN];
 	AUTO_FREE char *name = xprintf("figure%d-%zu", is_titan ? 9 : 10, which + 1);
 	AUTO_FREE char *title = NULL;
@@ -220,7 +220,7 @@ static int plot_roc(const struct wan *wan, const char *directory, size_t which, 
 	init_chart(&chart, wan, title, "false positive rate (idle predicted as busy)",
 		   "true positive rate");
 	chart_axis(&chart, 0, 1);
-	for (size_t m = 0; m < JUDGEMENT_PERSISTENCE; m++)
+	for (size_t m = 0; m < JUDGMENT_PERSISTENCE; m++)
 		add_roc(&chart, judged, m);
 	return save_chart(&chart, directory, name, wan->paper->name, err);
 }

@@ -171,14 +171,14 @@ static void add_jobs(struct reproduce_output *output, const struct wan systems[W
 static void fill_mixture(const struct wan *wan, size_t k, struct pair pairs[MIXTURE_ROWS])
 {
 	const struct mixture *mixture = states_mixture(&wan->judged.states, 0, WAN_1G);
-	struct judgement_sum ceiling, truth;
+	struct judgment_sum ceiling, truth;
 
 	for (size_t i = 0; i < MIXTURE_ROWS; i++)
 		pairs[i].paper[k] = pairs[i].ours[k] = NAN;
-	judgement_sum_cases(&wan->judged, WAN_1G, offsetof(struct judgement_case, ceiling), 0,
-			    &ceiling);
-	judgement_sum_cases(&wan->judged, WAN_1G, offsetof(struct judgement_case, label_truth), 0,
-			    &truth);
+	judgment_sum_cases(&wan->judged, WAN_1G, offsetof(struct judgment_case, ceiling), 0,
+			   &ceiling);
+	judgment_sum_cases(&wan->judged, WAN_1G, offsetof(struct judgment_case, label_truth), 0,
+			   &truth);
 	for (size_t c = 0; mixture && c < 2; c++) {
 		double mu = mixture->components[c].first, s = mixture->components[c].second;
 

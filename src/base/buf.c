@@ -70,7 +70,7 @@ void buf_printf(struct buf *buf, const char *format, ...)
 	buf->data[buf->len] = 0;
 }
 
-void buf_word(struct buf *buf, const char *word)
+void buf_put_shell_word(struct buf *buf, const char *word)
 {
 	if (*word && !strpbrk(word, " \t\n\"'\\$`|&;<>()*?[]{}!#~")) {
 		buf_puts(buf, word);
@@ -85,7 +85,7 @@ void buf_word(struct buf *buf, const char *word)
 	buf_putc(buf, '\'');
 }
 
-void buf_cell(struct buf *buf, const char *text)
+void buf_put_csv_cell(struct buf *buf, const char *text)
 {
 	if (!strpbrk(text, ",\"\r\n")) {
 		buf_puts(buf, text);
@@ -100,7 +100,7 @@ void buf_cell(struct buf *buf, const char *text)
 	buf_putc(buf, '"');
 }
 
-void buf_xml(struct buf *buf, const char *text)
+void buf_put_xml(struct buf *buf, const char *text)
 {
 	/* XML readers drop a byte order mark unless it is escaped. */
 	static const char mark[] = "\xEF\xBB\xBF";

@@ -21,10 +21,11 @@ void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Append text for another language, quoted or escaped only where necessary. */
-void buf_word(struct buf *buf, const char *word); /* a word for a shell */
-void buf_cell(struct buf *buf, const char *text); /* a CSV cell */
-void buf_xml(struct buf *buf, const char *text);  /* XML text; control characters become blanks */
-const char *buf_text(const struct buf *buf);	  /* never NULL */
+void buf_put_shell_word(struct buf *buf, const char *word); /* a word for a shell */
+void buf_put_csv_cell(struct buf *buf, const char *text);   /* a CSV cell */
+void buf_put_xml(struct buf *buf,
+		 const char *text);	     /* XML text; control characters become blanks */
+const char *buf_text(const struct buf *buf); /* never NULL */
 char *buf_take(struct buf *buf); /* empties buf and returns its text, which the caller frees */
 
 #define AUTO_BUF __attribute__((cleanup(buf_release)))

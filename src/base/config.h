@@ -125,14 +125,6 @@ enum config_place {
 };
 enum config_when { CONFIG_WHEN_AUTO, CONFIG_WHEN_YES, CONFIG_WHEN_NO };
 
-/* Until all users have changed to the new names. */
-#define SETTING_REASON_CYCLE SETTING_HEALTH_INTERVAL
-#define SETTING_REASON_CALLS SETTING_HEALTH_MIN_CALLS
-#define SETTING_REASON_SLOW SETTING_HEALTH_SLOW_PERCENT
-#define SETTING_REASON_LOAD SETTING_HEALTH_BUSY_PERCENT
-#define SETTING_STATS_NETWORK SETTING_STATS_LINK_SPEED
-#define SETTING_FLIGHT_RING SETTING_FLIGHT_CALLS
-
 struct setting {
 	const char *section, *key;
 	const char *environment;

@@ -27,7 +27,7 @@ char *launcher_program(const char *name, enum mpi mpi)
 	return NULL;
 }
 
-enum mpi launcher_mpi_around(void)
+enum mpi launcher_current_mpi(void)
 {
 	const char *name = job_mpi_name();
 
@@ -39,7 +39,7 @@ enum mpi launcher_mpi_around(void)
 
 enum mpi launcher_choose(const char *name, int wanted, char **path)
 {
-	enum mpi around = launcher_mpi_around();
+	enum mpi around = launcher_current_mpi();
 
 	for (int mpi = MPI_AUTO + 1; mpi < MPIS; mpi++) {
 		if (wanted != MPI_AUTO ? mpi != wanted : around != MPI_AUTO && mpi != (int)around)

@@ -15,7 +15,7 @@ extern const char *const mpi_names[MPIS];
 char *launcher_program(const char *name, enum mpi mpi);
 
 /* The MPI whose launcher started this process, or MPI_AUTO. */
-enum mpi launcher_mpi_around(void);
+enum mpi launcher_current_mpi(void);
 
 /*
  * Chooses the MPI to run the program with: `wanted`, or for MPI_AUTO the one whose launcher started

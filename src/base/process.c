@@ -48,7 +48,7 @@ int process_pidfd(int pid)
 #endif
 }
 
-bool process_thread(int pid, int tid)
+bool process_has_thread(int pid, int tid)
 {
 	AUTO_FREE char *path = xprintf("/proc/%d/task/%d", pid, tid);
 
@@ -122,7 +122,7 @@ bool process_scan_has(const struct process_scan *scan, uint64_t namespace, int p
 	return scan->blind;
 }
 
-void process_directory_remove(const char *path)
+void process_remove_spool(const char *path)
 {
 	DIR *dir = opendir(path);
 	struct dirent *entry;

@@ -17,7 +17,7 @@ uint64_t process_start(int pid);
 int process_pidfd(int pid);
 
 /* Whether a thread exists. False only if it has certainly exited. */
-bool process_thread(int pid, int tid);
+bool process_has_thread(int pid, int tid);
 
 /* Inode of the caller's PID namespace; 0: unknown. */
 uint64_t process_namespace(void);
@@ -43,6 +43,6 @@ void process_scan_release(struct process_scan *scan);
 bool process_scan_has(const struct process_scan *scan, uint64_t namespace, int pid);
 
 /* Removes a spool directory and the files in it, but no subdirectories. */
-void process_directory_remove(const char *path);
+void process_remove_spool(const char *path);
 
 #endif

@@ -21,7 +21,7 @@
 #include "cli/command.h"
 #include "contract/call.h"
 #include "contract/calls.h"
-#include "learn/maths/library.h"
+#include "learn/math/library.h"
 #include "observe/tally/names.h"
 
 struct doctor_args {
@@ -234,7 +234,7 @@ static unsigned count_calls(unsigned layer)
 {
 	unsigned n = 0;
 
-	for (unsigned i = CALLS_OF_OUR_OWN; i < call_count; i++)
+	for (unsigned i = CALLS_WITHOUT_WRAPPER; i < call_count; i++)
 		n += call_table[i].layer == layer;
 	return n;
 }
@@ -246,7 +246,7 @@ static void coverage_text(bool names)
 	for (unsigned layer = 0; layer < LAYER_COUNT; layer++) {
 		sum += count_calls(layer);
 		printf("%-14s %4u calls\n", names_layer(layer), count_calls(layer));
-		for (unsigned i = CALLS_OF_OUR_OWN; names && i < call_count; i++) {
+		for (unsigned i = CALLS_WITHOUT_WRAPPER; names && i < call_count; i++) {
 			if (call_table[i].layer == layer)
 				printf("  %-24s %s\n", call_table[i].name,
 				       names_class(call_table[i].class));
@@ -263,7 +263,7 @@ static void coverage_json(struct json *json)
 		json_text(json, "layer", names_layer(layer));
 		json_count(json, "calls", count_calls(layer));
 		json_open(json, "names", '[');
-		for (unsigned i = CALLS_OF_OUR_OWN; i < call_count; i++) {
+		for (unsigned i = CALLS_WITHOUT_WRAPPER; i < call_count; i++) {
 			if (call_table[i].layer == layer)
 				json_text(json, NULL, call_table[i].name);
 		}

@@ -11,11 +11,11 @@
 #include "learn/learner.h"
 
 extern const struct learner_ops learner_bayes, learner_boosting, learner_forest, learner_gaussian,
-	learner_linear, learner_logistic, learner_neighbours, learner_perceptron, learner_rules,
+	learner_linear, learner_logistic, learner_neighbors, learner_perceptron, learner_rules,
 	learner_svm, learner_tree;
 
 const struct learner_ops *const learners[] = {
-	&learner_linear, &learner_logistic, &learner_bayes,	 &learner_neighbours,
+	&learner_linear, &learner_logistic, &learner_bayes,	 &learner_neighbors,
 	&learner_tree,	 &learner_rules,    &learner_gaussian,	 &learner_svm,
 	&learner_forest, &learner_boosting, &learner_perceptron, NULL,
 };

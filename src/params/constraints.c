@@ -278,7 +278,7 @@ static int check_param(const struct param_set *set, const struct param *param,
 
 	if (tunable_allow(param->tunable, param->value, context, with_text ? &said : NULL) < 0)
 		return report(arg, param, CONSTRAINT_DROP, with_text ? said.text : NULL);
-	if (!tunable_listeners(param->tunable, context))
+	if (!tunable_consumers(param->tunable, context))
 		return report_ineffective(param, context, with_text, report, arg);
 	return check_rules(set, param, context, with_text, report, arg);
 }

@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "params/set.h"
 
-int forms_write_one(const struct param_set *set, const struct param_form *form, const char *prefix,
-		    const char *suffix, struct err *err)
+int param_form_write_file(const struct param_set *set, const struct param_form *form,
+			  const char *prefix, const char *suffix, struct err *err)
 {
 	AUTO_FREE char *path = xprintf("%s.%s", prefix, suffix);
 	AUTO_BUF struct buf text = { 0 };
@@ -26,7 +26,7 @@ int forms_write_one(const struct param_set *set, const struct param_form *form, 
 	return 0;
 }
 
-int forms_write(const struct param_set *set, const char *prefix, struct err *err)
+int param_forms_write_all(const struct param_set *set, const char *prefix, struct err *err)
 {
 	static const struct {
 		const struct param_form *form;
@@ -38,6 +38,6 @@ int forms_write(const struct param_set *set, const char *prefix, struct err *err
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < sizeof(files) / sizeof(files[0]); i++)
-		r = forms_write_one(set, files[i].form, prefix, files[i].suffix, err);
+		r = param_form_write_file(set, files[i].form, prefix, files[i].suffix, err);
 	return r;
 }

@@ -10,10 +10,10 @@ struct param_form;
 struct param_set;
 
 /* Writes PREFIX.SUFFIX. */
-int forms_write_one(const struct param_set *set, const struct param_form *form, const char *prefix,
-		    const char *suffix, struct err *err);
+int param_form_write_file(const struct param_set *set, const struct param_form *form,
+			  const char *prefix, const char *suffix, struct err *err);
 
 /* Writes PREFIX.xml, PREFIX.json, PREFIX.hints and PREFIX.sh. */
-int forms_write(const struct param_set *set, const char *prefix, struct err *err);
+int param_forms_write_all(const struct param_set *set, const char *prefix, struct err *err);
 
 #endif

@@ -279,7 +279,7 @@ static void append_attribute(struct buf *out, const char *name, const char *valu
 	if (!value)
 		return;
 	buf_printf(out, " %s=\"", name);
-	buf_xml(out, value);
+	buf_put_xml(out, value);
 	buf_putc(out, '"');
 }
 
@@ -289,7 +289,7 @@ static void append_element(struct buf *out, const struct param *p)
 	append_attribute(out, "FileName", p->file);
 	append_attribute(out, "VariableName", p->object);
 	buf_putc(out, '>');
-	buf_xml(out, p->value);
+	buf_put_xml(out, p->value);
 	buf_printf(out, "</%s>\n", p->tunable->name);
 }
 

@@ -251,7 +251,7 @@ static void find_active(const struct space *space, const size_t *point, bool *ac
 	}
 }
 
-bool space_counts(const struct space *space, const size_t *point, size_t dimension)
+bool space_is_active(const struct space *space, const size_t *point, size_t dimension)
 {
 	bool active[SPACE_DIMENSIONS];
 

@@ -100,7 +100,7 @@ void space_default(const struct space *space, size_t *point);
  */
 bool space_allows(const struct space *space, const size_t *point);
 /* True if the dimension is active at the point. */
-bool space_counts(const struct space *space, const size_t *point, size_t dimension);
+bool space_is_active(const struct space *space, const size_t *point, size_t dimension);
 
 /* Points as numbers from 0 to space_points() - 1, in canonical form or not. space_points() returns
  * 0 if the number of points exceeds 64 bits. */

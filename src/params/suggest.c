@@ -35,7 +35,7 @@ static bool suggest(struct suggestion *s, const char *name, const char *const *v
 	const char *value = *values[0] ? values[0] : values[1];
 	int r;
 
-	if (s->failed || !tunable_listeners(tunable, s->context) ||
+	if (s->failed || !tunable_consumers(tunable, s->context) ||
 	    tunable_allow(tunable, value, s->context, NULL) < 0)
 		return false;
 	r = space_add(s->space, name, values, NULL, s->err);

@@ -71,28 +71,28 @@ int filesystem_by_name(const char *name)
 	return find_name(filesystem_names, name);
 }
 
-const char *tunable_honour_name(enum tunable_honour bit)
+const char *tunable_consumer_name(enum tunable_consumer bit)
 {
 	switch (bit) {
-	case EFFECT_HDF5:
+	case TUNABLE_CONSUMER_HDF5:
 		return "HDF5";
-	case EFFECT_ROMIO:
+	case TUNABLE_CONSUMER_ROMIO:
 		return "ROMIO";
-	case EFFECT_ROMIO_UFS:
+	case TUNABLE_CONSUMER_ROMIO_UFS:
 		return "ROMIO (UFS)";
-	case EFFECT_ROMIO_NFS:
+	case TUNABLE_CONSUMER_ROMIO_NFS:
 		return "ROMIO (NFS)";
-	case EFFECT_ROMIO_LUSTRE:
+	case TUNABLE_CONSUMER_ROMIO_LUSTRE:
 		return "ROMIO (Lustre)";
-	case EFFECT_ROMIO_GPFS:
+	case TUNABLE_CONSUMER_ROMIO_GPFS:
 		return "ROMIO (GPFS)";
-	case EFFECT_OMPIO:
+	case TUNABLE_CONSUMER_OMPIO:
 		return "OMPIO";
-	case EFFECT_LUSTRE:
+	case TUNABLE_CONSUMER_LUSTRE:
 		return "Lustre";
-	case EFFECT_CEPH:
+	case TUNABLE_CONSUMER_CEPH:
 		return "CephFS";
-	case EFFECT_FILES:
+	case TUNABLE_CONSUMER_SLUICE:
 		return "any file system";
 	}
 	return "?";
@@ -165,32 +165,32 @@ static unsigned romio_drivers(enum filesystem filesystem)
 {
 	switch (filesystem) {
 	case FILESYSTEM_NFS:
-		return EFFECT_ROMIO_NFS;
+		return TUNABLE_CONSUMER_ROMIO_NFS;
 	case FILESYSTEM_LUSTRE:
-		return EFFECT_ROMIO_LUSTRE;
+		return TUNABLE_CONSUMER_ROMIO_LUSTRE;
 	case FILESYSTEM_GPFS:
-		return EFFECT_ROMIO_GPFS;
+		return TUNABLE_CONSUMER_ROMIO_GPFS;
 	case FILESYSTEM_ANY:
-		return EFFECT_ROMIO_UFS | EFFECT_ROMIO_NFS | EFFECT_ROMIO_LUSTRE |
-		       EFFECT_ROMIO_GPFS;
+		return TUNABLE_CONSUMER_ROMIO_UFS | TUNABLE_CONSUMER_ROMIO_NFS |
+		       TUNABLE_CONSUMER_ROMIO_LUSTRE | TUNABLE_CONSUMER_ROMIO_GPFS;
 	default:
-		return EFFECT_ROMIO_UFS;
+		return TUNABLE_CONSUMER_ROMIO_UFS;
 	}
 }
 
-unsigned tunable_listeners(const struct tunable *tunable, const struct tunable_context *context)
+unsigned tunable_consumers(const struct tunable *tunable, const struct tunable_context *context)
 {
-	unsigned present = EFFECT_HDF5 | EFFECT_FILES;
+	unsigned present = TUNABLE_CONSUMER_HDF5 | TUNABLE_CONSUMER_SLUICE;
 	enum filesystem fs = context->filesystem;
 
 	if (context->middleware != MIDDLEWARE_OMPIO)
-		present |= EFFECT_ROMIO | romio_drivers(fs);
+		present |= TUNABLE_CONSUMER_ROMIO | romio_drivers(fs);
 	if (context->middleware == MIDDLEWARE_OMPIO || context->middleware == MIDDLEWARE_ANY)
-		present |= EFFECT_OMPIO;
+		present |= TUNABLE_CONSUMER_OMPIO;
 	if (fs == FILESYSTEM_LUSTRE || fs == FILESYSTEM_ANY)
-		present |= EFFECT_LUSTRE;
+		present |= TUNABLE_CONSUMER_LUSTRE;
 	if (fs == FILESYSTEM_CEPH || fs == FILESYSTEM_ANY)
-		present |= EFFECT_CEPH;
+		present |= TUNABLE_CONSUMER_CEPH;
 	return tunable->consumers & present;
 }
 

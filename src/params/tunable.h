@@ -41,18 +41,18 @@ enum tunable_safety {
 };
 
 /* The software that acts on a parameter, as bits. */
-enum tunable_honour {
-	EFFECT_HDF5 = 1 << 0,
-	EFFECT_ROMIO = 1 << 1, /* the generic code, with every driver */
-	EFFECT_ROMIO_UFS = 1 << 2,
-	EFFECT_ROMIO_NFS = 1 << 3,
-	EFFECT_ROMIO_LUSTRE = 1 << 4,
-	EFFECT_ROMIO_GPFS = 1 << 5,
-	EFFECT_OMPIO = 1 << 6,
-	EFFECT_LUSTRE = 1 << 7, /* the file system itself, without MPI */
-	EFFECT_CEPH = 1 << 8,
-	EFFECT_FILES = 1 << 9, /* Sluice itself, on any file system */
-	EFFECT_LAST = EFFECT_FILES,
+enum tunable_consumer {
+	TUNABLE_CONSUMER_HDF5 = 1 << 0,
+	TUNABLE_CONSUMER_ROMIO = 1 << 1, /* the generic code, with every driver */
+	TUNABLE_CONSUMER_ROMIO_UFS = 1 << 2,
+	TUNABLE_CONSUMER_ROMIO_NFS = 1 << 3,
+	TUNABLE_CONSUMER_ROMIO_LUSTRE = 1 << 4,
+	TUNABLE_CONSUMER_ROMIO_GPFS = 1 << 5,
+	TUNABLE_CONSUMER_OMPIO = 1 << 6,
+	TUNABLE_CONSUMER_LUSTRE = 1 << 7, /* the file system itself, without MPI */
+	TUNABLE_CONSUMER_CEPH = 1 << 8,
+	TUNABLE_CONSUMER_SLUICE = 1 << 9, /* Sluice itself, on any file system */
+	TUNABLE_CONSUMER_LAST = TUNABLE_CONSUMER_SLUICE,
 };
 
 struct tunable {
@@ -64,7 +64,7 @@ struct tunable {
 	const char *words;
 	uint64_t min, max; /* COUNT, BYTES, and both numbers of a PAIR */
 	enum tunable_safety safety;
-	unsigned consumers; /* bits of enum tunable_honour */
+	unsigned consumers; /* bits of enum tunable_consumer */
 	enum parameters_place place;
 	const char *key;     /* its name in the guest; NULL: the same name */
 	const char *initial; /* the default; NULL: it depends on the site */
@@ -106,7 +106,7 @@ const char *tunable_section(enum tunable_layer layer);	  /* H5Tuner's name */
 const char *tunable_safety_name(enum tunable_safety safety);
 const char *middleware_name(enum middleware middleware);
 const char *filesystem_name(enum filesystem filesystem);
-const char *tunable_honour_name(enum tunable_honour bit); /* "ROMIO", "OMPIO", ... */
+const char *tunable_consumer_name(enum tunable_consumer bit); /* "ROMIO", "OMPIO", ... */
 /* The reverse; -1: unknown name. */
 int middleware_by_name(const char *name);
 int filesystem_by_name(const char *name);
@@ -122,9 +122,9 @@ enum filesystem filesystem_of(const char *path);
  */
 char *tunable_parse(const struct tunable *tunable, const char *text, struct err *err);
 
-/* The software that acts on the parameter in this environment: bits of enum tunable_honour. 0: the
- * parameter has no effect. */
-unsigned tunable_listeners(const struct tunable *tunable, const struct tunable_context *context);
+/* The software that acts on the parameter in this environment: bits of enum tunable_consumer. 0:
+ * the parameter has no effect. */
+unsigned tunable_consumers(const struct tunable *tunable, const struct tunable_context *context);
 
 /* Returns 0 if the value may be applied in this environment, else -EPERM with the reason. */
 int tunable_allow(const struct tunable *tunable, const char *value,

@@ -36,7 +36,7 @@ static int find_entry(struct known *t, struct store *store, const struct config 
 	struct knowledge_key key;
 	int fit;
 
-	identity_of(&identity, argv, config_text(config, SETTING_TUNE_PLATFORM));
+	identity_init(&identity, argv, config_text(config, SETTING_TUNE_PLATFORM));
 	key = (struct knowledge_key){
 		.program = identity.program,
 		.fingerprint = identity.fingerprint,

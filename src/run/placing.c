@@ -51,8 +51,8 @@ double placing_ask(const struct forecaster *forecaster, const struct features *f
 		for (size_t t = 0; t < forecaster->target_count; t++) {
 			if (strcmp(forecaster->targets[t], site->targets[i].name) != 0)
 				continue;
-			age = forecaster_answer(forecaster, features, t, forecaster->size_count - 1,
-						now_s, &answer);
+			age = forecaster_predict_at(forecaster, features, t,
+						    forecaster->size_count - 1, now_s, &answer);
 			set_row(&rows[i], &answer);
 			youngest = fmin(youngest, age);
 		}
@@ -151,7 +151,7 @@ static int fill_group(struct group *group, const struct kind *kind, const struct
 		      struct destinations *d, struct err *err)
 {
 	for (size_t i = 0; i < site->target_count; i++) {
-		bool is_allowed = !*site->allow || site_fits(site->allow, targets[i].name);
+		bool is_allowed = !*site->allow || site_name_matches(site->allow, targets[i].name);
 
 		if (targets[i].ops != kind->ops)
 			continue;

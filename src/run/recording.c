@@ -16,7 +16,7 @@
 #include "observe/collect/calibrate.h"
 #include "observe/collect/overhead.h"
 #include "observe/collect/parts.h"
-#include "observe/reason/board.h"
+#include "observe/reason/health_files.h"
 #include "run/injection.h"
 
 /* The pause between two passes of the job's collector: short while records arrive. */
@@ -51,7 +51,7 @@ static struct run_info run_describe(const struct recording *r, bool is_part)
 	for (int i = 0; r->options.argv[i]; i++) {
 		if (i)
 			buf_putc(&command, ' ');
-		buf_word(&command, r->options.argv[i]);
+		buf_put_shell_word(&command, r->options.argv[i]);
 	}
 	return (struct run_info){
 		.uuid = is_part ? job_uuid(&r->job) : uuid_make(),
@@ -149,7 +149,7 @@ double recording_budget(const struct config *config, struct err *err)
 /* Activities that the flight recorder keeps; 0: the mode is not flight. */
 static uint64_t flight_ring(const struct config *config)
 {
-	uint64_t ring = config_number(config, SETTING_FLIGHT_RING);
+	uint64_t ring = config_number(config, SETTING_FLIGHT_CALLS);
 
 	if (config_choice(config, SETTING_CAPTURE_MODE) != CONFIG_MODE_FLIGHT)
 		return 0;
@@ -267,7 +267,7 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 	if (r->board) {
 		AUTO_FREE char *host = host_name();
 
-		board_leave(r->board, host);
+		health_files_leave(r->board, host);
 	}
 	if (result >= 0 && is_part) {
 		result = parts_end(r->container, &whole, ranks, &part, &out->err);
@@ -309,7 +309,7 @@ static void run_shared_collector(const struct share *share, void *arg)
 		clock_sleep_ns(pause * NS_PER_US);
 	}
 	collector_end(r, count.code, count.ranks, has_other_nodes, &out);
-	share_tell(share, &out);
+	share_publish(share, &out);
 }
 
 static int join_shared_collector(struct recording *r, struct err *err)

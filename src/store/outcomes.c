@@ -17,8 +17,8 @@ unsigned outcomes_size_class(double bytes)
 	return class;
 }
 
-int outcomes_credit(struct store *store, const struct outcome_key *key, const char *hints,
-		    double bytes, double seconds, struct err *err)
+int outcomes_add(struct store *store, const struct outcome_key *key, const char *hints,
+		 double bytes, double seconds, struct err *err)
 {
 	if (!(bytes > 0) || !(seconds > 0))
 		return err_set(err, EINVAL, "bytes and seconds of an outcome must be positive");
@@ -90,8 +90,8 @@ int outcomes_list(struct store *store, const char *user, outcomes_seen seen, voi
 	return stop ? 0 : r;
 }
 
-int outcomes_opened(struct store *store, const char *user, const char *extension, uint64_t opens,
-		    uint64_t explored, struct err *err)
+int outcomes_add_opens(struct store *store, const char *user, const char *extension, uint64_t opens,
+		       uint64_t explored, struct err *err)
 {
 	return store_run(store, err,
 			 "INSERT INTO trial (user, extension, opens, explored) "
@@ -100,8 +100,8 @@ int outcomes_opened(struct store *store, const char *user, const char *extension
 			 "ttii", user, extension, (int64_t)opens, (int64_t)explored);
 }
 
-int outcomes_opens(struct store *store, const char *user, uint64_t *opens, uint64_t *explored,
-		   struct err *err)
+int outcomes_count_opens(struct store *store, const char *user, uint64_t *opens, uint64_t *explored,
+			 struct err *err)
 {
 	struct sqlite3_stmt *statement = store_query(
 		store, err, "SELECT sum(opens), sum(explored) FROM trial WHERE user = ?1", "t",

@@ -32,8 +32,8 @@ struct outcome {
 unsigned outcomes_size_class(double bytes);
 
 /* Adds one file open. bytes and seconds must be positive. */
-int outcomes_credit(struct store *store, const struct outcome_key *key, const char *hints,
-		    double bytes, double seconds, struct err *err);
+int outcomes_add(struct store *store, const struct outcome_key *key, const char *hints,
+		 double bytes, double seconds, struct err *err);
 
 /* Adds `more` to `sum`; the result is that of all opens together. */
 void outcome_join(struct outcome *sum, const struct outcome *more);
@@ -50,11 +50,11 @@ int outcomes_list(struct store *store, const char *user, outcomes_seen seen, voi
 int outcomes_forget(struct store *store, struct err *err);
 
 /* Adds to the counters of file opens and of those opens that tried out other hints. */
-int outcomes_opened(struct store *store, const char *user, const char *extension, uint64_t opens,
-		    uint64_t explored, struct err *err);
+int outcomes_add_opens(struct store *store, const char *user, const char *extension, uint64_t opens,
+		       uint64_t explored, struct err *err);
 
 /* Reads the sums of these counters over all extensions of a user. */
-int outcomes_opens(struct store *store, const char *user, uint64_t *opens, uint64_t *explored,
-		   struct err *err);
+int outcomes_count_opens(struct store *store, const char *user, uint64_t *opens, uint64_t *explored,
+			 struct err *err);
 
 #endif

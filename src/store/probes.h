@@ -42,12 +42,12 @@ struct probe_writer;
 int probe_writer_open(struct probe_writer **writer, struct store *store, const char *system,
 		      struct err *err);
 /* Rows in order of time are saved fastest. */
-int probe_writer_row(struct probe_writer *writer, const struct probe *row, struct err *err);
+int probe_writer_add_row(struct probe_writer *writer, const struct probe *row, struct err *err);
 /* Saves a snapshot of the running jobs; count may be 0. */
-int probe_writer_jobs(struct probe_writer *writer, double time_s, const struct probe_job *jobs,
-		      size_t count, struct err *err);
-int probe_writer_node(struct probe_writer *writer, double time_s,
-		      const double values[PROBE_NODE_VALUES], struct err *err);
+int probe_writer_add_jobs(struct probe_writer *writer, double time_s, const struct probe_job *jobs,
+			  size_t count, struct err *err);
+int probe_writer_add_node(struct probe_writer *writer, double time_s,
+			  const double values[PROBE_NODE_VALUES], struct err *err);
 /* Commits the rows or discards all of them, and frees the writer. */
 int probe_writer_close(struct probe_writer *writer, bool commit, struct err *err);
 

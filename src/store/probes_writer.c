@@ -141,7 +141,7 @@ static int start_round(struct probe_writer *writer, double time_s, uint64_t byte
 	return 0;
 }
 
-int probe_writer_row(struct probe_writer *writer, const struct probe *row, struct err *err)
+int probe_writer_add_row(struct probe_writer *writer, const struct probe *row, struct err *err)
 {
 	int64_t target = register_target(writer, row->target, err);
 	int r = 0;
@@ -215,8 +215,8 @@ static int64_t start_snapshot(struct probe_writer *writer, double time_s, struct
 	return r < 0 ? r : id;
 }
 
-int probe_writer_jobs(struct probe_writer *writer, double time_s, const struct probe_job *jobs,
-		      size_t count, struct err *err)
+int probe_writer_add_jobs(struct probe_writer *writer, double time_s, const struct probe_job *jobs,
+			  size_t count, struct err *err)
 {
 	int64_t snapshot = start_snapshot(writer, time_s, err);
 	int r = 0;
@@ -228,8 +228,8 @@ int probe_writer_jobs(struct probe_writer *writer, double time_s, const struct p
 	return r;
 }
 
-int probe_writer_node(struct probe_writer *writer, double time_s,
-		      const double values[PROBE_NODE_VALUES], struct err *err)
+int probe_writer_add_node(struct probe_writer *writer, double time_s,
+			  const double values[PROBE_NODE_VALUES], struct err *err)
 {
 	return store_run(writer->store, err,
 			 "INSERT OR REPLACE INTO probe_node (system, time, a, b, c, d, e, f) "

@@ -156,7 +156,7 @@ ssize_t trace_next(struct trace *trace, struct activity *batch, size_t cap, stru
 	return (ssize_t)kept;
 }
 
-uint32_t trace_owner(const struct trace_head *head, uint32_t process, uint64_t id)
+uint32_t trace_find_owner(const struct trace_head *head, uint32_t process, uint64_t id)
 {
 	uint32_t thread = id_thread(id);
 

@@ -249,7 +249,7 @@ ssize_t trace_next(struct trace *trace, struct activity *batch, size_t cap, stru
 void trace_close(struct trace *trace);
 
 /* The process that made the call `id`, which `process` refers to: itself or an ancestor. */
-uint32_t trace_owner(const struct trace_head *head, uint32_t process, uint64_t id);
+uint32_t trace_find_owner(const struct trace_head *head, uint32_t process, uint64_t id);
 
 /* Copies an open, unfiltered trace to a new file of the given form. */
 int trace_convert(struct trace *trace, const struct trace_format *form, const char *path,

@@ -251,7 +251,7 @@ static int case_compare(struct job *job, const struct machine *machine, size_t n
 
 	for (uint64_t rank = 0; rank < job->ranks; rank++) {
 		struct rank_calls wanted = { 0 };
-		int r = rank_calls_of(&wanted, machine, &c->access, &c->settings, rank, err);
+		int r = rank_calls_count(&wanted, machine, &c->access, &c->settings, rank, err);
 
 		if (r < 0)
 			return r;

@@ -19,8 +19,8 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 2;
 	reader = jobs_reader_find(argv[2], &err);
-	if (!reader || owner_key(key, argv[1], &err) < 0 ||
-	    jobs_ask(&jobs, reader, argv[3], 30, key, &err) < 0) {
+	if (!reader || owner_key_load(key, argv[1], &err) < 0 ||
+	    jobs_query(&jobs, reader, argv[3], 30, key, &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}

@@ -57,8 +57,8 @@ static bool is_same(const struct chronicle *a, const struct chronicle *b)
 	for (size_t i = 0; i < a->target_count; i++)
 		for (size_t j = 0; j < a->size_count; j++) {
 			const struct chronicle_series *series = chronicle_series(a, i, j);
-			int target = chronicle_find(b, a->targets[i]);
-			int size = chronicle_size(b, a->sizes[j]);
+			int target = chronicle_find_target(b, a->targets[i]);
+			int size = chronicle_find_size(b, a->sizes[j]);
 
 			if (series->count &&
 			    (target < 0 || size < 0 ||

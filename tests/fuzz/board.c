@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "observe/reason/board.h"
+#include "observe/reason/health_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct reasoner *system = reasoner_new(ROLE_SYSTEM, "system", NULL);
 	struct health_report report;
 
-	if (board_parse(&report, text)) {
+	if (health_files_parse(&report, text)) {
 		if (report.role >= ROLES || report.state >= HEALTH_STATES ||
 		    report.rule >= HEALTH_RULES || !memchr(report.id, 0, sizeof(report.id)))
 			abort();

@@ -25,8 +25,8 @@ static void forecaster_try(const struct forecaster *forecaster, double value)
 		abort();
 	for (size_t t = 0; t < forecaster->target_count; t++)
 		for (size_t s = 0; s < forecaster->size_count; s++) {
-			forecaster_ask(forecaster, t, s, row, &answer);
-			forecaster_ask(forecaster, t, s, NULL, &answer);
+			forecaster_predict(forecaster, t, s, row, &answer);
+			forecaster_predict(forecaster, t, s, NULL, &answer);
 			if (answer.is_model || answer.idle_s < 0)
 				abort();
 		}

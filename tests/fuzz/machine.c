@@ -27,7 +27,7 @@ static void try_access(const struct machine *machine, bool is_read, enum access_
 
 	for (int i = BUFFERING_AUTOMATIC; i <= BUFFERING_DISABLED; i++) {
 		settings.buffering = (enum buffering)i;
-		if (counts_of(&counts, machine, &access, &settings, NULL) < 0)
+		if (counts_compute(&counts, machine, &access, &settings, NULL) < 0)
 			continue;
 		for (size_t k = 0; k < counts.count; k++)
 			if (!isfinite(counts.terms[k].count) || !(counts.terms[k].count > 0) ||

@@ -17,7 +17,7 @@ static void try_kernel(const struct platform *platform, const char *kernel)
 	struct simulated out;
 	struct space space;
 
-	if (workload_of(&workload, kernel, 96, NULL) < 0 ||
+	if (workload_find(&workload, kernel, 96, NULL) < 0 ||
 	    workload_simulate(&workload, platform, &nothing, &out, NULL) < 0)
 		abort();
 	if (!isfinite(out.total) || !(out.total > 0))

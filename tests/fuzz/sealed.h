@@ -19,7 +19,7 @@ static inline void sealed_make(struct buf *file, const uint8_t *data, size_t siz
 		return;
 	buf_add(file, data + 1, size - 1);
 	if (data[0] & 1)
-		sealed_end(file);
+		checked_file_end(file);
 }
 
 #endif

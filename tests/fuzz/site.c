@@ -26,8 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	for (size_t i = 0; i < site.target_count; i++)
 		if (!*site.targets[i].name || !*site.targets[i].place)
 			abort();
-	site_fits(site.batch, site.debug);
-	site_fits(site.allow, site.files);
+	site_name_matches(site.batch, site.debug);
+	site_name_matches(site.allow, site.files);
 	site_release(&site);
 	return 0;
 }

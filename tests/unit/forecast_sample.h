@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "predict/forecast/chronicle/chronicle.h"
 
 #define SAMPLE_START 1520708400.0
@@ -73,7 +73,7 @@ static inline void sample_make(struct sample *sample, double days, uint64_t seed
 		char name[16];
 
 		snprintf(name, sizeof(name), "oss%d", t);
-		chronicle_target(&sample->chronicle, name);
+		chronicle_add_target(&sample->chronicle, name);
 	}
 	for (size_t i = 0; i < steps; i++) {
 		double now = SAMPLE_START + 30 * (double)i;

@@ -17,7 +17,7 @@
 #include "check.h"
 #include "learn/file/blob.h"
 #include "learn/learner.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 enum { GROWN_ROWS = 300, GROWN_WIDTH = 5 };
 

@@ -24,7 +24,7 @@
 #include "check.h"
 #include "learn/file/blob.h"
 #include "learn/learner.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 /* numpy's rows(n, p, seed) above. */
 static inline double *rows_make(size_t n, size_t p, uint32_t seed)

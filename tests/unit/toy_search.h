@@ -24,7 +24,7 @@ static inline struct toy_course toy_search(const struct space *space, const char
 	struct search *search;
 	struct err err = { 0 };
 
-	toy_need(search_new(&search, name, settings, space, seed, &err), &err);
+	toy_require(search_new(&search, name, settings, space, seed, &err), &err);
 	for (uint64_t runs = 1; runs <= most && search_ask(search, point); runs++) {
 		double cost = toy_cost(point);
 
@@ -35,7 +35,7 @@ static inline struct toy_course toy_search(const struct space *space, const char
 		if (near_only && course.near)
 			break;
 	}
-	course.counts = search_counted(search);
+	course.counts = search_get_counts(search);
 	search_free(search);
 	return course;
 }

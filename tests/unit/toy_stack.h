@@ -30,7 +30,7 @@ static const char *const toy_alignments[] = { "0,1",	"0,4K",	  "0,16K",   "0,64K
 					      "1K,64K", "2K,64K", "4K,256K", "8K,512K", "8K,1M",
 					      "8K,2M",	"8K,8M",  "1M,4M",   "16K,32M", NULL };
 
-static inline void toy_need(int r, const struct err *err)
+static inline void toy_require(int r, const struct err *err)
 {
 	if (r >= 0)
 		return;
@@ -44,10 +44,10 @@ static inline void toy_space(struct space *space)
 	struct err err = { 0 };
 
 	*space = (struct space){ 0 };
-	toy_need(space_add(space, "striping_factor", toy_factors, NULL, &err), &err);
-	toy_need(space_add(space, "striping_unit", toy_units, NULL, &err), &err);
-	toy_need(space_add(space, "cb_nodes", toy_nodes, NULL, &err), &err);
-	toy_need(space_add(space, "alignment", toy_alignments, NULL, &err), &err);
+	toy_require(space_add(space, "striping_factor", toy_factors, NULL, &err), &err);
+	toy_require(space_add(space, "striping_unit", toy_units, NULL, &err), &err);
+	toy_require(space_add(space, "cb_nodes", toy_nodes, NULL, &err), &err);
+	toy_require(space_add(space, "alignment", toy_alignments, NULL, &err), &err);
 }
 
 static inline double toy_cost(const size_t *point)

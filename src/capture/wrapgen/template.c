@@ -169,7 +169,7 @@ static void numbers_print(struct buf *out, const struct interface *interface)
 			buf_printf(out, "\tCALL_%s,\n", interface->rows[i].call);
 	buf_printf(out,
 		   "};\n\n/* Calls with lower numbers have no wrapper. */\n"
-		   "#define CALLS_OF_OUR_OWN %zu\n\n#endif\n",
+		   "#define CALLS_WITHOUT_WRAPPER %zu\n\n#endif\n",
 		   UNWRAPPED_CALLS);
 }
 

@@ -16,7 +16,7 @@
 #include "base/table.h"
 #include "cli/command.h"
 #include "cli/format.h"
-#include "store/catalogue.h"
+#include "store/catalog.h"
 #include "store/durations.h"
 #include "store/outcomes.h"
 
@@ -120,22 +120,22 @@ static int list_thing(void *arg, int64_t id, int64_t of, const char *name, const
 
 static int list_nodes(struct listing *l, struct store *store, struct err *err)
 {
-	return catalogue_things(store, THING_NODE, list_thing, l, err);
+	return catalog_things(store, THING_NODE, list_thing, l, err);
 }
 
 static int list_devices(struct listing *l, struct store *store, struct err *err)
 {
-	return catalogue_things(store, THING_DEVICE, list_thing, l, err);
+	return catalog_things(store, THING_DEVICE, list_thing, l, err);
 }
 
 static int list_layers(struct listing *l, struct store *store, struct err *err)
 {
-	return catalogue_things(store, THING_LAYER, list_thing, l, err);
+	return catalog_things(store, THING_LAYER, list_thing, l, err);
 }
 
 static int list_calls(struct listing *l, struct store *store, struct err *err)
 {
-	return catalogue_things(store, THING_CALL, list_thing, l, err);
+	return catalog_things(store, THING_CALL, list_thing, l, err);
 }
 
 static int list_attribute(void *arg, int64_t id, const char *domain, const char *name,
@@ -154,7 +154,7 @@ static int list_attribute(void *arg, int64_t id, const char *domain, const char 
 
 static int list_attributes(struct listing *l, struct store *store, struct err *err)
 {
-	return catalogue_attributes(store, list_attribute, l, err);
+	return catalog_attributes(store, list_attribute, l, err);
 }
 
 enum { RUN_STARTED, RUN_USER, RUN_HOST, RUN_JOB, RUN_RANKS, RUN_COMMAND, RUN_FACTS };
@@ -219,7 +219,7 @@ static void list_run(struct listing *l, const struct known_run *run)
 static int list_runs(struct listing *l, struct store *store, struct err *err)
 {
 	struct known_runs runs = { 0 };
-	int r = catalogue_facts(store, NULL, collect_fact, &runs, err);
+	int r = catalog_facts(store, NULL, collect_fact, &runs, err);
 
 	if (runs.count)
 		qsort(runs.list, runs.count, sizeof(*runs.list), compare_started);
@@ -250,12 +250,12 @@ static int list_fact(void *arg, const char *run, int32_t process, const char *ke
 
 static int list_facts(struct listing *l, struct store *store, struct err *err)
 {
-	return catalogue_facts(store, NULL, list_fact, l, err);
+	return catalog_facts(store, NULL, list_fact, l, err);
 }
 
 static int forget_runs(struct store *store, struct err *err)
 {
-	return catalogue_runs_keep(store, 0, err);
+	return catalog_keep_runs(store, 0, err);
 }
 
 static int list_duration(void *arg, const char *host, const char *layer, const char *call,

@@ -12,16 +12,16 @@
 #include "base/mem.h"
 #include "cmd/forecast/forecast_internal.h"
 
-static void write_header(FILE *out, const struct judgement *judgement,
+static void write_header(FILE *out, const struct judgment *judgment,
 			 const struct features_plan *plan)
 {
 	fputs("target,bytes,time_s,seconds,set,label,posterior,busy,shuffled_fold,blocked_fold",
 	      out);
 	for (size_t i = 0; i < features_width(plan); i++)
 		fprintf(out, ",%s", features_name(plan, i));
-	for (size_t m = 0; m < JUDGEMENT_METHODS; m++)
-		if (judgement->methods[m])
-			fprintf(out, ",score_%s", judgement_method(m));
+	for (size_t m = 0; m < JUDGMENT_METHODS; m++)
+		if (judgment->methods[m])
+			fprintf(out, ",score_%s", judgment_method(m));
 	putc('\n', out);
 }
 
@@ -43,7 +43,7 @@ static void write_fold(FILE *out, const uint32_t *folds, size_t row, size_t trai
 }
 
 static void write_row(FILE *out, const struct evaluated *evaluated,
-		      const struct judgement_case *judged, const struct judgement_rows *rows,
+		      const struct judgment_case *judged, const struct judgment_rows *rows,
 		      const char *target, size_t i)
 {
 	bool is_test = i >= rows->train;
@@ -58,8 +58,8 @@ static void write_row(FILE *out, const struct evaluated *evaluated,
 	write_fold(out, rows->blocked, i, rows->train);
 	for (size_t k = 0; k < rows->rows.width; k++)
 		write_number(out, rows->rows.x[i * rows->rows.width + k]);
-	for (size_t m = 0; m < JUDGEMENT_METHODS; m++)
-		if (evaluated->judgement.methods[m])
+	for (size_t m = 0; m < JUDGMENT_METHODS; m++)
+		if (evaluated->judgment.methods[m])
 			write_number(out, is_test && judged->cells[m].is_known
 						  ? judged->cells[m].score[i - rows->train]
 						  : NAN);
@@ -67,26 +67,26 @@ static void write_row(FILE *out, const struct evaluated *evaluated,
 }
 
 static int write_case(FILE *out, const struct evaluated *evaluated,
-		      const struct judgement_case *judged, const struct features *features,
-		      const struct judgement_plan *plan, struct err *err)
+		      const struct judgment_case *judged, const struct features *features,
+		      const struct judgment_plan *plan, struct err *err)
 {
 	AUTO_BUF struct buf target = { 0 };
-	struct judgement_rows rows;
-	int r = judgement_rows_make(&rows, &evaluated->judgement, evaluated->chronicle, features,
-				    plan, judged->target, judged->size, err);
+	struct judgment_rows rows;
+	int r = judgment_rows_make(&rows, &evaluated->judgment, evaluated->chronicle, features,
+				   plan, judged->target, judged->size, err);
 
 	if (r < 0)
 		return r;
-	buf_cell(&target, evaluated->chronicle->targets[judged->target]);
+	buf_put_csv_cell(&target, evaluated->chronicle->targets[judged->target]);
 	for (size_t i = 0; i < rows.rows.rows; i++)
 		write_row(out, evaluated, judged, &rows, buf_text(&target), i);
-	judgement_rows_release(&rows);
+	judgment_rows_release(&rows);
 	return 0;
 }
 
 int forecast_csv(const struct command *command, const struct forecast_args *args,
 		 const struct evaluated *evaluated, const struct site *site,
-		 const struct judgement_plan *plan)
+		 const struct judgment_plan *plan)
 {
 	AUTO_FCLOSE FILE *out = fopen(args->csv, "we");
 	struct features features;
@@ -96,9 +96,9 @@ int forecast_csv(const struct command *command, const struct forecast_args *args
 	if (!out)
 		return command_fail(command, "%s: %s", args->csv, strerror(errno));
 	features_init(&features, evaluated->chronicle, site, &plan->features);
-	write_header(out, &evaluated->judgement, &plan->features);
-	for (size_t i = 0; r >= 0 && i < evaluated->judgement.case_count; i++)
-		r = write_case(out, evaluated, &evaluated->judgement.cases[i], &features, plan,
+	write_header(out, &evaluated->judgment, &plan->features);
+	for (size_t i = 0; r >= 0 && i < evaluated->judgment.case_count; i++)
+		r = write_case(out, evaluated, &evaluated->judgment.cases[i], &features, plan,
 			       &err);
 	features_release(&features);
 	if (r < 0)

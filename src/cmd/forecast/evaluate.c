@@ -66,14 +66,14 @@ static const struct sheet_column method_columns[] = {
 	{ ">predict us", "ask_us", 2 }, { 0 },
 };
 
-#define CELL(name) offsetof(struct judgement_cell, name)
+#define CELL(name) offsetof(struct judgment_cell, name)
 
-static double mean_over_targets(const struct judgement *judgement, size_t size, size_t method,
+static double mean_over_targets(const struct judgment *judgment, size_t size, size_t method,
 				size_t offset)
 {
-	struct judgement_sum sum;
+	struct judgment_sum sum;
 
-	judgement_sum(judgement, size, method, offset, 0, &sum);
+	judgment_sum(judgment, size, method, offset, 0, &sum);
 	return sum.mean;
 }
 
@@ -82,52 +82,51 @@ static void add_method(struct sheet *sheet, const struct evaluated *evaluated, s
 {
 	static const size_t before[] = { CELL(shuffled_accuracy), CELL(shuffled_auc),
 					 CELL(blocked_accuracy), CELL(blocked_auc) };
-	const struct judgement *judgement = &evaluated->judgement;
-	struct judgement_sum sum;
+	const struct judgment *judgment = &evaluated->judgment;
+	struct judgment_sum sum;
 
-	judgement_sum(judgement, size, method, CELL(accuracy), evaluated->min_accuracy, &sum);
-	sheet_text(sheet, "%s", judgement_method(method));
+	judgment_sum(judgment, size, method, CELL(accuracy), evaluated->min_accuracy, &sum);
+	sheet_text(sheet, "%s", judgment_method(method));
 	for (size_t i = 0; i < 4; i++)
-		sheet_number(sheet, mean_over_targets(judgement, size, method, before[i]));
+		sheet_number(sheet, mean_over_targets(judgment, size, method, before[i]));
 	sheet_number(sheet, sum.mean);
-	sheet_number(sheet, mean_over_targets(judgement, size, method, CELL(auc)));
+	sheet_number(sheet, mean_over_targets(judgment, size, method, CELL(auc)));
 	sheet_number(sheet, sum.quartile);
 	sheet_number(sheet, sum.upper_quartile);
 	sheet_number(sheet, sum.above);
-	sheet_number(sheet, mean_over_targets(judgement, size, method, CELL(brier)));
-	sheet_number(sheet, mean_over_targets(judgement, size, method, CELL(calibration_error)));
-	sheet_number(sheet, mean_over_targets(judgement, size, method, CELL(latent)));
-	sheet_number(sheet, 1e3 * mean_over_targets(judgement, size, method, CELL(fit_s)));
-	sheet_number(sheet, 1e6 * mean_over_targets(judgement, size, method, CELL(ask_s)));
+	sheet_number(sheet, mean_over_targets(judgment, size, method, CELL(brier)));
+	sheet_number(sheet, mean_over_targets(judgment, size, method, CELL(calibration_error)));
+	sheet_number(sheet, mean_over_targets(judgment, size, method, CELL(latent)));
+	sheet_number(sheet, 1e3 * mean_over_targets(judgment, size, method, CELL(fit_s)));
+	sheet_number(sheet, 1e6 * mean_over_targets(judgment, size, method, CELL(ask_s)));
 }
 
-static double mean_over_cases(const struct judgement *judgement, size_t size, size_t offset)
+static double mean_over_cases(const struct judgment *judgment, size_t size, size_t offset)
 {
-	struct judgement_sum sum;
+	struct judgment_sum sum;
 
-	judgement_sum_cases(judgement, size, offset, 0, &sum);
+	judgment_sum_cases(judgment, size, offset, 0, &sum);
 	return sum.mean;
 }
 
 static void fill_methods(struct sheet *sheet, const struct evaluated *evaluated, size_t size,
 			 char *title, size_t cap)
 {
-	const struct judgement *judgement = &evaluated->judgement;
-	double truth =
-		mean_over_cases(judgement, size, offsetof(struct judgement_case, label_truth));
+	const struct judgment *judgment = &evaluated->judgment;
+	double truth = mean_over_cases(judgment, size, offsetof(struct judgment_case, label_truth));
 	char text[UNIT_TEXT];
 
 	snprintf(title, cap, "%s: accuracy, mean over targets",
 		 unit_bytes(text, (double)evaluated->chronicle->sizes[size]));
 	sheet_init(sheet, "methods", title, method_columns);
-	for (size_t m = 0; m < JUDGEMENT_METHODS; m++)
-		if (judgement->methods[m])
+	for (size_t m = 0; m < JUDGMENT_METHODS; m++)
+		if (judgment->methods[m])
 			add_method(sheet, evaluated, size, m);
 	sheet_note(sheet,
 		   "ceiling: no method can be more accurate than %.3f in training and %.3f in the "
 		   "test",
-		   mean_over_cases(judgement, size, offsetof(struct judgement_case, train_ceiling)),
-		   mean_over_cases(judgement, size, offsetof(struct judgement_case, ceiling)));
+		   mean_over_cases(judgment, size, offsetof(struct judgment_case, train_ceiling)),
+		   mean_over_cases(judgment, size, offsetof(struct judgment_case, ceiling)));
 	if (!isnan(truth))
 		sheet_note(sheet, "%.1f %% of the labels in the test are the true state",
 			   100 * truth);
@@ -149,7 +148,7 @@ static const struct sheet_column split_columns[] = {
 /* The write time at which idle and busy are about equally likely; NAN if there are no states. */
 static double state_threshold(const struct evaluated *evaluated, size_t size)
 {
-	const struct mixture *mixture = states_mixture(&evaluated->judgement.states, 0, size);
+	const struct mixture *mixture = states_mixture(&evaluated->judgment.states, 0, size);
 
 	if (!mixture)
 		return NAN;
@@ -162,14 +161,14 @@ static void add_split(struct sheet *sheet, const struct evaluated *evaluated, si
 		      size_t method)
 {
 	double threshold = state_threshold(evaluated, size);
-	struct judgement_split split;
+	struct judgment_split split;
 	char text[UNIT_TEXT];
 
-	judgement_split(&evaluated->judgement, size, method, threshold, &split);
+	judgment_split(&evaluated->judgment, size, method, threshold, &split);
 	if (!(split.idle + split.busy))
 		return;
 	sheet_text(sheet, "%s", unit_bytes(text, (double)evaluated->chronicle->sizes[size]));
-	sheet_text(sheet, "%s", judgement_method(method));
+	sheet_text(sheet, "%s", judgment_method(method));
 	sheet_number(sheet, (double)split.idle);
 	sheet_number(sheet, (double)split.busy);
 	sheet_number(sheet, split.tail_s);
@@ -183,8 +182,8 @@ static void fill_splits(struct sheet *sheet, const struct evaluated *evaluated)
 {
 	sheet_init(sheet, "split", "writes of the test by predicted state", split_columns);
 	for (size_t s = 1; s < evaluated->chronicle->size_count; s++)
-		for (size_t m = 0; m <= JUDGEMENT_PERSISTENCE; m++)
-			if (evaluated->judgement.methods[m])
+		for (size_t m = 0; m <= JUDGMENT_PERSISTENCE; m++)
+			if (evaluated->judgment.methods[m])
 				add_split(sheet, evaluated, s, m);
 	sheet_note(sheet, "p95: 95th percentile of the write times; recall: share of slower "
 			  "writes that were predicted as busy");
@@ -203,7 +202,7 @@ static void add_bins(struct sheet *sheet, const struct evaluated *evaluated, siz
 		     size_t method)
 {
 	AUTO_FREE double *labels = NULL, *predicted = NULL;
-	size_t rows = judgement_pool(&evaluated->judgement, size, method, &labels, &predicted);
+	size_t rows = judgment_pool(&evaluated->judgment, size, method, &labels, &predicted);
 	struct metrics_bin bins[BINS];
 	char text[UNIT_TEXT];
 
@@ -215,7 +214,7 @@ static void add_bins(struct sheet *sheet, const struct evaluated *evaluated, siz
 			continue;
 		sheet_text(sheet, "%s",
 			   unit_bytes(text, (double)evaluated->chronicle->sizes[size]));
-		sheet_text(sheet, "%s", judgement_method(method));
+		sheet_text(sheet, "%s", judgment_method(method));
 		sheet_number(sheet, bins[i].predicted);
 		sheet_number(sheet, bins[i].observed);
 		sheet_number(sheet, (double)bins[i].count);
@@ -226,7 +225,7 @@ static void fill_reliability(struct sheet *sheet, const struct evaluated *evalua
 {
 	size_t first = 0;
 
-	while (first + 1 < JUDGEMENT_METHODS && !evaluated->judgement.methods[first])
+	while (first + 1 < JUDGMENT_METHODS && !evaluated->judgment.methods[first])
 		first++;
 	sheet_init(sheet, "reliability", "reliability: predicted and observed probability of busy",
 		   bin_columns);
@@ -252,13 +251,13 @@ static const struct sheet_column target_columns[] = {
 };
 
 static void add_target(struct sheet *sheet, const struct evaluated *evaluated,
-		       const struct judgement_case *judged, size_t method)
+		       const struct judgment_case *judged, size_t method)
 {
-	const struct judgement_cell *cell = &judged->cells[method];
+	const struct judgment_cell *cell = &judged->cells[method];
 
 	sheet_text(sheet, "%s", evaluated->chronicle->targets[judged->target]);
 	sheet_number(sheet, (double)evaluated->chronicle->sizes[judged->size]);
-	sheet_text(sheet, "%s", judgement_method(method));
+	sheet_text(sheet, "%s", judgment_method(method));
 	sheet_number(sheet, (double)judged->train);
 	sheet_number(sheet, cell->shuffled_accuracy);
 	sheet_number(sheet, cell->shuffled_auc);
@@ -273,13 +272,13 @@ static void add_target(struct sheet *sheet, const struct evaluated *evaluated,
 
 static void fill_targets(struct sheet *sheet, const struct evaluated *evaluated)
 {
-	const struct judgement *judgement = &evaluated->judgement;
+	const struct judgment *judgment = &evaluated->judgment;
 
 	sheet_init(sheet, "targets", "accuracy per target", target_columns);
-	for (size_t i = 0; i < judgement->case_count; i++)
-		for (size_t m = 0; m < JUDGEMENT_METHODS; m++)
-			if (judgement->methods[m])
-				add_target(sheet, evaluated, &judgement->cases[i], m);
+	for (size_t i = 0; i < judgment->case_count; i++)
+		for (size_t m = 0; m < JUDGMENT_METHODS; m++)
+			if (judgment->methods[m])
+				add_target(sheet, evaluated, &judgment->cases[i], m);
 }
 
 static void show_sheet(struct sheet *sheet, struct json *json)
@@ -293,10 +292,10 @@ static void show_sheet(struct sheet *sheet, struct json *json)
 	sheet_release(sheet);
 }
 
-static bool has_size(const struct judgement *judgement, size_t size)
+static bool has_size(const struct judgment *judgment, size_t size)
 {
-	for (size_t i = 0; i < judgement->case_count; i++)
-		if (judgement->cases[i].size == size)
+	for (size_t i = 0; i < judgment->case_count; i++)
+		if (judgment->cases[i].size == size)
 			return true;
 	return false;
 }
@@ -307,7 +306,7 @@ static void show_sheets(const struct evaluated *evaluated, bool each, struct jso
 	char title[96];
 
 	for (size_t s = 1; s < evaluated->chronicle->size_count; s++) {
-		if (!has_size(&evaluated->judgement, s))
+		if (!has_size(&evaluated->judgment, s))
 			continue;
 		fill_methods(&sheet, evaluated, s, title, sizeof(title));
 		show_sheet(&sheet, json);
@@ -324,17 +323,17 @@ static void show_sheets(const struct evaluated *evaluated, bool each, struct jso
 
 static void show_evaluation(const struct forecast_args *args, const struct evaluated *evaluated)
 {
-	const struct judgement *judgement = &evaluated->judgement;
+	const struct judgment *judgment = &evaluated->judgment;
 	char from[DATE_TEXT], to[DATE_TEXT], end[DATE_TEXT];
 	struct json json;
 
 	if (args->json) {
 		json_start(&json, stdout, FORECAST_SCHEMA);
 		json_text(&json, "system", evaluated->chronicle->system);
-		json_real(&json, "from", judgement->from_s);
-		json_real(&json, "to", judgement->to_s);
-		json_real(&json, "test_to", judgement->test_to_s);
-		json_count(&json, "cases", judgement->case_count);
+		json_real(&json, "from", judgment->from_s);
+		json_real(&json, "to", judgment->to_s);
+		json_real(&json, "test_to", judgment->test_to_s);
+		json_count(&json, "cases", judgment->case_count);
 		json_count(&json, "seed", args->seed);
 		json_real(&json, "bound", evaluated->min_accuracy);
 		json_open(&json, "sheets", '[');
@@ -343,8 +342,8 @@ static void show_evaluation(const struct forecast_args *args, const struct evalu
 		return;
 	}
 	printf("%s, trained from %s to %s, tested until %s UTC\n\n", evaluated->chronicle->system,
-	       date_text(from, judgement->from_s), date_text(to, judgement->to_s),
-	       date_text(end, judgement->test_to_s));
+	       date_text(from, judgment->from_s), date_text(to, judgment->to_s),
+	       date_text(end, judgment->test_to_s));
 	show_sheets(evaluated, args->per_target, NULL);
 	printf("shuffled: accuracy in random folds, as in the paper; optimistic, because "
 	       "neighbors in time are alike\n"
@@ -359,7 +358,7 @@ static void show_evaluation(const struct forecast_args *args, const struct evalu
 
 /* Trains on the first --days, by default on FORECAST_TRAINING_SHARE of the time. */
 static int choose_windows(const struct command *command, const struct forecast_args *args,
-			  const struct chronicle *chronicle, struct judgement_plan *plan)
+			  const struct chronicle *chronicle, struct judgment_plan *plan)
 {
 	double days, from = 0, to = 0, wanted_from, wanted_to;
 	int ret = window_parse_days(command, args->days, &days);
@@ -380,17 +379,17 @@ static int choose_windows(const struct command *command, const struct forecast_a
 }
 
 static int make_plan(const struct command *command, const struct forecast_args *args,
-		     const struct forecast_data *source, struct judgement_plan *plan)
+		     const struct forecast_data *source, struct judgment_plan *plan)
 {
 	struct forecast_args wish = *args;
 	struct forecaster_plan common;
 	int ret;
 
-	wish.method = "svm"; /* judgement_run() parses the list of methods */
+	wish.method = "svm"; /* judgment_run() parses the list of methods */
 	ret = forecast_plan(command, &wish, &common);
 	if (ret)
 		return ret;
-	judgement_plan_init(plan);
+	judgment_plan_init(plan);
 	plan->features = common.features;
 	plan->labels = common.labels;
 	plan->methods = args->method;
@@ -416,7 +415,7 @@ static int parse_min_accuracy(const struct command *command, const struct foreca
 }
 
 static int run_evaluation(const struct command *command, const struct forecast_args *args,
-			  const struct forecast_data *source, struct judgement_plan *plan,
+			  const struct forecast_data *source, struct judgment_plan *plan,
 			  struct evaluated *evaluated)
 {
 	size_t *some = NULL, all = evaluated->chronicle->target_count;
@@ -437,7 +436,7 @@ static int run_evaluation(const struct command *command, const struct forecast_a
 	plan->progress_arg = &progress;
 	progress_start(&progress, "evaluating", 0);
 	interrupt_catch(&stop);
-	r = judgement_run(&evaluated->judgement, evaluated->chronicle, &source->site, plan, &err);
+	r = judgment_run(&evaluated->judgment, evaluated->chronicle, &source->site, plan, &err);
 	interrupt_restore(&stop);
 	progress_end(&progress);
 	plan->progress_arg = NULL;
@@ -453,7 +452,7 @@ static int evaluate_run(struct command *command)
 	const struct forecast_args *args = command->args;
 	struct forecast_data source = { 0 };
 	struct evaluated evaluated = { 0 };
-	struct judgement_plan plan = { 0 };
+	struct judgment_plan plan = { 0 };
 	int ret = parse_min_accuracy(command, args, &evaluated.min_accuracy);
 
 	if (!ret)
@@ -469,7 +468,7 @@ static int evaluate_run(struct command *command)
 		show_evaluation(args, &evaluated);
 		ret = command_finish(command);
 	}
-	judgement_release(&evaluated.judgement);
+	judgment_release(&evaluated.judgment);
 	forecast_data_close(&source);
 	return ret;
 }

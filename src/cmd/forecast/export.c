@@ -55,10 +55,11 @@ static int write_data(const struct chronicle *chronicle, const char *path, doubl
 static int write_simulated(const struct probe_args *args, double days_s, double from_s, double to_s,
 			   struct err *err)
 {
-	struct system_wish wish = { .targets = args->max_targets == OPTION_NONE ? 0
-										: args->max_targets,
-				    .days = isnan(days_s) ? 0 : days_s / 86400,
-				    .seed = args->seed };
+	struct system_request wish = { .targets = args->max_targets == OPTION_NONE
+							  ? 0
+							  : args->max_targets,
+				       .days = isnan(days_s) ? 0 : days_s / 86400,
+				       .seed = args->seed };
 	struct generated generated = { 0 };
 	struct chronicle *chronicle = &generated.chronicle;
 	struct system *system = NULL;

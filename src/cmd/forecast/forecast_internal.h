@@ -6,11 +6,11 @@
 #define SLUICE_CMD_FORECAST_FORECAST_INTERNAL_H
 
 #include "cmd/forecast/forecast.h"
-#include "predict/forecast/states/judgement.h"
+#include "predict/forecast/states/judgment.h"
 
 /* The evaluation and the data it was made on. */
 struct evaluated {
-	struct judgement judgement;
+	struct judgment judgment;
 	const struct chronicle *chronicle;
 	double min_accuracy; /* the share of targets above it is reported */
 };
@@ -20,6 +20,6 @@ struct evaluated {
  */
 int forecast_csv(const struct command *command, const struct forecast_args *args,
 		 const struct evaluated *evaluated, const struct site *site,
-		 const struct judgement_plan *plan);
+		 const struct judgment_plan *plan);
 
 #endif

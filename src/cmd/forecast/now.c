@@ -48,7 +48,7 @@ static void compute_outlook(struct outlook *outlook, const struct features *feat
 	for (size_t t = 0; t < forecaster->target_count; t++) {
 		outlook->ages[t] = INFINITY;
 		for (size_t s = 1; s < forecaster->size_count; s++)
-			outlook->ages[t] = forecaster_answer(
+			outlook->ages[t] = forecaster_predict_at(
 				forecaster, features, t, s, outlook->now_s,
 				&outlook->answers[t * forecaster->size_count + s]);
 		outlook->age_s = fmin(outlook->age_s, outlook->ages[t]);

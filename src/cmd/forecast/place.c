@@ -99,7 +99,7 @@ static int choose_size(const struct command *command, const struct forecast_args
 	char text[UNIT_TEXT];
 
 	if (args->size != OPTION_NONE)
-		size = forecaster_size(forecaster, args->size);
+		size = forecaster_find_size(forecaster, args->size);
 	if (size < 1) {
 		command_fail(command, "the model has no forecasts for writes of %s",
 			     unit_bytes(text, args->size == OPTION_NONE ? 0 : (double)args->size));
@@ -118,13 +118,14 @@ static void query_forecasts(struct proposal *proposal, const struct forecast_dat
 	for (size_t t = 0; t < proposal->count; t++) {
 		const char *name = forecaster->targets[t];
 		struct forecast answer;
-		double age = forecaster_answer(forecaster, &features, t, proposal->size,
-					       proposal->now_s, &answer);
+		double age = forecaster_predict_at(forecaster, &features, t, proposal->size,
+						   proposal->now_s, &answer);
 		struct placement_target *target = &proposal->targets[t];
 
 		proposal->age_s = fmin(proposal->age_s, age);
 		*target = steps_target(&answer);
-		target->is_allowed = !*source->site.allow || site_fits(source->site.allow, name);
+		target->is_allowed =
+			!*source->site.allow || site_name_matches(source->site.allow, name);
 		proposal->allowed += target->is_allowed;
 		proposal->unknown += target->is_allowed && isnan(answer.busy);
 	}
@@ -156,9 +157,9 @@ static int compute_shares(struct proposal *proposal, struct err *err)
 		return r;
 	placement_bytes(proposal->shares, proposal->count, proposal->total, proposal->stripe,
 			proposal->bytes);
-	placement_foresee(proposal->shares, proposal->targets, proposal->count, &proposal->limits,
+	placement_predict(proposal->shares, proposal->targets, proposal->count, &proposal->limits,
 			  &proposal->expected);
-	placement_foresee(equal, proposal->targets, proposal->count, &proposal->limits,
+	placement_predict(equal, proposal->targets, proposal->count, &proposal->limits,
 			  &proposal->equal);
 	scale_seconds(&proposal->expected, units);
 	scale_seconds(&proposal->equal, units);
@@ -232,7 +233,7 @@ static const struct sheet_column metric_columns[] = {
 
 static double finish_seconds(const struct proposal *p, size_t t)
 {
-	return placement_expects(&p->targets[t]) * (double)p->bytes[t] /
+	return placement_expected_s(&p->targets[t]) * (double)p->bytes[t] /
 	       (double)p->forecaster->sizes[p->size];
 }
 
@@ -242,7 +243,7 @@ static void add_target(struct sheet *sheet, const struct proposal *p, size_t t)
 
 	sheet_text(sheet, "%s", p->forecaster->targets[t]);
 	sheet_number(sheet, target->busy);
-	sheet_number(sheet, placement_expects(target));
+	sheet_number(sheet, placement_expected_s(target));
 	sheet_number(sheet, p->shares[t]);
 	sheet_number(sheet, p->shares[t] * (double)p->allowed);
 	sheet_number(sheet, (double)p->bytes[t]);
@@ -289,7 +290,7 @@ static void json_target(struct json *json, const struct proposal *p, size_t t)
 	json_text(json, "target", p->forecaster->targets[t]);
 	json_bool(json, "is_allowed", target->is_allowed);
 	json_real(json, "busy", target->busy);
-	json_real(json, "seconds", placement_expects(target));
+	json_real(json, "seconds", placement_expected_s(target));
 	json_real(json, "share", p->shares[t]);
 	json_real(json, "of_equal", p->shares[t] * (double)p->allowed);
 	json_count(json, "bytes", p->bytes[t]);

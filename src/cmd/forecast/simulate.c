@@ -100,7 +100,7 @@ static int keep_one_size(const struct command *command, const struct forecast_ar
 	char text[UNIT_TEXT];
 
 	if (args->size != OPTION_NONE)
-		size = chronicle_size(chronicle, args->size);
+		size = chronicle_find_size(chronicle, args->size);
 	if (size < 1) {
 		command_fail(command, "the data has no writes of %s",
 			     args->size == OPTION_NONE ? "another size than the probes"
@@ -327,7 +327,8 @@ static int run_simulation(const struct command *command, const struct forecast_a
 	for (size_t i = 0; i < steps.points * steps.targets; i++)
 		steps.forecasts[i].is_allowed =
 			!*source->site.allow ||
-			site_fits(source->site.allow, chronicle->targets[i % steps.targets]);
+			site_name_matches(source->site.allow,
+					  chronicle->targets[i % steps.targets]);
 	findings->steps = &steps;
 	findings->plan = plan;
 	ret = show_findings(command, args, findings);

@@ -212,7 +212,7 @@ static void append_costs(const struct knowledge *k, struct buf *out)
 		buf_printf(out, "%s %.4g -> %.4g", k->objective, k->before, k->after);
 		return;
 	}
-	buf_printf(out, "%s ", cost_what((enum cost_kind)kind));
+	buf_printf(out, "%s ", cost_label((enum cost_kind)kind));
 	cost_text((enum cost_kind)kind, k->before, out);
 	buf_puts(out, " -> ");
 	cost_text((enum cost_kind)kind, k->after, out);

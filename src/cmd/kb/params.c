@@ -139,11 +139,11 @@ static void append_consumers(struct buf *out, unsigned bits, const char *between
 {
 	bool any = false;
 
-	for (unsigned bit = 1; bit <= EFFECT_LAST; bit <<= 1) {
+	for (unsigned bit = 1; bit <= TUNABLE_CONSUMER_LAST; bit <<= 1) {
 		if (!(bits & bit))
 			continue;
 		buf_printf(out, "%s%s", any ? between : "",
-			   tunable_honour_name((enum tunable_honour)bit));
+			   tunable_consumer_name((enum tunable_consumer)bit));
 		any = true;
 	}
 	if (!any)
@@ -181,9 +181,9 @@ static void json_parameter(struct json *json, const struct tunable *t, unsigned 
 	json_text(json, "warning", t->warning);
 	json_text(json, "help", t->help);
 	json_open(json, "honoured", '[');
-	for (unsigned bit = 1; bit <= EFFECT_LAST; bit <<= 1)
+	for (unsigned bit = 1; bit <= TUNABLE_CONSUMER_LAST; bit <<= 1)
 		if (listeners & bit)
-			json_text(json, NULL, tunable_honour_name((enum tunable_honour)bit));
+			json_text(json, NULL, tunable_consumer_name((enum tunable_consumer)bit));
 	json_close(json);
 	json_close(json);
 }
@@ -210,7 +210,7 @@ static int list_run(struct command *command)
 		json_open(&json, "parameters", '[');
 	}
 	for (const struct tunable *t = tunables; t->name; t++) {
-		unsigned listeners = tunable_listeners(t, &context);
+		unsigned listeners = tunable_consumers(t, &context);
 
 		if ((args->layer >= 0 && args->layer != (int)t->layer) ||
 		    (place.environment && !listeners))

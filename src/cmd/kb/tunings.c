@@ -249,7 +249,7 @@ static int print_runs(const struct listed *study, struct store *store, bool json
 		json_open(&showing.json, "runs", '[');
 	} else {
 		printf("tuning %" PRId64 " (%s) of %s; cost: %s time\n", study->id, study->state,
-		       study->command, cost_what(showing.objective));
+		       study->command, cost_label(showing.objective));
 	}
 	r = study_runs(store, study->id, print_run, &showing, err);
 	if (json)

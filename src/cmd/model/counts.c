@@ -170,7 +170,8 @@ static int show_rank(const struct command *command, const struct counted *c)
 {
 	struct rank_calls calls;
 	struct err err = { 0 };
-	int r = rank_calls_of(&calls, &c->machine, &c->access, &c->settings, c->args->rank, &err);
+	int r = rank_calls_count(&calls, &c->machine, &c->access, &c->settings, c->args->rank,
+				 &err);
 
 	if (r < 0)
 		return command_fail_err(command, r, &err);
@@ -184,7 +185,7 @@ static int show_rank(const struct command *command, const struct counted *c)
 static int show_counts(const struct command *command, struct counted *c)
 {
 	struct err err = { 0 };
-	int r = counts_of(&c->counts, &c->machine, &c->access, &c->settings, &err);
+	int r = counts_compute(&c->counts, &c->machine, &c->access, &c->settings, &err);
 
 	if (r < 0)
 		return command_fail_err(command, r, &err);

@@ -81,7 +81,7 @@ static void print_plan(const struct campaign_run *run, const struct group *group
 	static const char *const titles[] = { ">ranks",	   "operation", ">cells", ">remaining",
 					      ">repeat",   ">from",	">to",	  ">written",
 					      ">estimate", NULL };
-	struct campaign_sum sum = campaign_left(&run->campaign, 0);
+	struct campaign_sum sum = campaign_remaining(&run->campaign, 0);
 	char time[UNIT_TEXT], written[UNIT_TEXT], file[UNIT_TEXT];
 	struct table table;
 
@@ -101,7 +101,7 @@ static void print_plan(const struct campaign_run *run, const struct group *group
 static void print_plan_json(const struct campaign_run *run, const struct group *groups,
 			    size_t count)
 {
-	struct campaign_sum sum = campaign_left(&run->campaign, 0);
+	struct campaign_sum sum = campaign_remaining(&run->campaign, 0);
 	struct json json;
 
 	json_start(&json, stdout, MEASURE_SCHEMA);

@@ -99,13 +99,13 @@ static int load_choices(struct exporting *e, struct err *err)
 	int r;
 
 	if (!e->args->space)
-		return choices_catalogued(&e->choices, hybrid, access, err);
+		return choices_from_catalog(&e->choices, hybrid, access, err);
 	space.context = (struct tunable_context){ .allowed = TUNABLE_LAYOUT,
 						  .ranks = (uint32_t)access->ranks,
 						  .nodes = (uint32_t)access->nodes };
 	r = space_read(&space, e->args->space, err);
 	if (r >= 0)
-		r = choices_of_space(&e->choices, &space, &hybrid->machine, access, err);
+		r = choices_from_space(&e->choices, &space, &hybrid->machine, access, err);
 	space_release(&space);
 	return r;
 }
@@ -113,8 +113,8 @@ static int load_choices(struct exporting *e, struct err *err)
 static int make_params(const struct exporting *e, const struct settings *choice,
 		       struct param_set *set, struct err *err)
 {
-	return settings_params(choice, &advice_model(e->advice)->machine,
-			       &e->accessed.rows[0].access, set, err);
+	return settings_to_params(choice, &advice_model(e->advice)->machine,
+				  &e->accessed.rows[0].access, set, err);
 }
 
 static int compare_ranked(const void *a, const void *b)
@@ -253,8 +253,8 @@ static int save_top(struct exporting *e, struct err *err)
 	for (size_t i = 0; r >= 0 && i < e->top; i++) {
 		e->files[i] =
 			i ? xprintf("%s-%zu", e->args->output, i + 1) : xstrdup(e->args->output);
-		r = i ? forms_write_one(&e->sets[i], &param_json, e->files[i], "json", err)
-		      : forms_write(&e->sets[i], e->files[i], err);
+		r = i ? param_form_write_file(&e->sets[i], &param_json, e->files[i], "json", err)
+		      : param_forms_write_all(&e->sets[i], e->files[i], err);
 	}
 	return r < 0 ? r : save_space(e, err);
 }
@@ -313,7 +313,7 @@ static int export_settings(struct exporting *e)
 
 	if (ret)
 		return ret;
-	r = advice_about(e->advice, &e->accessed, &err);
+	r = advice_set_profile(e->advice, &e->accessed, &err);
 	if (r >= 0 && advice_note(e->advice))
 		command_warn(e->command, "%s", advice_note(e->advice));
 	if (r >= 0)

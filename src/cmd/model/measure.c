@@ -103,21 +103,21 @@ static enum campaign_cache choose_cache(const struct measure_args *args)
 static int plan_campaign(struct campaign_run *run, const char *what, struct err *err)
 {
 	const struct measure_args *args = run->command->args;
-	struct campaign_wish *wish = &run->wish;
+	struct campaign_request *wish = &run->wish;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	bool all = strcmp(what, "all") == 0;
 	int r;
 
-	*wish = (struct campaign_wish){ .comm = all || strcmp(what, "comm") == 0,
-					.storage = all || strcmp(what, "storage") == 0,
-					.is_dense = args->dense,
-					.placement = (enum campaign_placement)args->placement,
-					.cache = choose_cache(args),
-					.cache_bytes = args->cache_bytes,
-					.rounds = args->rounds,
-					.repetitions = args->repeat,
-					.writes_only = args->writes_only,
-					.budget_s = (double)args->max_time_ns / NS_PER_S };
+	*wish = (struct campaign_request){ .comm = all || strcmp(what, "comm") == 0,
+					   .storage = all || strcmp(what, "storage") == 0,
+					   .is_dense = args->dense,
+					   .placement = (enum campaign_placement)args->placement,
+					   .cache = choose_cache(args),
+					   .cache_bytes = args->cache_bytes,
+					   .rounds = args->rounds,
+					   .repetitions = args->repeat,
+					   .writes_only = args->writes_only,
+					   .budget_s = (double)args->max_time_ns / NS_PER_S };
 	if (!args->hosts && !args->launcher)
 		wish->cores = cores > 0 ? (uint64_t)cores : 0;
 	if (wish->cache_bytes == OPTION_NONE)

@@ -19,7 +19,7 @@ struct campaign_run {
 	struct command *command;
 	char *platform;
 	struct store *store;
-	struct campaign_wish wish;
+	struct campaign_request wish;
 	struct campaign campaign;
 	size_t known;	 /* cells that the store had before */
 	size_t measured; /* cells that were measured now */

@@ -109,7 +109,7 @@ int model_machine(const struct model_args *args, const char *platform, struct ma
 	if (platform && *platform && !strchr(platform, '/') &&
 	    machine_open(machine, platform, NULL) >= 0)
 		return 0;
-	return machine_here(machine, ".", err);
+	return machine_detect(machine, ".", err);
 }
 
 /* The largest number of nodes that any operation was measured on; 0: unknown. */
@@ -193,7 +193,7 @@ int model_settings(const struct command *command, const struct model_args *args,
 	for (size_t i = 0; r >= 0 && i < args->params.count; i++)
 		r = add_param(&made, args->params.items[i], &err);
 	if (r >= 0)
-		r = settings_of(chosen, machine, access, &made, &err);
+		r = settings_from_params(chosen, machine, access, &made, &err);
 	if (r < 0 || !set) {
 		param_set_release(&made);
 		return r < 0 ? command_misuse(command, "--param: %s", err.text) : COMMAND_GOOD;

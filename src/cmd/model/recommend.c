@@ -64,13 +64,13 @@ static int find_choices(struct advice *a, struct err *err)
 	int r;
 
 	if (!a->args->space)
-		return choices_catalogued(&a->choices, &a->hybrid, &a->access, err);
+		return choices_from_catalog(&a->choices, &a->hybrid, &a->access, err);
 	space.context = (struct tunable_context){ .allowed = TUNABLE_LAYOUT,
 						  .ranks = (uint32_t)a->access.ranks,
 						  .nodes = (uint32_t)a->access.nodes };
 	r = space_read(&space, a->args->space, err);
 	if (r >= 0)
-		r = choices_of_space(&a->choices, &space, machine, &a->access, err);
+		r = choices_from_space(&a->choices, &space, machine, &a->access, err);
 	space_release(&space);
 	return r;
 }
@@ -129,7 +129,7 @@ static void print_meaning(const struct advice *a, const struct settings *s)
 static bool is_no_change(const struct advice *a)
 {
 	return a->recommendation.gain < HYBRID_GAIN_LEAST ||
-	       settings_are_same(&a->choices.list[a->recommendation.best], &a->initial);
+	       settings_equal(&a->choices.list[a->recommendation.best], &a->initial);
 }
 
 static void print_keep(const struct advice *a, const char *line)
@@ -252,8 +252,8 @@ static int write_advice(const struct command *command, const struct advice *a)
 			     a->args->output);
 		return COMMAND_GOOD;
 	}
-	r = settings_params(&a->choices.list[a->recommendation.best], &a->hybrid.machine,
-			    &a->access, &set, &err);
+	r = settings_to_params(&a->choices.list[a->recommendation.best], &a->hybrid.machine,
+			       &a->access, &set, &err);
 	if (r >= 0)
 		r = param_hints.write(&set, &text, &err);
 	param_set_release(&set);

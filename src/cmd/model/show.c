@@ -50,7 +50,7 @@ char *model_show_settings(const struct settings *chosen, const struct machine *m
 	struct buf line = { 0 };
 	struct err err = { 0 };
 
-	if (settings_params(chosen, machine, access, &set, &err) < 0)
+	if (settings_to_params(chosen, machine, access, &set, &err) < 0)
 		buf_puts(&line, err.text);
 	else if (!set.count)
 		buf_puts(&line, "the default");
@@ -81,7 +81,7 @@ void model_json_settings(struct json *json, const struct settings *chosen,
 	struct param_set set = { 0 };
 
 	json_open(json, "settings", '{');
-	if (settings_params(chosen, machine, access, &set, NULL) >= 0)
+	if (settings_to_params(chosen, machine, access, &set, NULL) >= 0)
 		for (size_t i = 0; i < set.count; i++)
 			json_text(json, set.params[i].tunable->name, set.params[i].value);
 	param_set_release(&set);

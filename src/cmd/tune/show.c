@@ -17,7 +17,7 @@
 
 static void append_costs(enum cost_kind kind, const struct proof *proof, struct buf *out)
 {
-	buf_printf(out, "%s ", cost_what(kind));
+	buf_printf(out, "%s ", cost_label(kind));
 	cost_text(kind, proof->before, out);
 	buf_puts(out, " -> ");
 	cost_text(kind, proof->after, out);

@@ -19,8 +19,8 @@
 #define CHECKSUM_BYTES 8
 #define FILE_BYTES_MAX ((size_t)1 << 32)
 
-void sealed_begin(struct buf *buf, const struct sealed_kind *kind, sealed_tell *tell,
-		  const void *arg)
+void checked_file_begin(struct buf *buf, const struct checked_file_kind *kind,
+			checked_file_describe *tell, const void *arg)
 {
 	AUTO_FREE char *schema = xprintf("%s/%u", kind->schema, kind->version);
 	char *text = NULL;
@@ -38,20 +38,20 @@ void sealed_begin(struct buf *buf, const struct sealed_kind *kind, sealed_tell *
 	free(text);
 }
 
-void sealed_end(struct buf *buf)
+void checked_file_end(struct buf *buf)
 {
 	blob_put_u64(buf, XXH64(buf->data, buf->len, 0));
 }
 
 /* The beginning of such a file; the version number follows. */
-static char *format_magic(const struct sealed_kind *kind)
+static char *format_magic(const struct checked_file_kind *kind)
 {
 	return xprintf("{\"schema\": \"%s/", kind->schema);
 }
 
 /* Checks the frame of a file and finds its numbers. */
-static int open_frame(const struct sealed_kind *kind, const char *name, const void *data, size_t n,
-		      struct blob *numbers, struct err *err)
+static int open_frame(const struct checked_file_kind *kind, const char *name, const void *data,
+		      size_t n, struct blob *numbers, struct err *err)
 {
 	AUTO_FREE char *magic = format_magic(kind);
 	size_t start = strlen(magic);
@@ -84,8 +84,8 @@ static int open_frame(const struct sealed_kind *kind, const char *name, const vo
 	return 0;
 }
 
-int sealed_parse(const struct sealed_kind *kind, const char *name, const void *bytes, size_t n,
-		 void *made, struct err *err)
+int checked_file_parse(const struct checked_file_kind *kind, const char *name, const void *bytes,
+		       size_t n, void *made, struct err *err)
 {
 	AUTO_FREE void *draft = xcalloc(1, kind->bytes);
 	struct err inner = { 0 };
@@ -106,7 +106,7 @@ int sealed_parse(const struct sealed_kind *kind, const char *name, const void *b
 	return 0;
 }
 
-bool sealed_probe(const struct sealed_kind *kind, const char *path)
+bool checked_file_probe(const struct checked_file_kind *kind, const char *path)
 {
 	AUTO_FREE char *magic = format_magic(kind);
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -141,7 +141,7 @@ static int write_draft(const char *draft, const struct buf *buf)
 	return r;
 }
 
-int sealed_write(const struct buf *buf, const char *path, struct err *err)
+int checked_file_write(const struct buf *buf, const char *path, struct err *err)
 {
 	AUTO_FREE char *draft = xprintf("%s.new-%d", path, (int)getpid());
 	int r = write_draft(draft, buf);
@@ -156,7 +156,8 @@ int sealed_write(const struct buf *buf, const char *path, struct err *err)
 	return 0;
 }
 
-int sealed_read(struct buf *buf, const struct sealed_kind *kind, const char *path, struct err *err)
+int checked_file_read(struct buf *buf, const struct checked_file_kind *kind, const char *path,
+		      struct err *err)
 {
 	int r = file_read_all(buf, path, FILE_BYTES_MAX, err);
 
@@ -165,10 +166,11 @@ int sealed_read(struct buf *buf, const struct sealed_kind *kind, const char *pat
 		       : r;
 }
 
-int sealed_load(const struct sealed_kind *kind, const char *path, void *made, struct err *err)
+int checked_file_load(const struct checked_file_kind *kind, const char *path, void *made,
+		      struct err *err)
 {
 	AUTO_BUF struct buf buf = { 0 };
-	int r = sealed_read(&buf, kind, path, err);
+	int r = checked_file_read(&buf, kind, path, err);
 
-	return r < 0 ? r : sealed_parse(kind, path, buf_text(&buf), buf.len, made, err);
+	return r < 0 ? r : checked_file_parse(kind, path, buf_text(&buf), buf.len, made, err);
 }

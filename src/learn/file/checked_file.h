@@ -17,7 +17,7 @@ struct buf;
 struct err;
 struct json;
 
-struct sealed_kind {
+struct checked_file_kind {
 	const char *schema; /* "sluice.model" */
 	unsigned version;   /* the latest version that this program can read */
 	const char *what;   /* for messages: "model of Sluice" */
@@ -33,28 +33,30 @@ struct sealed_kind {
 };
 
 /* Writes the line of JSON. tell() adds the members that follow the schema. */
-typedef void sealed_tell(const void *arg, struct json *json);
-void sealed_begin(struct buf *buf, const struct sealed_kind *kind, sealed_tell *tell,
-		  const void *arg);
-void sealed_end(struct buf *buf); /* appends the checksum */
+typedef void checked_file_describe(const void *arg, struct json *json);
+void checked_file_begin(struct buf *buf, const struct checked_file_kind *kind,
+			checked_file_describe *tell, const void *arg);
+void checked_file_end(struct buf *buf); /* appends the checksum */
 
 /*
  * Parses bytes into *made, an object of kind->bytes. Returns -EBADMSG, -EPROTONOSUPPORT (a later
  * version) or the result of take(); err says what to do. name stands for the file in messages.
  */
-int sealed_parse(const struct sealed_kind *kind, const char *name, const void *bytes, size_t n,
-		 void *made, struct err *err);
+int checked_file_parse(const struct checked_file_kind *kind, const char *name, const void *bytes,
+		       size_t n, void *made, struct err *err);
 
-/* Like sealed_parse(), but reads a file. */
-int sealed_load(const struct sealed_kind *kind, const char *path, void *made, struct err *err);
+/* Like checked_file_parse(), but reads a file. */
+int checked_file_load(const struct checked_file_kind *kind, const char *path, void *made,
+		      struct err *err);
 
 /* True if the file begins like one of this kind. */
-bool sealed_probe(const struct sealed_kind *kind, const char *path);
+bool checked_file_probe(const struct checked_file_kind *kind, const char *path);
 
 /* Writes to a temporary file and renames it, so that path never holds an incomplete file. */
-int sealed_write(const struct buf *buf, const char *path, struct err *err);
+int checked_file_write(const struct buf *buf, const char *path, struct err *err);
 
 /* Reads a whole file into buf. */
-int sealed_read(struct buf *buf, const struct sealed_kind *kind, const char *path, struct err *err);
+int checked_file_read(struct buf *buf, const struct checked_file_kind *kind, const char *path,
+		      struct err *err);
 
 #endif

@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
-#include "learn/maths/vector.h"
+#include "learn/math/vector.h"
 
 /* Products such as 100 * 0.07 exceed the intended integer by a few units in the last place. */
 static double order_statistic(const double *sorted, size_t count, double coverage)

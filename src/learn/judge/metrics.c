@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "learn/learner.h"
-#include "learn/maths/vector.h"
+#include "learn/math/vector.h"
 
 struct pair {
 	double first, second;

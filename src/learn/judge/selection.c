@@ -20,8 +20,8 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "learn/judge/metrics.h"
-#include "learn/maths/random.h"
-#include "learn/maths/vector.h"
+#include "learn/math/random.h"
+#include "learn/math/vector.h"
 #include "learn/table/folds.h"
 
 /* After this number of draws without a new candidate, the method has no more to offer. */

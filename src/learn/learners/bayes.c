@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "learn/file/blob.h"
 #include "learn/learner.h"
-#include "learn/maths/softmax.h"
+#include "learn/math/softmax.h"
 
 extern const struct learner_ops learner_bayes;
 

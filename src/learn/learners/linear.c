@@ -22,7 +22,7 @@
 #include "base/mem.h"
 #include "learn/file/blob.h"
 #include "learn/learner.h"
-#include "learn/maths/vector.h"
+#include "learn/math/vector.h"
 
 extern const struct learner_ops learner_linear;
 

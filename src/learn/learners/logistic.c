@@ -21,8 +21,8 @@
 #include "base/mem.h"
 #include "learn/file/blob.h"
 #include "learn/learner.h"
-#include "learn/maths/softmax.h"
-#include "learn/maths/vector.h"
+#include "learn/math/softmax.h"
+#include "learn/math/vector.h"
 
 extern const struct learner_ops learner_logistic;
 

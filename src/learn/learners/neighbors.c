@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * k nearest neighbors (learn/maths/nearest.h finds them): the mean of their numbers or the shares
+ * k nearest neighbors (learn/math/nearest.h finds them): the mean of their numbers or the shares
  * of their classes.
  */
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include "base/mem.h"
 #include "learn/file/blob.h"
 #include "learn/learner.h"
-#include "learn/maths/nearest.h"
+#include "learn/math/nearest.h"
 
-extern const struct learner_ops learner_neighbours;
+extern const struct learner_ops learner_neighbors;
 
 enum { K_MOST = 256 };
 
@@ -127,8 +127,8 @@ static struct neighbors *neighbors_new(const double *x, double *y, size_t rows, 
 static int neighbors_fit(void **model, const struct samples *samples, const double *settings,
 			 const struct effort *effort, struct err *err)
 {
-	size_t k = (size_t)learner_value(&learner_neighbours, settings, "k");
-	bool by_distance = learner_value(&learner_neighbours, settings, "weights") != 0;
+	size_t k = (size_t)learner_value(&learner_neighbors, settings, "k");
+	bool by_distance = learner_value(&learner_neighbors, settings, "weights") != 0;
 	double *y;
 
 	(void)effort;
@@ -243,7 +243,7 @@ static const struct learner_setting settings[] = {
 	{ 0 },
 };
 
-const struct learner_ops learner_neighbours = {
+const struct learner_ops learner_neighbors = {
 	.name = "neighbors",
 	.help = "exact k nearest neighbors; updates add the new rows",
 	.tasks = LEARNER_REGRESSES | LEARNER_CLASSIFIES,

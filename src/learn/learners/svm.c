@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Support vector machines with a radial kernel: libsvm trains, and learn/maths/radial.h predicts.
+ * Support vector machines with a radial kernel: libsvm trains, and learn/math/radial.h predicts.
  * For classes there is one machine per pair. Each pair gets a Platt sigmoid, fitted to decisions on
  * held-out rows, and the probabilities of the pairs are coupled (Wu, Lin and Weng 2004). libsvm's
  * own probabilities are not used, because they draw from rand(), which the whole process shares.
@@ -29,8 +29,8 @@
 #include "learn/file/blob.h"
 #include "learn/judge/calibration.h"
 #include "learn/learner.h"
-#include "learn/maths/library.h"
-#include "learn/maths/radial.h"
+#include "learn/math/library.h"
+#include "learn/math/radial.h"
 #include "learn/table/folds.h"
 
 extern const struct learner_ops learner_svm;

@@ -21,7 +21,7 @@ static void release_parts(void *made)
 	model_release(made);
 }
 
-static const struct sealed_kind kind = {
+static const struct checked_file_kind kind = {
 	.schema = "sluice.model",
 	.version = MODEL_VERSION,
 	.what = "model of Sluice",
@@ -87,7 +87,7 @@ static void put_origin(struct buf *buf, const struct model_origin *origin)
 
 static void put_model(struct buf *buf, const struct model *model)
 {
-	sealed_begin(buf, &kind, write_header_json, model);
+	checked_file_begin(buf, &kind, write_header_json, model);
 	put_origin(buf, &model->origin);
 	schema_save(&model->schema, buf);
 	pipeline_save(&model->pipeline, buf);
@@ -96,7 +96,7 @@ static void put_model(struct buf *buf, const struct model *model)
 	calibration_save(&model->calibration, buf);
 	conformal_save(&model->conformal, buf);
 	blob_put_real(buf, model->softening);
-	sealed_end(buf);
+	checked_file_end(buf);
 }
 
 int model_save(const struct model *model, const char *path, struct err *err)
@@ -104,7 +104,7 @@ int model_save(const struct model *model, const char *path, struct err *err)
 	AUTO_BUF struct buf buf = { 0 };
 
 	put_model(&buf, model);
-	return sealed_write(&buf, path, err);
+	return checked_file_write(&buf, path, err);
 }
 
 static void take_origin(struct model_origin *origin, struct blob *blob)
@@ -178,15 +178,15 @@ static int take_parts(void *made, struct blob *blob, struct err *err)
 
 int model_parse(struct model *model, const char *name, const void *bytes, size_t n, struct err *err)
 {
-	return sealed_parse(&kind, name, bytes, n, model, err);
+	return checked_file_parse(&kind, name, bytes, n, model, err);
 }
 
 int model_load(struct model *model, const char *path, struct err *err)
 {
-	return sealed_load(&kind, path, model, err);
+	return checked_file_load(&kind, path, model, err);
 }
 
 bool model_probe(const char *path)
 {
-	return sealed_probe(&kind, path);
+	return checked_file_probe(&kind, path);
 }

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/option.h"
-#include "learn/maths/vector.h"
+#include "learn/math/vector.h"
 #include "learn/model/model.h"
 #include "learn/table/dataset.h"
 #include "learn/table/folds.h"

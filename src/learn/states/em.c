@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/maths/exponential.h"
+#include "learn/math/exponential.h"
 
 /*
  * Densities relative to the largest sum to at most MIXTURE_MAX, so that the product over a block

@@ -16,8 +16,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
-#include "learn/maths/exponential.h"
-#include "learn/maths/vector.h"
+#include "learn/math/exponential.h"
+#include "learn/math/vector.h"
 #include "learn/states/mixture.h"
 
 enum { ROUNDS = 500, SEEN_LEAST = 16 };

@@ -14,8 +14,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
-#include "learn/maths/vector.h"
+#include "learn/math/random.h"
+#include "learn/math/vector.h"
 #include "learn/states/em.h"
 
 enum {

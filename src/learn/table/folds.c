@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 static int compare_keys(const void *a, const void *b, void *arg)
 {

@@ -17,10 +17,10 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "learn/file/blob.h"
-#include "learn/maths/components.h"
-#include "learn/maths/moments.h"
-#include "learn/maths/power.h"
-#include "learn/maths/vector.h"
+#include "learn/math/components.h"
+#include "learn/math/moments.h"
+#include "learn/math/power.h"
+#include "learn/math/vector.h"
 
 enum step_kind {
 	STEP_BOXCOX,

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "learn/file/blob.h"
-#include "learn/maths/vector.h"
+#include "learn/math/vector.h"
 #include "learn/table/dataset.h"
 
 static size_t feature_width(const struct feature *feature)

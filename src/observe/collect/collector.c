@@ -301,7 +301,7 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 					   call_table, call_count, err);
 	if (r < 0) {
 		if (c->directory)
-			process_directory_remove(c->directory);
+			process_remove_spool(c->directory);
 		collector_free(c);
 		return r;
 	}
@@ -377,7 +377,7 @@ static void check_processes(struct collector *c, bool reap)
 			continue;
 		m->ended = is_gone(c, i, &scan, &scanned);
 		if (reap && !m->ended && m->spool.header->pid_namespace == c->namespace)
-			spool_reap(&m->spool, process_thread);
+			spool_reap(&m->spool, process_has_thread);
 	}
 	process_scan_release(&scan);
 }
@@ -542,7 +542,7 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 		r = err_set(err, late.code, "%s", late.text);
 	if (totals)
 		*totals = in->totals;
-	process_directory_remove(c->directory);
+	process_remove_spool(c->directory);
 	collector_free(c);
 	return r;
 }

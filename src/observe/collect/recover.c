@@ -225,7 +225,7 @@ int collector_recover(const char *directory, char **trace, struct collector_tota
 	if (r >= 0) {
 		*trace = xstrdup(control->trace);
 		*totals = in.totals;
-		process_directory_remove(directory);
+		process_remove_spool(directory);
 	}
 	intake_release(&in);
 	trace_close(&old);

@@ -114,7 +114,7 @@ static void retire_directory(int dir, const char *path)
 	if (fstat(dir, &seen) != 0 || lstat(path, &now) != 0 || seen.st_ino != now.st_ino)
 		return; /* another member has done it */
 	if (!has_file(dir, CONTROL_NAME)) {
-		process_directory_remove(path);
+		process_remove_spool(path);
 		return;
 	}
 	retired = create_sibling(path);
@@ -237,9 +237,9 @@ static int start_collector(const char *path, const struct share_options *o)
 	else if (rename(fresh, path) != 0)
 		r = errno == ENOTEMPTY ? -EEXIST : -errno;
 	else if ((r = collector_spawn(path, fd, o)) < 0)
-		process_directory_remove(path);
+		process_remove_spool(path);
 	if (fresh && r < 0)
-		process_directory_remove(fresh);
+		process_remove_spool(fresh);
 	return r;
 }
 
@@ -402,7 +402,7 @@ bool share_is_over(const struct share *s, const struct job *job, const struct co
 	return over;
 }
 
-void share_tell(const struct share *s, const struct share_outcome *outcome)
+void share_publish(const struct share *s, const struct share_outcome *outcome)
 {
 	(void)!pwrite(s->collector_fd, outcome, sizeof(*outcome), 0);
 }

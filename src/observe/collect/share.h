@@ -83,6 +83,6 @@ bool share_is_over(const struct share *share, const struct job *job,
 		   const struct collector *collector, uint64_t began_ns, struct share_count *count);
 
 /* Collector: writes the outcome, as its last action. */
-void share_tell(const struct share *share, const struct share_outcome *outcome);
+void share_publish(const struct share *share, const struct share_outcome *outcome);
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "store/catalogue.h"
+#include "store/catalog.h"
 #include "trace/facts.h"
 
 #define CALLS_MAX 65536 /* activity.call has 16 bits */
@@ -88,7 +88,7 @@ static int attribute_put(struct catalogue *c, struct store *store, const char *l
 
 	if (!name)
 		return 0;
-	id = catalogue_attribute(store, layer, name, is_bytes ? "bytes" : field_type(field), err);
+	id = catalog_attribute(store, layer, name, is_bytes ? "bytes" : field_type(field), err);
 	if (id > 0)
 		map_put(&c->attributes, (uint64_t)id, c);
 	return id < 0 ? (int)id : 0;
@@ -98,11 +98,11 @@ static int call_put(struct catalogue *c, struct store *store, unsigned number, u
 		    struct err *err)
 {
 	const struct call_info *call = c->host->call(c->host->self, number);
-	int64_t id = catalogue_thing(store, THING_LAYER, 0, layer_name(layer), err);
+	int64_t id = catalog_thing(store, THING_LAYER, 0, layer_name(layer), err);
 	int r = 0;
 
 	if (id > 0)
-		id = catalogue_thing(store, THING_CALL, id, call->name, err);
+		id = catalog_thing(store, THING_CALL, id, call->name, err);
 	if (id < 0)
 		return (int)id;
 	c->calls++;
@@ -140,14 +140,14 @@ static bool device_has_media(const char *name)
 
 static int node_put(struct catalogue *c, struct store *store, struct err *err)
 {
-	int64_t node = catalogue_thing(store, THING_NODE, 0, c->node, err), id = 0;
+	int64_t node = catalog_thing(store, THING_NODE, 0, c->node, err), id = 0;
 	DIR *dir = node > 0 ? opendir(DEVICES) : NULL;
 	struct dirent *entry;
 
 	while (id >= 0 && dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] == '.' || !device_has_media(entry->d_name))
 			continue;
-		id = catalogue_thing(store, THING_DEVICE, node, entry->d_name, err);
+		id = catalog_thing(store, THING_DEVICE, node, entry->d_name, err);
 		c->devices++;
 	}
 	if (dir)
@@ -160,7 +160,7 @@ static int fact_put(struct catalogue *c, struct store *store, int32_t process, c
 {
 	if (!value || !*value)
 		return 0;
-	return catalogue_fact_set(store, c->host->run(c->host->self), process, key, value, err);
+	return catalog_fact_set(store, c->host->run(c->host->self), process, key, value, err);
 }
 
 /* Returns the job id of the batch system: the first of these variables that is set. */
@@ -269,7 +269,7 @@ static int put_end_facts(struct catalogue *c, struct store *store, struct err *e
 	if (r >= 0)
 		r = hints_put(c, store, err);
 	if (r >= 0)
-		r = catalogue_runs_keep(store, CATALOGUE_RUNS_KEPT, err);
+		r = catalog_keep_runs(store, CATALOGUE_RUNS_KEPT, err);
 	return r;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The catalogue: an asynchronous plug-in that registers in the store what a run used
- * (store/catalogue.h): the layers and calls, the attributes of their records, the node and its
+ * (store/catalog.h): the layers and calls, the attributes of their records, the node and its
  * block devices. It also stores facts of the run: the user, host and job, the processes, and the
  * hint sets of the opened files.
  *

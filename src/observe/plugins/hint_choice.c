@@ -330,7 +330,7 @@ int hint_choices_make(struct hint_choices *choices, const struct history_options
 	if (store)
 		r = outcomes_list(store, options->by_user ? user : NULL, known_add, &k, err);
 	if (store && r >= 0)
-		r = outcomes_opens(store, user, &made.opens, &made.explored, err);
+		r = outcomes_count_opens(store, user, &made.opens, &made.explored, err);
 	store_close(store);
 	if (r >= 0) {
 		knowledge_join(&k);

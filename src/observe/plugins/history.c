@@ -316,7 +316,7 @@ static int opening_credit(struct history *h, struct store *store, const struct o
 {
 	const char *user = h->host->user(h->host->self);
 	bool trial = is_trial(h, o);
-	int r = outcomes_opened(store, user, o->extension, 1, trial, err);
+	int r = outcomes_add_opens(store, user, o->extension, 1, trial, err);
 
 	h->openings++;
 	h->trials += trial;
@@ -328,7 +328,7 @@ static int opening_credit(struct history *h, struct store *store, const struct o
 		if (!(bytes > 0) || !(seconds > 0))
 			continue;
 		key.size_class = outcomes_size_class(bytes / (double)o->done[what].accesses);
-		r = outcomes_credit(store, &key, o->hints, bytes, seconds, err);
+		r = outcomes_add(store, &key, o->hints, bytes, seconds, err);
 		add_rate(h, what, o->hints, bytes, seconds);
 	}
 	return r;

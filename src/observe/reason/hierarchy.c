@@ -9,7 +9,7 @@
 #include "base/config.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "observe/reason/board.h"
+#include "observe/reason/health_files.h"
 
 #define HOLD_CYCLES 3
 
@@ -51,11 +51,11 @@ struct hierarchy {
 struct reasoner_settings hierarchy_settings(const struct config *config)
 {
 	struct reasoner_settings out = reasoner_defaults;
-	int64_t cycle_ns = (int64_t)config_number(config, SETTING_REASON_CYCLE);
+	int64_t cycle_ns = (int64_t)config_number(config, SETTING_HEALTH_INTERVAL);
 
-	out.observations = config_number(config, SETTING_REASON_CALLS);
-	out.slow_share = (double)config_number(config, SETTING_REASON_SLOW) / 100;
-	out.load_percent = (double)config_number(config, SETTING_REASON_LOAD);
+	out.observations = config_number(config, SETTING_HEALTH_MIN_CALLS);
+	out.slow_share = (double)config_number(config, SETTING_HEALTH_SLOW_PERCENT) / 100;
+	out.load_percent = (double)config_number(config, SETTING_HEALTH_BUSY_PERCENT);
 	if (out.hold_ns < HOLD_CYCLES * cycle_ns)
 		out.hold_ns = HOLD_CYCLES * cycle_ns;
 	return out;
@@ -224,9 +224,9 @@ static int exchange_reports(struct hierarchy *h, struct err *err)
 {
 	struct health_report *reports = NULL;
 	size_t count;
-	int ret = board_write(h->directory, h->node_report, err);
+	int ret = health_files_write(h->directory, h->node_report, err);
 
-	count = board_read(h->directory, &reports);
+	count = health_files_read(h->directory, &reports);
 	for (size_t i = 0; i < count; i++) {
 		/* Our own state is known already. */
 		if (strcmp(reports[i].id, h->node_report->id) != 0)

@@ -487,7 +487,7 @@ static void add_word(struct buf *text, const char *path)
 	size_t n = home ? strlen(home) : 0;
 	AUTO_BUF struct buf word = { 0 };
 
-	buf_word(&word, path);
+	buf_put_shell_word(&word, path);
 	if (n > 1 && strncmp(buf_text(&word), home, n) == 0 && buf_text(&word)[n] == '/')
 		buf_printf(text, "~%s", buf_text(&word) + n);
 	else

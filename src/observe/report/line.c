@@ -313,7 +313,7 @@ static void put_relations(struct buf *out, const struct trace_head *head, const 
 		if (known)
 			continue;
 		buf_putc(out, ' ');
-		line_id(out, i ? trace_owner(head, a->process, ids[i]) : a->process, ids[i]);
+		line_id(out, i ? trace_find_owner(head, a->process, ids[i]) : a->process, ids[i]);
 	}
 }
 
@@ -382,7 +382,7 @@ void line_csv_titles(struct buf *out)
 static void csv_text(struct buf *out, const char *text)
 {
 	buf_putc(out, ',');
-	buf_cell(out, text);
+	buf_put_csv_cell(out, text);
 }
 
 static void csv_number(struct buf *out, bool present, int64_t number)
@@ -398,7 +398,7 @@ static void csv_id(struct buf *out, const struct trace_head *head, const struct 
 {
 	buf_putc(out, ',');
 	if (id & ID_MASK)
-		line_id(out, trace_owner(head, a->process, id & ID_MASK), id & ID_MASK);
+		line_id(out, trace_find_owner(head, a->process, id & ID_MASK), id & ID_MASK);
 }
 
 void line_csv(struct buf *out, const struct trace_head *head, const struct activity *activity)
@@ -442,7 +442,7 @@ static void json_id(struct json *json, const char *key, const struct trace_head 
 
 	if (!(id & ID_MASK))
 		return;
-	line_id(&text, trace_owner(head, a->process, id & ID_MASK), id & ID_MASK);
+	line_id(&text, trace_find_owner(head, a->process, id & ID_MASK), id & ID_MASK);
 	json_text(json, key, buf_text(&text));
 }
 

@@ -64,7 +64,8 @@ struct call_ref traffic_start(const struct recent *started, const struct trace_h
 	const uint64_t ids[] = { completion->link & ID_MASK, completion->link2 & ID_MASK };
 
 	for (int i = 0; i < 2; i++) {
-		struct call_ref call = { trace_owner(head, completion->process, ids[i]), ids[i] };
+		struct call_ref call = { trace_find_owner(head, completion->process, ids[i]),
+					 ids[i] };
 
 		if (call.id && recent_find(started, call))
 			return call;

@@ -31,7 +31,8 @@ struct node *node_new(const struct node_options *o, struct err *err)
 	node->statistics = statistics;
 	node->recorder = recorder_new(o->host, 0, o->fact, o->arg);
 	node->period_ns = (int64_t)config_number(o->config, SETTING_STATS_PERIOD);
-	statistics_network_set(statistics, (double)config_number(o->config, SETTING_STATS_NETWORK));
+	statistics_network_set(statistics,
+			       (double)config_number(o->config, SETTING_STATS_LINK_SPEED));
 	statistics_listen(statistics, recorder_listen, node->recorder);
 	return node;
 }

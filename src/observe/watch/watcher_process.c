@@ -252,7 +252,7 @@ static void start_reasoners(struct work *work)
 	struct reasoner_settings rules = hierarchy_settings(o->config);
 	size_t count = plugin_host_count(work->plugins), used = 0;
 
-	work->cycle_ns = (int64_t)config_number(o->config, SETTING_REASON_CYCLE);
+	work->cycle_ns = (int64_t)config_number(o->config, SETTING_HEALTH_INTERVAL);
 	work->detectors = xcalloc(count + 1, sizeof(*work->detectors));
 	for (size_t i = 0; work->cycle_ns && i < count; i++) {
 		if (!plugin_host_is_detector(work->plugins, i))

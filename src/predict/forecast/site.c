@@ -197,7 +197,7 @@ int site_load(struct site *site, const char *name, struct err *err)
 	return r < 0 ? r : site_parse(site, path, buf_text(&text), text.len, err);
 }
 
-bool site_fits(const char *patterns, const char *name)
+bool site_name_matches(const char *patterns, const char *name)
 {
 	char pattern[SITE_TEXT];
 

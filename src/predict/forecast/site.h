@@ -51,7 +51,7 @@ int site_parse(struct site *site, const char *name, const char *text, size_t byt
 	       struct err *err);
 
 /* True if a name matches one of the comma-separated patterns; "" matches nothing. */
-bool site_fits(const char *patterns, const char *name);
+bool site_name_matches(const char *patterns, const char *name);
 
 /* The size class of a job: 0 is extra-large, 4 is extra-small. */
 size_t site_class(const struct site *site, double nodes);

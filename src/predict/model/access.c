@@ -37,7 +37,7 @@ static int check_strided(const struct access *access, struct err *err)
 	return 0;
 }
 
-bool settings_are_same(const struct settings *a, const struct settings *b)
+bool settings_equal(const struct settings *a, const struct settings *b)
 {
 	return a->aggregators == b->aggregators && a->node_aggregators == b->node_aggregators &&
 	       a->buffer_bytes == b->buffer_bytes && a->stripes == b->stripes &&
@@ -149,8 +149,8 @@ static int read_aggregators(struct settings *s, const struct machine *machine,
 	return r;
 }
 
-int settings_of(struct settings *settings, const struct machine *machine,
-		const struct access *access, const struct param_set *set, struct err *err)
+int settings_from_params(struct settings *settings, const struct machine *machine,
+			 const struct access *access, const struct param_set *set, struct err *err)
 {
 	const char *buffering =
 		find_value(set, access->is_read ? "romio_cb_read" : "romio_cb_write");
@@ -199,8 +199,8 @@ static int put_aggregators(const struct settings *s, const struct machine *machi
 	return r;
 }
 
-int settings_params(const struct settings *settings, const struct machine *machine,
-		    const struct access *access, struct param_set *set, struct err *err)
+int settings_to_params(const struct settings *settings, const struct machine *machine,
+		       const struct access *access, struct param_set *set, struct err *err)
 {
 	const char *buffering = access->is_read ? "romio_cb_read" : "romio_cb_write";
 	int r = put_aggregators(settings, machine, access, set, err);

@@ -46,7 +46,7 @@ struct settings {
 };
 
 /* True if all settings are equal. */
-bool settings_are_same(const struct settings *a, const struct settings *b);
+bool settings_equal(const struct settings *a, const struct settings *b);
 
 /*
  * Fails if there are no ranks, ranks do not fill the nodes, the block does not divide rank_bytes,
@@ -62,10 +62,10 @@ uint64_t access_extent(const struct access *access);
 bool access_interleaves(const struct access *access);
 
 /* Converts parameters to settings; parameters that are not in the set have the default. */
-int settings_of(struct settings *settings, const struct machine *machine,
-		const struct access *access, const struct param_set *set, struct err *err);
+int settings_from_params(struct settings *settings, const struct machine *machine,
+			 const struct access *access, const struct param_set *set, struct err *err);
 /* Adds the settings to the set; defaults (0) are omitted. */
-int settings_params(const struct settings *settings, const struct machine *machine,
-		    const struct access *access, struct param_set *set, struct err *err);
+int settings_to_params(const struct settings *settings, const struct machine *machine,
+		       const struct access *access, struct param_set *set, struct err *err);
 
 #endif

@@ -177,7 +177,7 @@ static uint64_t physical_memory(void)
 	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
 }
 
-int machine_here(struct machine *machine, const char *directory, struct err *err)
+int machine_detect(struct machine *machine, const char *directory, struct err *err)
 {
 	struct machine here = { .romio = ROMIO_GENERIC,
 				.node_aggregators = 1,

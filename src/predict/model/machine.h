@@ -64,7 +64,7 @@ int machine_read_text(struct machine *machine, const char *name, const char *tex
  * This computer, for files in the directory: one node that runs the generic code of MPICH 4. The
  * cache is the physical memory; it is 0 if the file system itself is in memory.
  */
-int machine_here(struct machine *machine, const char *directory, struct err *err);
+int machine_detect(struct machine *machine, const char *directory, struct err *err);
 
 /* The bytes that the caches between this many nodes and the disks hold together. */
 uint64_t machine_cache_bytes(const struct machine *machine, uint64_t nodes);

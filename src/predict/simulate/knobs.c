@@ -145,8 +145,8 @@ static double default_aggregators(const struct knobs *knobs, const struct worklo
 	return p->io_node_aggregators * fmax(p->io_nodes_min, ceil(nodes / p->io_node_nodes));
 }
 
-int knobs_of(struct knobs *knobs, const struct workload *workload, const struct platform *platform,
-	     const struct param_set *set, struct err *err)
+int knobs_from_params(struct knobs *knobs, const struct workload *workload,
+		      const struct platform *platform, const struct param_set *set, struct err *err)
 {
 	struct knobs k;
 

@@ -17,7 +17,8 @@ struct knobs {
 };
 
 /* -EINVAL: the model cannot use a value; err names the parameter. */
-int knobs_of(struct knobs *knobs, const struct workload *workload, const struct platform *platform,
-	     const struct param_set *set, struct err *err);
+int knobs_from_params(struct knobs *knobs, const struct workload *workload,
+		      const struct platform *platform, const struct param_set *set,
+		      struct err *err);
 
 #endif

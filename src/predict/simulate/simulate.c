@@ -61,7 +61,7 @@ int workload_simulate(const struct workload *workload, const struct platform *pl
 	int r;
 
 	scene_init(&scene, workload, platform);
-	r = knobs_of(&scene.knobs, workload, platform, set, err);
+	r = knobs_from_params(&scene.knobs, workload, platform, set, err);
 	if (r < 0)
 		return r;
 	if (platform->filesystem == FILESYSTEM_LUSTRE)

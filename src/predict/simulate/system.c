@@ -282,7 +282,7 @@ static void name_targets(struct chronicle *chronicle, const struct system *syste
 			char name[CHRONICLE_NAME];
 
 			snprintf(name, sizeof(name), "%.40s%zu", system->prefixes[i], k);
-			chronicle_target(chronicle, name);
+			chronicle_add_target(chronicle, name);
 		}
 }
 
@@ -360,7 +360,7 @@ static double value_or(double value, double otherwise)
 	return value > 0 ? value : otherwise;
 }
 
-static int check_request(const struct system *system, const struct system_wish *request,
+static int check_request(const struct system *system, const struct system_request *request,
 			 double seconds, const double *every_s, struct err *err)
 {
 	if (request->targets > system_targets(system))
@@ -375,7 +375,7 @@ static int check_request(const struct system *system, const struct system_wish *
 }
 
 int system_generate(struct generated *out, const struct system *system,
-		    const struct system_wish *request, struct err *err)
+		    const struct system_request *request, struct err *err)
 {
 	double seconds = DAY_S * value_or(request->days, system->days);
 	const double every_s[] = { value_or(request->probe_every_s, 30),

@@ -33,7 +33,7 @@ size_t system_targets(const struct system *system);
 
 #define SYSTEM_START_S 1520708288.0 /* seconds since 1970; time stamp of the paper's sample */
 
-struct system_wish {
+struct system_request {
 	double days;	/* 0: length of the paper's campaign */
 	size_t targets; /* the number of targets, from the first; 0: all */
 	uint64_t seed;
@@ -65,7 +65,7 @@ struct generated {
 
 /* Leaves generated untouched on failure. -EINVAL: the system cannot satisfy the request. */
 int system_generate(struct generated *generated, const struct system *system,
-		    const struct system_wish *request, struct err *err);
+		    const struct system_request *request, struct err *err);
 void generated_release(struct generated *generated);
 
 #endif

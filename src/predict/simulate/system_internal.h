@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "predict/simulate/system.h"
 
 #define SYSTEM_SIZES 4

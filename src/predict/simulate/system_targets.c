@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "learn/maths/exponential.h"
+#include "learn/math/exponential.h"
 #include "predict/simulate/system_internal.h"
 
 #define PRESSURE_MAX 3.0

@@ -45,7 +45,7 @@ static const struct workload kernels[] = {
 
 #define KERNELS (sizeof(kernels) / sizeof(kernels[0]))
 
-int workload_of(struct workload *workload, const char *kernel, uint64_t ranks, struct err *err)
+int workload_find(struct workload *workload, const char *kernel, uint64_t ranks, struct err *err)
 {
 	for (size_t i = 0; i < KERNELS; i++) {
 		if (strcmp(kernels[i].name, kernel) != 0)

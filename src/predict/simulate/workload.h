@@ -27,7 +27,7 @@ struct workload {
 };
 
 /* Finds the workload of a kernel by name. -ENOENT: unknown kernel; err lists the names. */
-int workload_of(struct workload *workload, const char *kernel, uint64_t ranks, struct err *err);
+int workload_find(struct workload *workload, const char *kernel, uint64_t ranks, struct err *err);
 uint64_t workload_bytes(const struct workload *workload); /* of all ranks */
 
 /* The space that the paper searched for this kernel on this platform. */

@@ -122,8 +122,8 @@ static int check_subject(const struct advice *advice, const struct subject *subj
 {
 	struct prediction prediction;
 	struct settings settings;
-	int r = settings_of(&settings, &advice->hybrid.machine, &subject->access, &subject->own,
-			    err);
+	int r = settings_from_params(&settings, &advice->hybrid.machine, &subject->access,
+				     &subject->own, err);
 
 	if (r < 0)
 		return r;
@@ -131,7 +131,7 @@ static int check_subject(const struct advice *advice, const struct subject *subj
 			      &prediction, err);
 }
 
-int advice_about(struct advice *advice, const struct access_profile *profile, struct err *err)
+int advice_set_profile(struct advice *advice, const struct access_profile *profile, struct err *err)
 {
 	struct err why = { 0 };
 
@@ -205,7 +205,7 @@ static double subject_seconds(const struct hybrid *hybrid, struct subject *subje
 	int r;
 
 	make_effective_set(subject, set, &here);
-	r = settings_of(&settings, &hybrid->machine, &subject->access, &here, NULL);
+	r = settings_from_params(&settings, &hybrid->machine, &subject->access, &here, NULL);
 	param_set_release(&here);
 	return r < 0 ? NAN : subject->calls * call_seconds(hybrid, subject, &settings);
 }

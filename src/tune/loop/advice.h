@@ -32,7 +32,8 @@ const char *advice_digest(const struct advice *advice);
  * Sets the accesses to predict, which are copied. Those that the model cannot predict are left out;
  * -ENODATA if none is left, and err says why.
  */
-int advice_about(struct advice *advice, const struct access_profile *profile, struct err *err);
+int advice_set_profile(struct advice *advice, const struct access_profile *profile,
+		       struct err *err);
 
 /* Says why accesses are left out; NULL: none are. */
 const char *advice_note(const struct advice *advice);

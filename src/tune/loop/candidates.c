@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/maths/vector.h"
+#include "learn/math/vector.h"
 
 void candidate_release(struct candidate *candidate)
 {

@@ -22,7 +22,7 @@ const char *cost_name(enum cost_kind kind)
 	return kinds[kind].name;
 }
 
-const char *cost_what(enum cost_kind kind)
+const char *cost_label(enum cost_kind kind)
 {
 	return kinds[kind].what;
 }

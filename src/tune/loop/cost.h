@@ -19,8 +19,8 @@ enum cost_kind {
 	COST_KINDS,
 };
 
-const char *cost_name(enum cost_kind kind); /* a word of COST_WORDS */
-const char *cost_what(enum cost_kind kind); /* label: "I/O", "run", "reading" or "writing" */
+const char *cost_name(enum cost_kind kind);  /* a word of COST_WORDS */
+const char *cost_label(enum cost_kind kind); /* label: "I/O", "run", "reading" or "writing" */
 
 /* Above 0; NAN if the run moved no data in that direction or took no time. */
 double cost_of(enum cost_kind kind, const struct trial *trial);

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "params/space.h"
 #include "tune/search/draw.h"
 #include "tune/search/surrogate.h"

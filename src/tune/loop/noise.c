@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "learn/maths/vector.h"
+#include "learn/math/vector.h"
 
 /* In standard deviations of the difference. A candidate at this limit is the best in one of three
  * cases, and then by less than the noise: further runs are better spent on other points. */

@@ -66,7 +66,7 @@ char *tuning_plan_command(const struct tuning_plan *plan)
 	for (size_t i = 0; plan->argv && plan->argv[i]; i++) {
 		if (i)
 			buf_putc(&out, ' ');
-		buf_word(&out, plan->argv[i]);
+		buf_put_shell_word(&out, plan->argv[i]);
 	}
 	buf_puts(&out, "");
 	return buf_take(&out);

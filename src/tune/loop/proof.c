@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/maths/vector.h"
+#include "learn/math/vector.h"
 
 #define TAIL 0.025 /* probability outside the interval on each side */
 

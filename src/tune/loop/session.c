@@ -48,7 +48,7 @@ static int open_command(struct tuning_session *session, struct err *err)
 	if (chdir(plan->directory) < 0)
 		return err_set(err, errno, "cannot enter the working directory %s: %s",
 			       plan->directory, strerror(errno));
-	identity_of(&session->identity, plan->argv, platform);
+	identity_init(&session->identity, plan->argv, platform);
 	/* A plan that is resumed has its fingerprint already. */
 	if (!plan->fingerprint)
 		plan->fingerprint = xstrdup(session->identity.fingerprint);
@@ -296,7 +296,7 @@ int tuning_session_write(const struct tuning_session *session, struct err *err)
 	if (!session->output)
 		return 0;
 	winner_set(session, &set);
-	r = forms_write(&set, session->output, err);
+	r = param_forms_write_all(&set, session->output, err);
 	param_set_release(&set);
 	return r;
 }

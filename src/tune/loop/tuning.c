@@ -45,7 +45,7 @@ static void fill_result(struct tuning *t)
 	if (t->advice)
 		result->note = advice_note(t->advice);
 	if (t->search)
-		result->asked = search_counted(t->search);
+		result->asked = search_get_counts(t->search);
 }
 
 int tuning_run(struct tuning *t, struct err *err)
@@ -152,7 +152,7 @@ static int keep_access_profile(struct tuning *t, struct err *err)
 		return 0;
 	if (t->runner->profile)
 		access_profile_copy(&t->plan.profile, t->runner->profile);
-	return advice_about(t->advice, &t->plan.profile, err);
+	return advice_set_profile(t->advice, &t->plan.profile, err);
 }
 
 static int start_study(struct tuning *t, struct store *store, const struct trial *trial,
@@ -227,7 +227,7 @@ int tuning_open(struct tuning **tuning, int64_t study, struct tuning_plan *plan,
 	int r = open_model(t, err);
 
 	if (r >= 0 && t->advice)
-		r = advice_about(t->advice, &t->plan.profile, err);
+		r = advice_set_profile(t->advice, &t->plan.profile, err);
 	if (r >= 0)
 		r = history_open(&t->history, store, study, err);
 	/* The runner would learn it from the first run, which is only replayed. */

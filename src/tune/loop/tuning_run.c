@@ -45,7 +45,8 @@ static double judge_trial(const struct tuning *t, const struct param_set *set, s
 	if (isnan(cost)) {
 		trial->state = TRIAL_UNSEEN;
 		free(trial->reason);
-		trial->reason = xprintf("no time of %s was measured", cost_what(t->plan.objective));
+		trial->reason =
+			xprintf("no time of %s was measured", cost_label(t->plan.objective));
 	} else if (t->check && set->count && *t->digest && *trial->digest &&
 		   strcmp(t->digest, trial->digest) != 0) {
 		trial->state = TRIAL_WRONG;

@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/maths/vector.h"
+#include "learn/math/vector.h"
 
 #define DRIFT_RUNS 3 /* of the baseline, to measure its new level */
 
@@ -185,8 +185,8 @@ int tuning_search(struct tuning *t, struct err *err)
 	bool drifts = !t->runner->ops->is_exact && t->plan.drift;
 	const struct search_prior *prior =
 		t->advice ? advice_prior(t->advice, &t->plan.space) : NULL;
-	int r = search_new_with(&t->search, t->plan.search, t->plan.settings, &t->plan.space, prior,
-				t->plan.seed, err);
+	int r = search_new_with_prior(&t->search, t->plan.search, t->plan.settings, &t->plan.space,
+				      prior, t->plan.seed, err);
 
 	if (r < 0)
 		return r;

@@ -61,7 +61,7 @@ static bool point_without(const struct space *space, const size_t *point, size_t
 	const struct space_dimension *d = &space->dimensions[dimension];
 	size_t count;
 
-	if (find_unset(d) == d->count || !space_counts(space, point, dimension) ||
+	if (find_unset(d) == d->count || !space_is_active(space, point, dimension) ||
 	    !d->values[point[dimension]])
 		return false;
 	memcpy(without, point, space->count * sizeof(*without));

@@ -68,7 +68,7 @@ static char *quote_arguments(const struct launch *launch)
 	for (size_t i = 1; i < launch->argc; i++) {
 		if (i > 1)
 			buf_putc(&text, ' ');
-		buf_word(&text, launch->argv[i]);
+		buf_put_shell_word(&text, launch->argv[i]);
 	}
 	return buf_take(&text);
 }
@@ -148,7 +148,7 @@ static uint32_t count_ranks(const struct launch *launch, const char *path)
 	return ranks;
 }
 
-void identity_of(struct identity *identity, char *const *argv, const char *platform)
+void identity_init(struct identity *identity, char *const *argv, const char *platform)
 {
 	struct launch launch;
 	char *path;

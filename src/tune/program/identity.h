@@ -36,7 +36,7 @@ struct identity {
  * argv as given to `sluice run`. Inside a launched rank the number of ranks is that of the job.
  * platform: name, or NULL, "" or "auto" to name it by the machine. Always succeeds.
  */
-void identity_of(struct identity *identity, char *const *argv, const char *platform);
+void identity_init(struct identity *identity, char *const *argv, const char *platform);
 void identity_release(struct identity *identity);
 
 /*

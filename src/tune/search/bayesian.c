@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/maths/library.h"
-#include "learn/maths/random.h"
+#include "learn/math/library.h"
+#include "learn/math/random.h"
 #include "params/space.h"
 #include "tune/search/draw.h"
 #include "tune/search/search.h"
@@ -297,7 +297,7 @@ static double expected_improvement(double best, double mean, double deviation)
 static void mark_values(const struct bayesian *bayesian, const size_t *point, bool *marks)
 {
 	for (size_t d = 0; d < bayesian->space->count; d++)
-		if (space_counts(bayesian->space, point, d))
+		if (space_is_active(bayesian->space, point, d))
 			marks[bayesian->firsts[d] + point[d]] = true;
 }
 
@@ -319,7 +319,7 @@ static bool has_new_value(const struct bayesian *bayesian, const size_t *point)
 {
 	for (size_t d = 0; d < bayesian->space->count; d++)
 		if (!bayesian->tried[bayesian->firsts[d] + point[d]] &&
-		    space_counts(bayesian->space, point, d))
+		    space_is_active(bayesian->space, point, d))
 			return true;
 	return false;
 }

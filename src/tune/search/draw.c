@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "params/space.h"
 
 /* Attempts to draw an allowed point. A space that allows fewer should be searched exhaustively. */
@@ -49,7 +49,7 @@ void draw_value(const struct space *space, struct random *random, bool near, siz
 static size_t find_changeable(const struct space *space, const size_t *point, size_t n)
 {
 	for (size_t d = 0; d < space->count; d++)
-		if (space->dimensions[d].count > 1 && space_counts(space, point, d) && n-- == 0)
+		if (space->dimensions[d].count > 1 && space_is_active(space, point, d) && n-- == 0)
 			return d;
 	return space->count;
 }

@@ -71,7 +71,7 @@ void encoding_row(const struct encoding *encoding, const size_t *point, double *
 	for (size_t d = 0; d < encoding->space->count; d++) {
 		const struct space_dimension *dimension = &encoding->space->dimensions[d];
 		double *at = row + encoding->first[d] * stride, place;
-		bool counts = space_counts(encoding->space, point, d);
+		bool counts = space_is_active(encoding->space, point, d);
 
 		if (!dimension->is_ordered) {
 			*at = counts ? (double)point[d] : (double)dimension->count;

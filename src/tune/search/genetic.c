@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "params/space.h"
 #include "tune/search/draw.h"
 #include "tune/search/search.h"

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "params/space.h"
 #include "tune/search/draw.h"
 #include "tune/search/search.h"
@@ -44,8 +44,8 @@ static size_t count_changes(const struct space *space, const size_t *point)
 	size_t changes = 0;
 
 	for (size_t d = 0; d < space->count; d++)
-		changes +=
-			point[d] != space->dimensions[d].initial && space_counts(space, point, d);
+		changes += point[d] != space->dimensions[d].initial &&
+			   space_is_active(space, point, d);
 	return changes;
 }
 

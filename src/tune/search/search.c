@@ -193,12 +193,12 @@ int search_check_settings(const char *name, const char *settings, struct err *er
 int search_new(struct search **out, const char *name, const char *settings,
 	       const struct space *space, uint64_t seed, struct err *err)
 {
-	return search_new_with(out, name, settings, space, NULL, seed, err);
+	return search_new_with_prior(out, name, settings, space, NULL, seed, err);
 }
 
-int search_new_with(struct search **out, const char *name, const char *settings,
-		    const struct space *space, const struct search_prior *prior, uint64_t seed,
-		    struct err *err)
+int search_new_with_prior(struct search **out, const char *name, const char *settings,
+			  const struct space *space, const struct search_prior *prior,
+			  uint64_t seed, struct err *err)
 {
 	const struct search_ops *ops = search_find(name);
 	double values[SEARCH_SETTINGS] = { 0 };
@@ -292,7 +292,7 @@ bool search_best(const struct search *search, size_t *point, double *cost)
 	return true;
 }
 
-struct search_counts search_counted(const struct search *search)
+struct search_counts search_get_counts(const struct search *search)
 {
 	return search->counts;
 }

@@ -79,9 +79,9 @@ int search_new(struct search **search, const char *name, const char *settings,
 	       const struct space *space, uint64_t seed, struct err *err);
 /* With a prior, which must outlive the search; may be NULL. Searches without takes_prior ignore it.
  */
-int search_new_with(struct search **search, const char *name, const char *settings,
-		    const struct space *space, const struct search_prior *prior, uint64_t seed,
-		    struct err *err);
+int search_new_with_prior(struct search **search, const char *name, const char *settings,
+			  const struct space *space, const struct search_prior *prior,
+			  uint64_t seed, struct err *err);
 void search_free(struct search *search);
 
 /* Tells the cost of a point that was not asked for. Call before the first ask. */
@@ -94,6 +94,6 @@ void search_tell(struct search *search, const size_t *point, double cost);
 
 /* The best point so far. False: no point was good. */
 bool search_best(const struct search *search, size_t *point, double *cost);
-struct search_counts search_counted(const struct search *search);
+struct search_counts search_get_counts(const struct search *search);
 
 #endif

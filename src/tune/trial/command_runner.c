@@ -441,7 +441,7 @@ int command_runner_open(struct trial_runner *runner, const struct command_runner
 		return err_set(err, -r, "%s", why.text);
 	}
 	build_argv(b);
-	identity_of(&b->identity, options->argv, options->platform);
+	identity_init(&b->identity, options->argv, options->platform);
 	*runner = (struct trial_runner){
 		.ops = &command_runner_ops,
 		.state = b,

@@ -60,7 +60,7 @@ static int simulation_run(void *runner, const struct param_set *set,
 
 	(void)err;
 	*trial = (struct trial){ 0 };
-	if (knobs_of(&knobs, &s->workload, s->platform, set, &told) < 0 ||
+	if (knobs_from_params(&knobs, &s->workload, s->platform, set, &told) < 0 ||
 	    workload_simulate(&s->workload, s->platform, set, &simulated, &told) < 0) {
 		trial->state = TRIAL_FAILED;
 		trial->reason = xstrdup(told.text);
@@ -119,7 +119,7 @@ int simulated_runner_open(struct trial_runner *runner, const char *platform, con
 {
 	struct simulation *s;
 	struct workload workload;
-	int r = workload_of(&workload, kernel, ranks, err);
+	int r = workload_find(&workload, kernel, ranks, err);
 
 	if (r < 0)
 		return r;

@@ -9,8 +9,8 @@
 #include "tune/trial/trial.h"
 
 /*
- * platform and kernel are names for platform_open() and workload_of(). ops->close() also frees the
- * texts that *runner points to.
+ * platform and kernel are names for platform_open() and workload_find(). ops->close() also frees
+ * the texts that *runner points to.
  */
 int simulated_runner_open(struct trial_runner *runner, const char *platform, const char *kernel,
 			  uint64_t ranks, struct err *err);

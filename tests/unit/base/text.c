@@ -19,12 +19,12 @@ static void text_is_escaped_for_csv_and_xml(void)
 {
 	AUTO_BUF struct buf b = { 0 };
 
-	buf_cell(&b, "plain");
-	buf_cell(&b, "a,b");
-	buf_cell(&b, "say \"no\"\n");
+	buf_put_csv_cell(&b, "plain");
+	buf_put_csv_cell(&b, "a,b");
+	buf_put_csv_cell(&b, "say \"no\"\n");
 	CHECK_TEXT(buf_text(&b), "plain\"a,b\"\"say \"\"no\"\"\n\"");
 	buf_clear(&b);
-	buf_xml(&b, "a<b & \"c\">\t.\xEF\xBB\xBF\xEF");
+	buf_put_xml(&b, "a<b & \"c\">\t.\xEF\xBB\xBF\xEF");
 	CHECK_TEXT(buf_text(&b), "a&lt;b &amp; &quot;c&quot;&gt; .&#xFEFF;\xEF");
 }
 
@@ -57,11 +57,11 @@ static void a_word_is_quoted_only_where_a_shell_needs_it(void)
 {
 	AUTO_BUF struct buf b = { 0 };
 
-	buf_word(&b, "plain-1.0/x=y,z");
+	buf_put_shell_word(&b, "plain-1.0/x=y,z");
 	buf_putc(&b, ' ');
-	buf_word(&b, "");
+	buf_put_shell_word(&b, "");
 	buf_putc(&b, ' ');
-	buf_word(&b, "it's $5");
+	buf_put_shell_word(&b, "it's $5");
 	CHECK_TEXT(buf_text(&b), "plain-1.0/x=y,z '' 'it'\\''s $5'");
 }
 

@@ -245,7 +245,7 @@ static void the_simulated_kernels_have_the_same_volumes(void)
 			struct dataset set;
 			struct err err = { 0 };
 
-			REQUIRE(workload_of(&workload, names[k], scales[i], &err) == 0);
+			REQUIRE(workload_find(&workload, names[k], scales[i], &err) == 0);
 			shape_dataset(&shape, 0, 0, &set);
 			CHECK_INT(workload_bytes(&workload), shape_bytes(&shape));
 			CHECK_INT(workload.rank_bytes, shape_rank_bytes(&shape, 0));

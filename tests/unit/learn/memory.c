@@ -16,8 +16,8 @@
 #include "base/mem.h"
 #include "check.h"
 #include "learn/learner.h"
-#include "learn/maths/library.h"
-#include "learn/maths/random.h"
+#include "learn/math/library.h"
+#include "learn/math/random.h"
 #include "learn/pipeline.h"
 
 /* Detection for gcc and for clang. */

@@ -69,8 +69,8 @@ static void ties_follow_and_conditions_deactivate(void)
 	struct space space;
 
 	sample(&space);
-	CHECK(space_counts(&space, point, 2));
-	CHECK(!space_counts(&space, point, 3));
+	CHECK(space_is_active(&space, point, 2));
+	CHECK(!space_is_active(&space, point, 3));
 	CHECK_TEXT(line_of(&space, point), "striping_factor=4 striping_unit=2097152 "
 					   "cb_buffer_size=2097152 romio_cb_write=disable");
 	space_settle(&space, point);
@@ -100,9 +100,9 @@ static void conditions_chain(void)
 	need(space_add(&space, "cb_nodes", LIST("", "2"), NULL, &err), &err);
 	need(space_when(&space, "romio_cb_write", "transfer", LIST(""), &err), &err);
 	need(space_when(&space, "cb_nodes", "romio_cb_write", LIST(""), &err), &err);
-	CHECK(!space_counts(&space, point, 2));
+	CHECK(!space_is_active(&space, point, 2));
 	point[0] = 0;
-	CHECK(space_counts(&space, point, 2));
+	CHECK(space_is_active(&space, point, 2));
 	space_release(&space);
 }
 
@@ -349,7 +349,7 @@ static void nothing_unsafe_is_suggested(void)
 				const struct space_dimension *d = &space.dimensions[i];
 
 				CHECK(d->tunable->safety <= TUNABLE_LAYOUT);
-				CHECK(tunable_listeners(d->tunable, &place));
+				CHECK(tunable_consumers(d->tunable, &place));
 				for (size_t k = 0; k < d->count; k++)
 					CHECK(!d->values[k] ||
 					      tunable_allow(d->tunable, d->values[k], &place,

@@ -148,16 +148,17 @@ static void consumers_depend_on_the_environment(void)
 	const struct tunable *striping = tunable_by_name("striping_factor");
 	const struct tunable *nodes = tunable_by_name("cb_nodes");
 
-	CHECK_INT(tunable_listeners(striping, &here), 0);
-	CHECK_INT(tunable_listeners(nodes, &here), EFFECT_ROMIO);
+	CHECK_INT(tunable_consumers(striping, &here), 0);
+	CHECK_INT(tunable_consumers(nodes, &here), TUNABLE_CONSUMER_ROMIO);
 	here.filesystem = FILESYSTEM_LUSTRE;
-	CHECK_INT(tunable_listeners(striping, &here), EFFECT_ROMIO_LUSTRE | EFFECT_LUSTRE);
+	CHECK_INT(tunable_consumers(striping, &here),
+		  TUNABLE_CONSUMER_ROMIO_LUSTRE | TUNABLE_CONSUMER_LUSTRE);
 	here.middleware = MIDDLEWARE_OMPIO;
-	CHECK_INT(tunable_listeners(striping, &here), EFFECT_LUSTRE);
-	CHECK_INT(tunable_listeners(nodes, &here), EFFECT_OMPIO);
-	CHECK_INT(tunable_listeners(tunable_by_name("cb_config_list"), &here), 0);
+	CHECK_INT(tunable_consumers(striping, &here), TUNABLE_CONSUMER_LUSTRE);
+	CHECK_INT(tunable_consumers(nodes, &here), TUNABLE_CONSUMER_OMPIO);
+	CHECK_INT(tunable_consumers(tunable_by_name("cb_config_list"), &here), 0);
 	here = (struct tunable_context){ 0 };
-	CHECK_INT(tunable_listeners(nodes, &here), EFFECT_ROMIO | EFFECT_OMPIO);
+	CHECK_INT(tunable_consumers(nodes, &here), TUNABLE_CONSUMER_ROMIO | TUNABLE_CONSUMER_OMPIO);
 }
 
 static void dangerous_values_are_refused_and_classes_need_permission(void)

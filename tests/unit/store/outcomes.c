@@ -41,7 +41,7 @@ static void mean_and_spread_of_rates_are_kept(void)
 	sample_make(&sample);
 	store = sample_open(&sample);
 	for (int i = 0; i < 8; i++)
-		CHECK_INT(outcomes_credit(store, &writes, "a=1", 8 * MIB * rates[i], 8, NULL), 0);
+		CHECK_INT(outcomes_add(store, &writes, "a=1", 8 * MIB * rates[i], 8, NULL), 0);
 	CHECK_INT(outcomes_list(store, NULL, keep, &found, NULL), 0);
 	CHECK_INT(found.rows, 1);
 	CHECK_TEXT(buf_text(&found.text), "write/ann/nc/10[a=1] ");
@@ -85,15 +85,15 @@ static void each_key_and_set_of_hints_has_its_own_row(void)
 
 	sample_make(&sample);
 	store = sample_open(&sample);
-	outcomes_credit(store, &writes, "a=1", 1, 1, NULL);
-	outcomes_credit(store, &writes, "", 1, 1, NULL);
+	outcomes_add(store, &writes, "a=1", 1, 1, NULL);
+	outcomes_add(store, &writes, "", 1, 1, NULL);
 	other.user = "bob";
-	outcomes_credit(store, &other, "", 1, 1, NULL);
+	outcomes_add(store, &other, "", 1, 1, NULL);
 	other.extension = "";
-	outcomes_credit(store, &other, "", 1, 1, NULL);
+	outcomes_add(store, &other, "", 1, 1, NULL);
 	other.operation = "read";
 	other.size_class = 3;
-	outcomes_credit(store, &other, "", 1, 1, NULL);
+	outcomes_add(store, &other, "", 1, 1, NULL);
 	CHECK_INT(outcomes_list(store, NULL, keep, &found, NULL), 0);
 	CHECK_TEXT(buf_text(&found.text), "read/bob//3[] write/ann/nc/10[] write/ann/nc/10[a=1] "
 					  "write/bob//10[] write/bob/nc/10[] ");
@@ -124,9 +124,9 @@ static void outcomes_without_bytes_or_time_are_refused(void)
 
 	sample_make(&sample);
 	store = sample_open(&sample);
-	CHECK(outcomes_credit(store, &writes, "", 0, 1, &err) < 0);
-	CHECK(outcomes_credit(store, &writes, "", 1, 0, &err) < 0);
-	CHECK(outcomes_credit(store, &writes, "", NAN, 1, &err) < 0);
+	CHECK(outcomes_add(store, &writes, "", 0, 1, &err) < 0);
+	CHECK(outcomes_add(store, &writes, "", 1, 0, &err) < 0);
+	CHECK(outcomes_add(store, &writes, "", NAN, 1, &err) < 0);
 	/* Invalid rows in the file are ignored. */
 	CHECK_INT(
 		store_run(store, NULL,
@@ -149,9 +149,9 @@ static void credit_often(const char *path, int times)
 	for (int i = 0; !err.code && i < times; i++) {
 		store_begin(store, &err);
 		if (!err.code)
-			outcomes_credit(store, &writes, "a=1", 1 + i % 2 * 2, 1, &err);
+			outcomes_add(store, &writes, "a=1", 1 + i % 2 * 2, 1, &err);
 		if (!err.code)
-			outcomes_opened(store, "ann", "nc", 2, 1, &err);
+			outcomes_add_opens(store, "ann", "nc", 2, 1, &err);
 		if (!err.code)
 			store_end(store, 1, &err);
 	}
@@ -188,10 +188,10 @@ static void concurrent_processes_lose_no_outcome(void)
 	CHECK_INT(found.outcome.count, PROCESSES * TIMES);
 	CHECK(fabs(found.outcome.rate - 2) < 1e-9);
 	CHECK_NEAR(found.outcome.spread, PROCESSES * TIMES, 1e-6);
-	CHECK_INT(outcomes_opens(store, "ann", &opens, &explored, NULL), 0);
+	CHECK_INT(outcomes_count_opens(store, "ann", &opens, &explored, NULL), 0);
 	CHECK_INT(opens, 2 * PROCESSES * TIMES);
 	CHECK_INT(explored, PROCESSES * TIMES);
-	CHECK_INT(outcomes_opens(store, "bob", &opens, &explored, NULL), 0);
+	CHECK_INT(outcomes_count_opens(store, "bob", &opens, &explored, NULL), 0);
 	CHECK_INT(opens, 0);
 	buf_release(&found.text);
 	store_close(store);

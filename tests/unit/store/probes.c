@@ -25,7 +25,7 @@ static void save(struct store *store, const char *system, const struct probe *ro
 
 	REQUIRE(probe_writer_open(&writer, store, system, NULL) == 0);
 	for (size_t i = 0; i < count; i++)
-		CHECK_INT(probe_writer_row(writer, &rows[i], NULL), 0);
+		CHECK_INT(probe_writer_add_row(writer, &rows[i], NULL), 0);
 	CHECK_INT(probe_writer_close(writer, true, NULL), 0);
 }
 
@@ -126,7 +126,7 @@ static void rows_that_are_not_committed_are_discarded(void)
 	sample_make(&sample);
 	store = sample_open(&sample);
 	REQUIRE(probe_writer_open(&writer, store, "here", NULL) == 0);
-	CHECK_INT(probe_writer_row(writer, &row, NULL), 0);
+	CHECK_INT(probe_writer_add_row(writer, &row, NULL), 0);
 	CHECK_INT(probe_writer_close(writer, false, NULL), 0);
 	CHECK_INT(probes_load(store, "here", 0, 9, size_stop, NULL, &err), -ENOENT);
 	CHECK(strstr(err.text, "\"here\""));
@@ -160,10 +160,10 @@ static void snapshots_without_jobs_are_loaded(void)
 	sample_make(&sample);
 	store = sample_open(&sample);
 	REQUIRE(probe_writer_open(&writer, store, "here", NULL) == 0);
-	CHECK_INT(probe_writer_jobs(writer, 300, jobs, 3, NULL), 0);
-	CHECK_INT(probe_writer_jobs(writer, 0, NULL, 0, NULL), 0);
-	CHECK_INT(probe_writer_jobs(writer, 600, jobs, 3, NULL), 0);
-	CHECK_INT(probe_writer_jobs(writer, 600, jobs, 1, NULL), 0);
+	CHECK_INT(probe_writer_add_jobs(writer, 300, jobs, 3, NULL), 0);
+	CHECK_INT(probe_writer_add_jobs(writer, 0, NULL, 0, NULL), 0);
+	CHECK_INT(probe_writer_add_jobs(writer, 600, jobs, 3, NULL), 0);
+	CHECK_INT(probe_writer_add_jobs(writer, 600, jobs, 1, NULL), 0);
 	CHECK_INT(probe_writer_close(writer, true, NULL), 0);
 	CHECK_INT(probes_load_jobs(store, "here", 0, 601, job_line, &lines, NULL), 0);
 	CHECK_TEXT(buf_text(&lines), "0 none\n"
@@ -192,7 +192,7 @@ static void node_values_are_loaded(void)
 	sample_make(&sample);
 	store = sample_open(&sample);
 	REQUIRE(probe_writer_open(&writer, store, "here", NULL) == 0);
-	CHECK_INT(probe_writer_node(writer, 30, values, NULL), 0);
+	CHECK_INT(probe_writer_add_node(writer, 30, values, NULL), 0);
 	CHECK_INT(probe_writer_close(writer, true, NULL), 0);
 	CHECK_INT(probes_load_nodes(store, "here", 0, 60, node_line, &lines, NULL), 0);
 	CHECK_TEXT(buf_text(&lines), "30 0.5 nan 1e+12\n");
@@ -227,8 +227,8 @@ static void save_systems(struct store *store)
 	save(store, "here", rows, 4);
 	save(store, "there", rows, 1);
 	REQUIRE(probe_writer_open(&writer, store, "here", NULL) == 0);
-	CHECK_INT(probe_writer_jobs(writer, 5, &job, 1, NULL), 0);
-	CHECK_INT(probe_writer_jobs(writer, 50, &job, 1, NULL), 0);
+	CHECK_INT(probe_writer_add_jobs(writer, 5, &job, 1, NULL), 0);
+	CHECK_INT(probe_writer_add_jobs(writer, 50, &job, 1, NULL), 0);
 	CHECK_INT(probe_writer_close(writer, true, NULL), 0);
 }
 

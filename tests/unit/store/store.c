@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "store/catalogue.h"
+#include "store/catalog.h"
 #include "store_sample.h"
 
 static void execute_sql(const char *path, const char *sql)
@@ -41,11 +41,11 @@ static void rows_are_there_after_reopening(void)
 	sample_make(&sample);
 	store = sample_open(&sample);
 	CHECK_TEXT(store_path(store), sample.path);
-	id = catalogue_thing(store, THING_NODE, 0, "n1", NULL);
+	id = catalog_thing(store, THING_NODE, 0, "n1", NULL);
 	CHECK(id > 0);
 	store_close(store);
 	store = sample_open(&sample);
-	CHECK_INT(catalogue_thing(store, THING_NODE, 0, "n1", NULL), id);
+	CHECK_INT(catalog_thing(store, THING_NODE, 0, "n1", NULL), id);
 	store_close(store);
 	sample_remove(&sample);
 }
@@ -67,9 +67,9 @@ static void a_rolled_back_row_is_gone(void)
 	sample_make(&sample);
 	store = sample_open(&sample);
 	CHECK_INT(store_begin(store, NULL), 0);
-	CHECK(catalogue_attribute(store, "POSIX", "x", "bytes", NULL) > 0);
+	CHECK(catalog_attribute(store, "POSIX", "x", "bytes", NULL) > 0);
 	CHECK_INT(store_end(store, 0, NULL), 0);
-	CHECK_INT(catalogue_attributes(store, count_attribute, &count, NULL), 0);
+	CHECK_INT(catalog_attributes(store, count_attribute, &count, NULL), 0);
 	CHECK_INT(count, 0);
 	store_close(store);
 	sample_remove(&sample);
@@ -138,7 +138,7 @@ static void damage_is_reported_with_advice(void)
 		REQUIRE(pwrite(fd, junk, sizeof(junk), at) == (ssize_t)sizeof(junk));
 	close(fd);
 	if (store_open(&store, sample.path, &err) >= 0)
-		CHECK(catalogue_thing(store, THING_NODE, 0, "n1", &err) < 0);
+		CHECK(catalog_thing(store, THING_NODE, 0, "n1", &err) < 0);
 	CHECK(strstr(err.text, sample.path) && strstr(err.text, "store.path"));
 	CHECK_INT(err.code, EBADMSG);
 	store_close(store);
@@ -171,8 +171,8 @@ static void use_read_only_store(const struct sample *sample)
 	struct err err = { 0 };
 
 	/* Known names can be registered again; new names are refused. */
-	CHECK(catalogue_thing(store, THING_NODE, 0, "n1", NULL) > 0);
-	CHECK_INT(catalogue_thing(store, THING_NODE, 0, "n2", &err), -EACCES);
+	CHECK(catalog_thing(store, THING_NODE, 0, "n1", NULL) > 0);
+	CHECK_INT(catalog_thing(store, THING_NODE, 0, "n2", &err), -EACCES);
 	CHECK(strstr(err.text, "writable"));
 	store_close(store);
 }
@@ -185,7 +185,7 @@ static void a_read_only_store_can_be_read(void)
 
 	sample_make(&sample);
 	store = sample_open(&sample);
-	CHECK(catalogue_thing(store, THING_NODE, 0, "n1", NULL) > 0);
+	CHECK(catalog_thing(store, THING_NODE, 0, "n1", NULL) > 0);
 	store_close(store);
 	folder = xprintf("%s/folder", sample.directory);
 	REQUIRE(chmod(sample.path, 0444) == 0 && chmod(folder, 0555) == 0 &&
@@ -209,7 +209,7 @@ static void fill_disk(const struct sample *sample)
 	memset(name, 'x', sizeof(name));
 	for (int i = 0; i < 5000 && id > 0; i++) {
 		snprintf(name + 500, 99, "%d", i);
-		id = catalogue_thing(store, THING_NODE, 0, name, &err);
+		id = catalog_thing(store, THING_NODE, 0, name, &err);
 	}
 	CHECK(id < 0);
 	CHECK(strstr(err.text, sample->path));
@@ -224,7 +224,7 @@ static void a_full_disk_is_reported_and_old_rows_stay(void)
 
 	sample_make(&sample);
 	store = sample_open(&sample);
-	id = catalogue_thing(store, THING_NODE, 0, "n1", NULL);
+	id = catalog_thing(store, THING_NODE, 0, "n1", NULL);
 	store_close(store);
 	REQUIRE(chmod(sample.path, 0666) == 0 && chmod(sample.directory, 0755) == 0 &&
 		chmod(check_directory(), 0755) == 0);
@@ -235,8 +235,8 @@ static void a_full_disk_is_reported_and_old_rows_stay(void)
 	}
 	CHECK_INT(run_unprivileged(fill_disk, &sample), 0);
 	store = sample_open(&sample);
-	CHECK_INT(catalogue_thing(store, THING_NODE, 0, "n1", NULL), id);
-	CHECK(catalogue_thing(store, THING_NODE, 0, "n2", NULL) > 0);
+	CHECK_INT(catalog_thing(store, THING_NODE, 0, "n1", NULL), id);
+	CHECK(catalog_thing(store, THING_NODE, 0, "n2", NULL) > 0);
 	store_close(store);
 	sample_remove(&sample);
 }

@@ -373,10 +373,10 @@ static void calls_before_a_fork_belong_to_the_ancestor(void)
 					    { .index = 2, .parent = 1, .first_thread = 9 } };
 	struct trace_head head = { .processes = processes, .process_count = 3 };
 
-	CHECK_INT(trace_owner(&head, 2, id_make(9, 1)), 2);
-	CHECK_INT(trace_owner(&head, 2, id_make(5, 1)), 1);
-	CHECK_INT(trace_owner(&head, 2, link_make(LINK_FILE, id_make(4, 7))), 0);
-	CHECK_INT(trace_owner(&head, 0, id_make(0, 7)), 0);
+	CHECK_INT(trace_find_owner(&head, 2, id_make(9, 1)), 2);
+	CHECK_INT(trace_find_owner(&head, 2, id_make(5, 1)), 1);
+	CHECK_INT(trace_find_owner(&head, 2, link_make(LINK_FILE, id_make(4, 7))), 0);
+	CHECK_INT(trace_find_owner(&head, 0, id_make(0, 7)), 0);
 }
 
 static bool reference_passes(const struct trace_head *head, const struct trace_filter *f,

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/maths/exponential.h"
+#include "learn/math/exponential.h"
 
 enum { TILE = 128 };
 

@@ -11,9 +11,9 @@
 #include "base/mem.h"
 #include "learn/learners/gaussian/gaussian.h"
 #include "learn/learners/gaussian/gaussian_internal.h"
-#include "learn/maths/library.h"
-#include "learn/maths/minimise.h"
-#include "learn/maths/random.h"
+#include "learn/math/library.h"
+#include "learn/math/minimize.h"
+#include "learn/math/random.h"
 
 enum { ROUGH_POINTS = 256 };
 

@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "learn/learners/gaussian/gaussian_internal.h"
 #include "learn/learners/gaussian/repeats.h"
-#include "learn/maths/library.h"
-#include "learn/maths/random.h"
+#include "learn/math/library.h"
+#include "learn/math/random.h"
 
 static const double jitter_most = 1e-2;
 static const double log_2pi = 1.8378770664093454836;

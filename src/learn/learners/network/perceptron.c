@@ -18,8 +18,8 @@
 #include "learn/file/blob.h"
 #include "learn/learner.h"
 #include "learn/learners/network/network.h"
-#include "learn/maths/minimise.h"
-#include "learn/maths/random.h"
+#include "learn/math/minimize.h"
+#include "learn/math/random.h"
 
 extern const struct learner_ops learner_perceptron;
 

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "learn/learner.h"
-#include "learn/maths/vector.h"
+#include "learn/math/vector.h"
 
 /* The midpoint of two values, or the lower one if no number lies between. */
 static double midpoint(double low, double high)

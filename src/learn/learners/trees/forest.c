@@ -17,7 +17,7 @@
 #include "base/parallel.h"
 #include "learn/file/blob.h"
 #include "learn/learners/trees/trees.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 extern const struct learner_ops learner_forest;
 

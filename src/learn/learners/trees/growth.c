@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "learn/learner.h"
 #include "learn/learners/trees/ranks.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 /* An array of this number of nodes is handed over instead of copied. */
 enum { NODES_MANY = 8192 };

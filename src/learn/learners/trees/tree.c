@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "learn/file/blob.h"
 #include "learn/learners/trees/trees.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 extern const struct learner_ops learner_tree;
 

@@ -57,7 +57,7 @@ static size_t find_target(struct reading *reading, const char *name)
 	size_t target = reading->guess;
 
 	if (target >= chronicle->target_count || strcmp(chronicle->targets[target], name) != 0)
-		target = chronicle_target(reading->chronicle, name);
+		target = chronicle_add_target(reading->chronicle, name);
 	reading->guess = target + 1 < chronicle->target_count ? target + 1 : 0;
 	return target;
 }
@@ -74,7 +74,8 @@ static int add_rows(struct reading *reading, struct err *err)
 				       "files with other sizes under another --system",
 				       AT(reading), CHRONICLE_SIZES);
 	for (size_t i = 0; i < reading->table.size_count; i++)
-		number[i] = (size_t)chronicle_size(reading->chronicle, reading->table.sizes[i]);
+		number[i] =
+			(size_t)chronicle_find_size(reading->chronicle, reading->table.sizes[i]);
 	for (size_t i = 0; i < reading->table.row_count; i++) {
 		const struct blocks_row *row = &reading->table.rows[i];
 		size_t target = find_target(reading, row->target);

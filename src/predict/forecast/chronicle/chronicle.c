@@ -44,7 +44,7 @@ void chronicle_release(struct chronicle *chronicle)
 	*chronicle = (struct chronicle){ 0 };
 }
 
-int chronicle_find(const struct chronicle *chronicle, const char *target)
+int chronicle_find_target(const struct chronicle *chronicle, const char *target)
 {
 	for (size_t i = 0; i < chronicle->target_count; i++)
 		if (strcmp(chronicle->targets[i], target) == 0)
@@ -52,9 +52,9 @@ int chronicle_find(const struct chronicle *chronicle, const char *target)
 	return -ENOENT;
 }
 
-size_t chronicle_target(struct chronicle *chronicle, const char *name)
+size_t chronicle_add_target(struct chronicle *chronicle, const char *name)
 {
-	int found = chronicle_find(chronicle, name);
+	int found = chronicle_find_target(chronicle, name);
 	size_t target = chronicle->target_count;
 
 	if (found >= 0)
@@ -70,7 +70,7 @@ size_t chronicle_target(struct chronicle *chronicle, const char *name)
 	return target;
 }
 
-int chronicle_size(const struct chronicle *chronicle, uint64_t bytes)
+int chronicle_find_size(const struct chronicle *chronicle, uint64_t bytes)
 {
 	for (size_t i = 0; i < chronicle->size_count; i++)
 		if (chronicle->sizes[i] == bytes)

@@ -104,11 +104,11 @@ void chronicle_init(struct chronicle *chronicle, const char *system, const uint6
 void chronicle_release(struct chronicle *chronicle);
 
 /* Returns the index of a target. A new name is appended. */
-size_t chronicle_target(struct chronicle *chronicle, const char *name);
+size_t chronicle_add_target(struct chronicle *chronicle, const char *name);
 /* Returns the index of a target, or -ENOENT. */
-int chronicle_find(const struct chronicle *chronicle, const char *target);
+int chronicle_find_target(const struct chronicle *chronicle, const char *target);
 /* Returns the index of a size, or -ENOENT. */
-int chronicle_size(const struct chronicle *chronicle, uint64_t bytes);
+int chronicle_find_size(const struct chronicle *chronicle, uint64_t bytes);
 /* The same, but inserts a new size in ascending order. -E2BIG: there are CHRONICLE_SIZES. */
 int chronicle_add_size(struct chronicle *chronicle, uint64_t bytes);
 

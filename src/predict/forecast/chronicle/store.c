@@ -24,7 +24,7 @@ struct loading {
 
 static int add_target(void *arg, const char *target)
 {
-	chronicle_target(&((struct loading *)arg)->chronicle, target);
+	chronicle_add_target(&((struct loading *)arg)->chronicle, target);
 	return 0;
 }
 
@@ -32,7 +32,7 @@ static int add_target(void *arg, const char *target)
 static int add_row(void *arg, const struct probe *row)
 {
 	struct chronicle *chronicle = &((struct loading *)arg)->chronicle;
-	int size = chronicle_size(chronicle, row->bytes);
+	int size = chronicle_find_size(chronicle, row->bytes);
 	unsigned outcome = (unsigned)row->outcome & SAMPLE_OUTCOME_MASK,
 		 method = (unsigned)row->outcome >> SAMPLE_METHOD_SHIFT;
 
@@ -167,13 +167,13 @@ static int save_series(struct saving *saving, size_t target, size_t size, double
 	int r = 0;
 
 	for (; r >= 0 && *next < series->count && series->time_s[*next] == time_s; ++*next)
-		r = probe_writer_row(saving->writer,
-				     &(struct probe){ .target = chronicle->targets[target],
-						      .time_s = time_s,
-						      .bytes = chronicle->sizes[size],
-						      .seconds = series->seconds[*next],
-						      .outcome = series->outcome[*next] },
-				     err);
+		r = probe_writer_add_row(saving->writer,
+					 &(struct probe){ .target = chronicle->targets[target],
+							  .time_s = time_s,
+							  .bytes = chronicle->sizes[size],
+							  .seconds = series->seconds[*next],
+							  .outcome = series->outcome[*next] },
+					 err);
 	return r;
 }
 
@@ -203,7 +203,7 @@ static int save_snapshot(struct saving *saving, const struct jobs *jobs, struct 
 			job->allocated_s
 		};
 	}
-	return probe_writer_jobs(saving->writer, jobs->time_s, rows, jobs->count, err);
+	return probe_writer_add_jobs(saving->writer, jobs->time_s, rows, jobs->count, err);
 }
 
 static int save_snapshots_and_nodes(struct saving *saving, double from_s, struct err *err)
@@ -221,7 +221,7 @@ static int save_snapshots_and_nodes(struct saving *saving, double from_s, struct
 		const struct node_state *node = &chronicle->nodes[i];
 
 		if (node->time_s >= from_s && node->time_s < saving->to_s)
-			r = probe_writer_node(saving->writer, node->time_s, node->values, err);
+			r = probe_writer_add_node(saving->writer, node->time_s, node->values, err);
 	}
 	return r;
 }

@@ -256,8 +256,8 @@ int jobs_run_command(struct buf *text, const char *command, double timeout_s, si
 	return run_command(text, command, timeout_s, max_bytes, false, err);
 }
 
-int jobs_ask(struct jobs *jobs, const struct jobs_reader *reader, const char *command,
-	     double timeout_s, const uint8_t key[OWNER_KEY_BYTES], struct err *err)
+int jobs_query(struct jobs *jobs, const struct jobs_reader *reader, const char *command,
+	       double timeout_s, const uint8_t key[OWNER_KEY_BYTES], struct err *err)
 {
 	AUTO_BUF struct buf text = { 0 };
 	double before_s = jobs->time_s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Runs a command of the scheduler and captures its output, for jobs_ask() and for job submission.
+ * Runs a command of the scheduler and captures its output, for jobs_query() and for job submission.
  */
 #ifndef SLUICE_PREDICT_FORECAST_JOBS_ASK_H
 #define SLUICE_PREDICT_FORECAST_JOBS_ASK_H

@@ -21,10 +21,10 @@ static void append_arguments(const struct batch_job *job, struct buf *command)
 {
 	for (size_t i = 0; job->options && job->options[i]; i++) {
 		buf_putc(command, ' ');
-		buf_word(command, job->options[i]);
+		buf_put_shell_word(command, job->options[i]);
 	}
 	buf_putc(command, ' ');
-	buf_word(command, job->script);
+	buf_put_shell_word(command, job->script);
 }
 
 /* Copies the first word of a line if it can be an id, which starts with a digit; else "". */
@@ -207,6 +207,6 @@ int batch_cancel(const struct batch_system *system, const char *id, struct err *
 	AUTO_BUF struct buf command = { 0 }, printed = { 0 };
 
 	buf_printf(&command, "%s ", system->cancel);
-	buf_word(&command, id);
+	buf_put_shell_word(&command, id);
 	return jobs_run_command(&printed, buf_text(&command), BATCH_TIMEOUT_S, JOBS_ASK_BYTES, err);
 }

@@ -63,7 +63,7 @@ const struct jobs_reader *jobs_reader_detect(void);
  * fails, err contains the first line of its stderr.
  */
 #define JOBS_ASK_BYTES (64u << 20)
-int jobs_ask(struct jobs *jobs, const struct jobs_reader *reader, const char *command,
-	     double timeout_s, const uint8_t key[OWNER_KEY_BYTES], struct err *err);
+int jobs_query(struct jobs *jobs, const struct jobs_reader *reader, const char *command,
+	       double timeout_s, const uint8_t key[OWNER_KEY_BYTES], struct err *err);
 
 #endif

@@ -216,7 +216,7 @@ static int create_key_file(const char *path, struct err *err)
 	return r < 0 ? err_set(err, -r, "cannot create %s: %s", path, strerror(-r)) : 0;
 }
 
-int owner_key(uint8_t key[OWNER_KEY_BYTES], const char *path, struct err *err)
+int owner_key_load(uint8_t key[OWNER_KEY_BYTES], const char *path, struct err *err)
 {
 	int r;
 

@@ -37,6 +37,6 @@ char *owner_hide_in(const char *text, const char *owner, const uint8_t key[OWNER
  * directory with a random key; concurrent callers get the same key. Returns -EACCES, and no key, if
  * other users can read the file.
  */
-int owner_key(uint8_t key[OWNER_KEY_BYTES], const char *path, struct err *err);
+int owner_key_load(uint8_t key[OWNER_KEY_BYTES], const char *path, struct err *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/judge/metrics.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 #define DEFAULT_BUSY_FROM 0.5
 #define LATE_QUANTILE 0.95
@@ -34,7 +34,7 @@ bool placement_is_busy(const struct placement_target *target, const struct place
 	       (limits && limits->busy_from > 0 ? limits->busy_from : DEFAULT_BUSY_FROM);
 }
 
-double placement_expects(const struct placement_target *target)
+double placement_expected_s(const struct placement_target *target)
 {
 	return target->busy * target->busy_s + (1 - target->busy) * target->idle_s;
 }
@@ -207,7 +207,7 @@ static void apply_rule(enum placement_rule rule, const struct placement_target *
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		weights[i] = rule == PLACEMENT_EXPECTED ? 1 / placement_expects(&targets[i]) : 1;
+		weights[i] = rule == PLACEMENT_EXPECTED ? 1 / placement_expected_s(&targets[i]) : 1;
 	if (rule == PLACEMENT_CLASSES)
 		weigh_classes(targets, n, limits, weights);
 	placement_fill(weights, n, limits, shares);
@@ -294,8 +294,8 @@ void placement_bytes(const double *shares, size_t count, uint64_t total, uint64_
 	}
 }
 
-void placement_judge(const double *shares, const bool *busy, const double *seconds, size_t count,
-		     double feedback, struct placement_result *result)
+void placement_evaluate(const double *shares, const bool *busy, const double *seconds, size_t count,
+			double feedback, struct placement_result *result)
 {
 	AUTO_FREE double *finish = xcalloc(count + 1, sizeof(*finish));
 	double sum[2] = { 0 }, slowest = 0, slower = 0;
@@ -328,7 +328,7 @@ static double draw_seconds(const struct placement_target *target, struct random 
 	return mean * exp(sqrt(variance) * random_normal(random) - variance / 2);
 }
 
-void placement_foresee(const double *shares, const struct placement_target *targets, size_t count,
+void placement_predict(const double *shares, const struct placement_target *targets, size_t count,
 		       const struct placement_limits *limits, struct placement_result *result)
 {
 	AUTO_FREE struct placement_target *known = xcalloc(count + 1, sizeof(*known));
@@ -346,7 +346,7 @@ void placement_foresee(const double *shares, const struct placement_target *targ
 
 		for (size_t i = 0; i < count; i++)
 			seconds[i] = draw_seconds(&known[i], &random);
-		placement_judge(shares, groups, seconds, count, 0, &step);
+		placement_evaluate(shares, groups, seconds, count, 0, &step);
 		sum.slower_group += step.slower_group / PREDICTION_DRAWS;
 		sum.late += step.late / PREDICTION_DRAWS;
 		sum.slowest += step.slowest / PREDICTION_DRAWS;

@@ -51,7 +51,7 @@ bool placement_is_busy(const struct placement_target *target,
 		       const struct placement_limits *limits);
 
 /* The expected seconds per unit of a target over both states. */
-double placement_expects(const struct placement_target *target);
+double placement_expected_s(const struct placement_target *target);
 
 /*
  * Computes the shares. Targets that are not allowed get 0. Returns -EINVAL if no target is allowed
@@ -107,14 +107,14 @@ static inline double placement_metric(const struct placement_result *result, siz
  * is one unit per target. busy[] defines the groups. With feedback (WAN-L-8), a target that gets
  * v > 1 times the equal share is slower by v ^ feedback; 0: no feedback, as in the paper.
  */
-void placement_judge(const double *shares, const bool *busy, const double *seconds, size_t count,
-		     double feedback, struct placement_result *result);
+void placement_evaluate(const double *shares, const bool *busy, const double *seconds, size_t count,
+			double feedback, struct placement_result *result);
 
 /*
  * Predicts the result of shares: the mean over times drawn from the forecasts with a fixed seed.
  * Unknown targets count as the mean of the others.
  */
-void placement_foresee(const double *shares, const struct placement_target *targets, size_t count,
+void placement_predict(const double *shares, const struct placement_target *targets, size_t count,
 		       const struct placement_limits *limits, struct placement_result *result);
 
 #endif

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 enum {
 	SCENARIOS = 64, /* draws of the times of all targets */
@@ -133,7 +133,7 @@ static void find_bases(const struct placement_target *targets, const struct view
 		       const struct normal *normal, double *bases)
 {
 	for (size_t i = 0; i < n; i++) {
-		bases[i] = log(placement_expects(&targets[i]));
+		bases[i] = log(placement_expected_s(&targets[i]));
 		bases[n + i] = find_quantile_log(normal, &views[i], LATE_CHANCE);
 		bases[2 * n + i] =
 			find_quantile_log(normal, &views[i], fmin(1 / (double)n, MAX_TAIL_CHANCE));

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "learn/judge/metrics.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 const char *const steps_sources[STEPS_SOURCES] = { "forecast", "true states", "drawn labels",
 						   "random labels", "measured times" };
@@ -158,8 +158,8 @@ static void simulate_step(const struct run *run, size_t variant, size_t deal, si
 	for (size_t f = 0; f < run->feedback_count; f++) {
 		struct outcome *outcome = get_outcome(run, variant, deal, f, point);
 
-		placement_judge(shares, groups, seconds, n, run->feedbacks[f], &outcome->placed);
-		placement_judge(equal, groups, seconds, n, run->feedbacks[f], &outcome->equal);
+		placement_evaluate(shares, groups, seconds, n, run->feedbacks[f], &outcome->placed);
+		placement_evaluate(equal, groups, seconds, n, run->feedbacks[f], &outcome->equal);
 	}
 }
 

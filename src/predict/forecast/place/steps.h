@@ -71,7 +71,8 @@ double steps_accuracy(const struct steps *steps, const bool *states);
 struct steps_plan {
 	size_t points, repetitions; /* 0: 100 each, as in the paper */
 	struct placement_limits limits;
-	double feedbacks[STEPS_FEEDBACKS]; /* exponents for placement_judge(); { 0 } in the paper */
+	double feedbacks[STEPS_FEEDBACKS]; /* exponents for placement_evaluate(); { 0 } in the paper
+					    */
 	size_t feedback_count;		   /* 0: one feedback of 0 */
 	uint64_t seed;
 	unsigned threads;

@@ -88,8 +88,8 @@ static void make_forecast(const struct gathering *g, size_t target, double time_
 		*out = (struct placement_target){ .busy = NAN, .idle_s = NAN, .is_allowed = true };
 		return;
 	}
-	forecaster_answer(g->origin->forecaster, features, (size_t)g->models[target],
-			  (size_t)g->model_size, time_s - features->plan.horizon_s, &forecast);
+	forecaster_predict_at(g->origin->forecaster, features, (size_t)g->models[target],
+			      (size_t)g->model_size, time_s - features->plan.horizon_s, &forecast);
 	*out = steps_target(&forecast);
 }
 
@@ -130,8 +130,8 @@ static int find_indices(struct gathering *g, struct err *err)
 {
 	const struct forecaster *forecaster = g->origin->forecaster;
 
-	g->size = chronicle_size(g->chronicle, g->origin->bytes);
-	g->model_size = forecaster_size(forecaster, g->origin->bytes);
+	g->size = chronicle_find_size(g->chronicle, g->origin->bytes);
+	g->model_size = forecaster_find_size(forecaster, g->origin->bytes);
 	if (g->size < 0 || g->model_size < 0 || !g->chronicle->target_count)
 		return err_set(err, ENODATA, "writes of %llu bytes were not %s",
 			       (unsigned long long)g->origin->bytes,

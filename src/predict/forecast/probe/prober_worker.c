@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "predict/forecast/probe/prober_plan.h"
 #include "predict/forecast/probe/targets.h"
 

@@ -210,5 +210,5 @@ int forecast_owner_key(uint8_t key[OWNER_KEY_BYTES], const char *store_path, str
 {
 	AUTO_FREE char *path = xprintf("%s.owners", store_path);
 
-	return owner_key(key, path, err);
+	return owner_key_load(key, path, err);
 }

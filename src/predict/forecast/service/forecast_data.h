@@ -29,9 +29,9 @@ struct forecast_query {
 	const char *site; /* name or path; "": defaults. NULL: the simulated system's own site */
 	const char *const *files;
 	size_t file_count;
-	const char *simulated;	 /* name or path of a system description */
-	struct system_wish wish; /* for simulated systems */
-	double from_s, to_s;	 /* from_s <= time < to_s; applies to the store only */
+	const char *simulated;	    /* name or path of a system description */
+	struct system_request wish; /* for simulated systems */
+	double from_s, to_s;	    /* from_s <= time < to_s; applies to the store only */
 	void (*on_warning)(void *arg, const char *text); /* optional */
 	void *arg;
 };

@@ -61,8 +61,8 @@ static void run_query(struct probing *probing, int error_pipe)
 {
 	struct jobs jobs = { 0 };
 	struct err err = { 0 };
-	int r = jobs_ask(&jobs, probing->jobs.reader, probing->options.site->jobs_command,
-			 QUERY_TIMEOUT_S, probing->jobs.key, &err);
+	int r = jobs_query(&jobs, probing->jobs.reader, probing->options.site->jobs_command,
+			   QUERY_TIMEOUT_S, probing->jobs.key, &err);
 
 	if (r >= 0)
 		r = save_snapshot(probing, &jobs, &err);

@@ -70,7 +70,7 @@ void probing_rows_add(struct probing *probing, const struct prober_sample *sampl
 	const char *name = probing->targets.rows[sample->target].name;
 	struct probing_times *times = &probing->times[sample->target];
 
-	chronicle_add(&probing->rows, chronicle_target(&probing->rows, name), sample->size,
+	chronicle_add(&probing->rows, chronicle_add_target(&probing->rows, name), sample->size,
 		      seconds_from_ns(sample->round_ns), sample->seconds, sample->outcome,
 		      sample->method);
 	add_node_state(probing, sample->round_ns);
@@ -183,7 +183,7 @@ void probing_rows_count_today(struct probing *probing)
 	    chronicle_load(&day, store, options->system, today_s, INFINITY, NULL) >= 0)
 		for (size_t i = 0; i < prober->count; i++) {
 			size_t number = prober->number[i];
-			int known = chronicle_find(&day, probing->targets.rows[number].name);
+			int known = chronicle_find_target(&day, probing->targets.rows[number].name);
 
 			if (known >= 0)
 				prober_ledger_spend(&prober->ledger, now_ns, i,

@@ -48,8 +48,8 @@ void features_status(const struct jobs *jobs, const struct site *site,
 	for (size_t i = 0; i < jobs->count; i++) {
 		const struct job *job = &jobs->rows[i];
 
-		status[STATUS_BATCH] += site_fits(site->batch, job->queue);
-		status[STATUS_DEBUG] += site_fits(site->debug, job->queue);
+		status[STATUS_BATCH] += site_name_matches(site->batch, job->queue);
+		status[STATUS_DEBUG] += site_name_matches(site->debug, job->queue);
 		status[STATUS_XL + site_class(site, zero_if_unknown(job->nodes))]++;
 		status[find_age_class(job)]++;
 		status[STATUS_VIRTUAL] += zero_if_unknown(job->virtual_bytes);

@@ -348,7 +348,7 @@ int forecaster_find_target(const struct forecaster *forecaster, const char *targ
 	return -ENOENT;
 }
 
-int forecaster_size(const struct forecaster *forecaster, uint64_t bytes)
+int forecaster_find_size(const struct forecaster *forecaster, uint64_t bytes)
 {
 	for (size_t i = 0; i < forecaster->size_count; i++)
 		if (forecaster->sizes[i] == bytes)
@@ -364,8 +364,8 @@ static double component_mean(const struct mixture *mixture, size_t k, double *de
 	return mean;
 }
 
-void forecaster_ask(const struct forecaster *forecaster, size_t target, size_t size,
-		    const double *row, struct forecast *forecast)
+void forecaster_predict(const struct forecaster *forecaster, size_t target, size_t size,
+			const double *row, struct forecast *forecast)
 {
 	const struct forecaster_model *model = forecaster_model(forecaster, target, size);
 	const struct mixture *mixture = states_mixture(&forecaster->states, target, size);
@@ -390,12 +390,12 @@ void forecaster_ask(const struct forecaster *forecaster, size_t target, size_t s
 		forecast->busy * forecast->busy_s + (1 - forecast->busy) * forecast->idle_s;
 }
 
-double forecaster_answer(const struct forecaster *forecaster, const struct features *features,
-			 size_t target, size_t size, double time_s, struct forecast *forecast)
+double forecaster_predict_at(const struct forecaster *forecaster, const struct features *features,
+			     size_t target, size_t size, double time_s, struct forecast *forecast)
 {
 	const struct chronicle *chronicle = features->chronicle;
-	int known = chronicle_find(chronicle, forecaster->targets[target]);
-	int known_size = chronicle_size(chronicle, forecaster->sizes[size]);
+	int known = chronicle_find_target(chronicle, forecaster->targets[target]);
+	int known_size = chronicle_find_size(chronicle, forecaster->sizes[size]);
 	const struct chronicle_series *probes =
 		known < 0 ? NULL : chronicle_series(chronicle, (size_t)known, 0);
 	size_t until = probes ? chronicle_count_until(probes, time_s) : 0;
@@ -408,6 +408,6 @@ double forecaster_answer(const struct forecaster *forecaster, const struct featu
 	if (has_row)
 		features_at(features, (size_t)known, known_size < 0 ? 0 : (size_t)known_size,
 			    time_s, row);
-	forecaster_ask(forecaster, target, size, has_row ? row : NULL, forecast);
+	forecaster_predict(forecaster, target, size, has_row ? row : NULL, forecast);
 	return age;
 }

@@ -109,14 +109,14 @@ static inline const struct forecaster_model *forecaster_model(const struct forec
 
 /* The index of a target or size, or -ENOENT. */
 int forecaster_find_target(const struct forecaster *forecaster, const char *target);
-int forecaster_size(const struct forecaster *forecaster, uint64_t bytes);
+int forecaster_find_size(const struct forecaster *forecaster, uint64_t bytes);
 
 /*
  * Makes the forecast for a row of features_at() with the forecaster's plan. If row is NULL, the
  * forecast is the share of busy labels. Any thread may call it. Does not allocate memory.
  */
-void forecaster_ask(const struct forecaster *forecaster, size_t target, size_t size,
-		    const double *row, struct forecast *forecast);
+void forecaster_predict(const struct forecaster *forecaster, size_t target, size_t size,
+			const double *row, struct forecast *forecast);
 
 /*
  * The same with the probe data at time_s. The features must have the forecaster's plan; the indices
@@ -124,8 +124,8 @@ void forecaster_ask(const struct forecaster *forecaster, size_t target, size_t s
  * of the target, the forecast is the share of busy labels. Returns the age of the newest probe in
  * seconds; INFINITY if there is none.
  */
-double forecaster_answer(const struct forecaster *forecaster, const struct features *features,
-			 size_t target, size_t size, double time_s, struct forecast *forecast);
+double forecaster_predict_at(const struct forecaster *forecaster, const struct features *features,
+			     size_t target, size_t size, double time_s, struct forecast *forecast);
 
 /* Replaces the file atomically; the old file is kept as PATH.previous. */
 int forecaster_save(const struct forecaster *forecaster, const char *path, struct err *err);

@@ -27,7 +27,7 @@ static void release_parts(void *made)
 	forecaster_release(made);
 }
 
-static const struct sealed_kind kind = {
+static const struct checked_file_kind kind = {
 	.schema = "sluice.forecaster",
 	.version = FORECASTER_VERSION,
 	.what = "forecaster of Sluice",
@@ -119,11 +119,11 @@ int forecaster_save(const struct forecaster *forecaster, const char *path, struc
 {
 	AUTO_BUF struct buf buf = { 0 };
 
-	sealed_begin(&buf, &kind, write_head, forecaster);
+	checked_file_begin(&buf, &kind, write_head, forecaster);
 	write_forecaster(&buf, forecaster);
-	sealed_end(&buf);
+	checked_file_end(&buf);
 	keep_previous_file(path);
-	return sealed_write(&buf, path, err);
+	return checked_file_write(&buf, path, err);
 }
 
 static void read_text(char *out, size_t cap, struct blob *blob)
@@ -232,10 +232,10 @@ static int read_parts(void *made, struct blob *blob, struct err *err)
 int forecaster_parse(struct forecaster *forecaster, const char *name, const void *bytes, size_t n,
 		     struct err *err)
 {
-	return sealed_parse(&kind, name, bytes, n, forecaster, err);
+	return checked_file_parse(&kind, name, bytes, n, forecaster, err);
 }
 
 int forecaster_load(struct forecaster *forecaster, const char *path, struct err *err)
 {
-	return sealed_load(&kind, path, forecaster, err);
+	return checked_file_load(&kind, path, forecaster, err);
 }

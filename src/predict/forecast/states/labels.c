@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "predict/forecast/states/features.h"
 
 #define MAX_REFITS 3

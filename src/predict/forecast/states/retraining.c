@@ -108,8 +108,8 @@ static void score_series(struct retraining *retraining, const struct forecaster 
 	answers->all = xgrow(answers->all, &answers->cap, answers->count + rows.rows + 1,
 			     sizeof(*answers->all));
 	for (size_t i = 0; i < rows.rows; i++) {
-		forecaster_ask(forecaster, place->known_target, place->known_size,
-			       rows.x + i * rows.width, &forecast);
+		forecaster_predict(forecaster, place->known_target, place->known_size,
+				   rows.x + i * rows.width, &forecast);
 		answers->all[answers->count++] =
 			(struct answer){ rows.time_s[i], place->known_target,
 					 (forecast.busy > BUSY_THRESHOLD) == (labels[i] == 1) };
@@ -152,7 +152,7 @@ size_t retraining_score(struct retraining *retraining, const struct forecaster *
 	size_t scored = 0;
 
 	for (size_t s = 1; s < chronicle->size_count; s++) {
-		int size = forecaster_size(forecaster, chronicle->sizes[s]);
+		int size = forecaster_find_size(forecaster, chronicle->sizes[s]);
 
 		if (size < 1)
 			retraining->changed = true;

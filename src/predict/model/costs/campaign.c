@@ -138,7 +138,7 @@ static double comm_seconds(const struct campaign_cell *c, uint64_t cores)
 	return steps * (LATENCY_S + (is_shared ? TURN_S : 0)) + comm_bytes(c) / MEMORY_RATE;
 }
 
-static void append_comm(struct campaign *campaign, const struct campaign_wish *request,
+static void append_comm(struct campaign *campaign, const struct campaign_request *request,
 			struct campaign_cell *cell)
 {
 	double once = comm_seconds(cell, request->cores);
@@ -150,7 +150,7 @@ static void append_comm(struct campaign *campaign, const struct campaign_wish *r
 	append_cell(campaign, cell);
 }
 
-static void append_collectives(struct campaign *campaign, const struct campaign_wish *request,
+static void append_collectives(struct campaign *campaign, const struct campaign_request *request,
 			       uint64_t ranks)
 {
 	for (size_t i = 0; i < sizeof(series) / sizeof(series[0]); i++) {
@@ -168,7 +168,7 @@ static void append_collectives(struct campaign *campaign, const struct campaign_
 }
 
 /* Appends exchanges with messages up to the largest buffer, which a round can send. */
-static void append_exchange(struct campaign *campaign, const struct campaign_wish *request,
+static void append_exchange(struct campaign *campaign, const struct campaign_request *request,
 			    uint64_t ranks, uint64_t senders, uint64_t receivers)
 {
 	uint64_t last =
@@ -186,7 +186,7 @@ static void append_exchange(struct campaign *campaign, const struct campaign_wis
 }
 
 /* Appends exchanges with one message per receiver, one per rank, and one per pair. */
-static void append_exchanges(struct campaign *campaign, const struct campaign_wish *request,
+static void append_exchanges(struct campaign *campaign, const struct campaign_request *request,
 			     uint64_t ranks)
 {
 	struct campaign_numbers receivers = { 0 };
@@ -205,7 +205,7 @@ static void append_exchanges(struct campaign *campaign, const struct campaign_wi
 	}
 }
 
-static void estimate_storage(struct campaign_cell *cell, const struct campaign_wish *request)
+static void estimate_storage(struct campaign_cell *cell, const struct campaign_request *request)
 {
 	double rate = request->cache == CAMPAIGN_WITHIN ? CACHE_RATE : DEVICE_RATE;
 	uint64_t rounds = cell->rounds + cell->part_count, bytes = cell->rounds * cell->writers;
@@ -221,7 +221,8 @@ static void estimate_storage(struct campaign_cell *cell, const struct campaign_w
 }
 
 /* EXCEEDED: enough rounds to write twice the size of the cache. */
-static uint64_t count_rounds(const struct campaign_cell *cell, const struct campaign_wish *request)
+static uint64_t count_rounds(const struct campaign_cell *cell,
+			     const struct campaign_request *request)
 {
 	uint64_t round = cell->writers * cell->bytes, least;
 
@@ -231,7 +232,7 @@ static uint64_t count_rounds(const struct campaign_cell *cell, const struct camp
 	return least > request->rounds ? least : request->rounds;
 }
 
-static void append_storage(struct campaign *campaign, const struct campaign_wish *request,
+static void append_storage(struct campaign *campaign, const struct campaign_request *request,
 			   uint64_t ranks)
 {
 	struct campaign_numbers writers = { 0 };
@@ -262,7 +263,7 @@ static void append_storage(struct campaign *campaign, const struct campaign_wish
 
 static double total_seconds(const struct campaign *campaign)
 {
-	return campaign_left(campaign, 0).seconds;
+	return campaign_remaining(campaign, 0).seconds;
 }
 
 static void thin_repetitions(struct campaign *campaign, double share)
@@ -337,7 +338,7 @@ static void apply_time_limit(struct campaign *campaign, double budget_s)
 	*campaign = thin;
 }
 
-static int check_storage(const struct campaign_wish *request, struct err *err)
+static int check_storage(const struct campaign_request *request, struct err *err)
 {
 	uint64_t most = request->ranks.items[request->ranks.count - 1];
 
@@ -362,7 +363,8 @@ static int check_storage(const struct campaign_wish *request, struct err *err)
 	return 0;
 }
 
-int campaign_make(struct campaign *campaign, const struct campaign_wish *request, struct err *err)
+int campaign_make(struct campaign *campaign, const struct campaign_request *request,
+		  struct err *err)
 {
 	struct campaign made = { .placement = request->placement,
 				 .cache = request->cache,
@@ -391,7 +393,7 @@ int campaign_make(struct campaign *campaign, const struct campaign_wish *request
 	return 0;
 }
 
-struct campaign_sum campaign_left(const struct campaign *campaign, uint64_t ranks)
+struct campaign_sum campaign_remaining(const struct campaign *campaign, uint64_t ranks)
 {
 	struct campaign_sum sum = { 0 };
 	uint64_t last = 0;

@@ -2,7 +2,7 @@
  *
  * The plan of a benchmark: the cells to measure, their repetitions, the bytes they write, and an
  * estimate of their time. It is pure arithmetic. The MPI program (kernels/elemental.c) measures the
- * cells and prints rows, which campaign_take() parses.
+ * cells and prints rows, which campaign_parse_line() parses.
  *
  * A cell of communication is one operation with one size. A cell of storage is one new file per
  * repetition: a first round, full rounds, and, for the largest number of writers, rounds in which
@@ -34,7 +34,7 @@ struct campaign_numbers {
 	size_t count;
 };
 
-struct campaign_wish {
+struct campaign_request {
 	struct campaign_numbers ranks;
 	bool comm, storage;
 	bool is_dense;	/* sizes are powers of two instead of four */
@@ -75,7 +75,8 @@ struct campaign {
 
 /* Fails if there are no ranks, more writers than ranks, or sizes that cannot bypass the page cache.
  */
-int campaign_make(struct campaign *campaign, const struct campaign_wish *request, struct err *err);
+int campaign_make(struct campaign *campaign, const struct campaign_request *request,
+		  struct err *err);
 void campaign_release(struct campaign *campaign);
 
 /* Parses "2,4,16M" to ascending distinct positive numbers. */
@@ -83,7 +84,7 @@ int campaign_numbers(struct campaign_numbers *numbers, const char *option, const
 		     struct err *err);
 
 /* Marks cells as done that have rows of this platform already. Returns their number. */
-size_t campaign_known(struct campaign *campaign, const struct elements *rows);
+size_t campaign_mark_measured(struct campaign *campaign, const struct elements *rows);
 
 /* Sums over cells that are not done; ranks 0: with any number of ranks. */
 struct campaign_sum {
@@ -91,10 +92,10 @@ struct campaign_sum {
 	double seconds;
 	uint64_t written, file_bytes;
 };
-struct campaign_sum campaign_left(const struct campaign *campaign, uint64_t ranks);
+struct campaign_sum campaign_remaining(const struct campaign *campaign, uint64_t ranks);
 
 /* Writes the input of the program: the cells with this number of ranks that are not done. */
-void campaign_lines(const struct campaign *campaign, uint64_t ranks, struct buf *out);
+void campaign_write_cells(const struct campaign *campaign, uint64_t ranks, struct buf *out);
 
 /* The state of parsing the output of the program. */
 struct campaign_intake {
@@ -112,7 +113,7 @@ enum campaign_line {
 };
 /* Parses a line. Returns enum campaign_line, or a negative error if the number of ranks differs
  * from the requested one or the line is invalid. */
-int campaign_take(struct campaign_intake *intake, const char *line, int64_t now_ns,
-		  struct err *err);
+int campaign_parse_line(struct campaign_intake *intake, const char *line, int64_t now_ns,
+			struct err *err);
 
 #endif

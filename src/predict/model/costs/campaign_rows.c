@@ -78,7 +78,7 @@ static bool has_cell(const struct elements *rows, const struct campaign *campaig
 	return true;
 }
 
-size_t campaign_known(struct campaign *campaign, const struct elements *rows)
+size_t campaign_mark_measured(struct campaign *campaign, const struct elements *rows)
 {
 	struct elements means = { 0 };
 	size_t known = 0;
@@ -106,7 +106,7 @@ static void append_storage_line(const struct campaign *campaign, const struct ca
 	buf_puts(out, c->part_count ? "\n" : "-\n");
 }
 
-void campaign_lines(const struct campaign *campaign, uint64_t ranks, struct buf *out)
+void campaign_write_cells(const struct campaign *campaign, uint64_t ranks, struct buf *out)
 {
 	for (size_t i = 0; i < campaign->count; i++) {
 		const struct campaign_cell *c = &campaign->cells[i];
@@ -188,7 +188,8 @@ static int parse_row(struct campaign_intake *intake, const char *line, int64_t n
 	return CAMPAIGN_ROW;
 }
 
-int campaign_take(struct campaign_intake *intake, const char *line, int64_t now_ns, struct err *err)
+int campaign_parse_line(struct campaign_intake *intake, const char *line, int64_t now_ns,
+			struct err *err)
 {
 	size_t id;
 

@@ -19,12 +19,12 @@
 #include "predict/model/costs/costs_internal.h"
 #include "store/elements.h"
 
-extern const struct learner_ops learner_forest, learner_linear, learner_neighbours,
+extern const struct learner_ops learner_forest, learner_linear, learner_neighbors,
 	learner_perceptron, learner_rules, learner_svm;
 
 /* The methods of the paper; "rules" corresponds to Cubist. */
 static const struct learner_ops *const paper_learners[] = {
-	&learner_linear, &learner_neighbours, &learner_rules, &learner_svm,
+	&learner_linear, &learner_neighbors,  &learner_rules, &learner_svm,
 	&learner_forest, &learner_perceptron, NULL,
 };
 static const char *const paper_recipes[] = { "centre,scale", "boxcox,centre,scale",

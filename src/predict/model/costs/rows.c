@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "learn/maths/vector.h"
+#include "learn/math/vector.h"
 #include "predict/model/operation.h"
 #include "store/elements.h"
 
@@ -57,7 +57,7 @@ static void write_field(struct buf *out, const struct column *column, const stru
 
 	switch (column->kind) {
 	case KIND_TEXT:
-		buf_cell(out, field);
+		buf_put_csv_cell(out, field);
 		break;
 	case KIND_REAL:
 		number_format(*(const double *)field, number);

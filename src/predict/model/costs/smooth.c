@@ -18,7 +18,7 @@
 
 #include "base/mem.h"
 #include "learn/learners/gaussian/gaussian.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "predict/model/costs/costs_internal.h"
 
 /* Points that tune the hyperparameters: with more they hardly change, but the time grows cubically.

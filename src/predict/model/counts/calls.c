@@ -168,9 +168,9 @@ static void count_offset_exchange(struct rank_calls *calls, const struct layout 
 		calls->allreduces += 2;
 }
 
-int rank_calls_of(struct rank_calls *out, const struct machine *machine,
-		  const struct access *access, const struct settings *settings, uint64_t rank,
-		  struct err *err)
+int rank_calls_count(struct rank_calls *out, const struct machine *machine,
+		     const struct access *access, const struct settings *settings, uint64_t rank,
+		     struct err *err)
 {
 	struct rank_calls calls = { 0 };
 	const struct counts_form *form;
@@ -179,7 +179,7 @@ int rank_calls_of(struct rank_calls *out, const struct machine *machine,
 
 	if (r < 0)
 		return r;
-	form = counts_form_of(machine, err);
+	form = counts_form_find(machine, err);
 	if (!form)
 		return -ENOTSUP;
 	if (!form->has_layout)

@@ -15,7 +15,7 @@ static const struct counts_form *const forms[] = {
 	[ROMIO_GPFS] = &counts_form_gpfs,
 };
 
-const struct counts_form *counts_form_of(const struct machine *machine, struct err *err)
+const struct counts_form *counts_form_find(const struct machine *machine, struct err *err)
 {
 	const struct counts_form *form = machine->form ? machine->form : forms[machine->romio];
 
@@ -88,8 +88,8 @@ bool counts_begin(struct counts *counts, struct layout *layout, const struct mac
 	return true;
 }
 
-int counts_of(struct counts *counts, const struct machine *machine, const struct access *access,
-	      const struct settings *settings, struct err *err)
+int counts_compute(struct counts *counts, const struct machine *machine,
+		   const struct access *access, const struct settings *settings, struct err *err)
 {
 	const struct counts_form *form;
 	struct counts out = { 0 };
@@ -97,7 +97,7 @@ int counts_of(struct counts *counts, const struct machine *machine, const struct
 
 	if (r < 0)
 		return r;
-	form = counts_form_of(machine, err);
+	form = counts_form_find(machine, err);
 	r = form ? form->count(&out, machine, access, settings, err) : -ENOTSUP;
 	if (r >= 0)
 		*counts = out;

@@ -4,7 +4,7 @@
  * size. The counts are plain arithmetic that follows the code of ROMIO; nothing is learned here.
  * The time of an access is the sum over all terms of the count times the cost of one operation.
  *
- * counts_of() evaluates formulas instead of stepping through rounds and ranks, so ten thousand
+ * counts_compute() evaluates formulas instead of stepping through rounds and ranks, so ten thousand
  * settings take milliseconds. Counts of collectives are exact. Counts of storage operations and of
  * messages are means over rounds; docs/model.md states how close they are.
  */
@@ -56,7 +56,7 @@ struct counts_case {
 struct counts_form {
 	const char *name; /* the word after "romio =" in a machine description */
 	/* The form divides files as layout.h does: collective buffering can be disabled, and
-	 * rank_calls_of() can list the calls of a single rank. */
+	 * rank_calls_count() can list the calls of a single rank. */
 	bool has_layout;
 	/* Appends the terms to zeroed counts. access_check() has accepted the access. */
 	int (*count)(struct counts *counts, const struct machine *machine,
@@ -71,7 +71,7 @@ extern const struct counts_form counts_form_generic, counts_form_lustre, counts_
 
 /* The form that counts accesses on this machine. NULL with ENOTSUP in err: the form is known only
  * to 'sluice lab'. */
-const struct counts_form *counts_form_of(const struct machine *machine, struct err *err);
+const struct counts_form *counts_form_find(const struct machine *machine, struct err *err);
 
 /*
  * The number of aggregators of the job: the hint, limited by the number of ranks and by the
@@ -84,8 +84,8 @@ uint64_t counts_node_aggregators(const struct machine *machine, const struct acc
 				 const struct settings *settings);
 
 /* Leaves counts untouched on failure. */
-int counts_of(struct counts *counts, const struct machine *machine, const struct access *access,
-	      const struct settings *settings, struct err *err);
+int counts_compute(struct counts *counts, const struct machine *machine,
+		   const struct access *access, const struct settings *settings, struct err *err);
 
 /* Returns the sum over all terms of count times cost. terms: NULL, or receives each product. */
 double counts_price(const struct counts *counts, counts_cost cost, void *arg, double *terms);
@@ -101,8 +101,8 @@ struct rank_calls {
 	uint64_t reads, writes;	  /* storage calls */
 	uint64_t read_bytes, written_bytes;
 };
-int rank_calls_of(struct rank_calls *calls, const struct machine *machine,
-		  const struct access *access, const struct settings *settings, uint64_t rank,
-		  struct err *err);
+int rank_calls_count(struct rank_calls *calls, const struct machine *machine,
+		     const struct access *access, const struct settings *settings, uint64_t rank,
+		     struct err *err);
 
 #endif

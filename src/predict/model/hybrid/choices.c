@@ -23,7 +23,7 @@ static void append_choice(struct choices *c, const struct settings *settings)
 	c->list[c->count++] = *settings;
 }
 
-/* True if settings_of() reads the tunable. */
+/* True if settings_from_params() reads the tunable. */
 static bool is_known(const struct tunable *tunable, const struct machine *machine,
 		     const struct access *access)
 {
@@ -78,7 +78,7 @@ static int append_point(struct choices *c, const struct space *space, const size
 	    !space_allows(space, settled))
 		return 0;
 	space_set(space, settled, &set);
-	r = settings_of(&settings, machine, access, &set, err);
+	r = settings_from_params(&settings, machine, access, &set, err);
 	param_set_release(&set);
 	if (r >= 0)
 		append_choice(c, &settings);
@@ -94,8 +94,8 @@ static double count_points(const struct space *space, const bool *is_free)
 	return count;
 }
 
-int choices_of_space(struct choices *choices, const struct space *space,
-		     const struct machine *machine, const struct access *access, struct err *err)
+int choices_from_space(struct choices *choices, const struct space *space,
+		       const struct machine *machine, const struct access *access, struct err *err)
 {
 	size_t point[SPACE_DIMENSIONS] = { 0 };
 	bool is_free[SPACE_DIMENSIONS];
@@ -144,7 +144,7 @@ static bool is_benchmarked(const struct catalog *c, const struct settings *setti
 {
 	struct counts counts;
 
-	if (counts_of(&counts, &c->hybrid->machine, c->access, settings, NULL) < 0)
+	if (counts_compute(&counts, &c->hybrid->machine, c->access, settings, NULL) < 0)
 		return false;
 	for (size_t i = 0; i < counts.count; i++) {
 		const struct term *term = &counts.terms[i];
@@ -162,7 +162,7 @@ static bool is_benchmarked(const struct catalog *c, const struct settings *setti
 
 static void append_bufferings(struct catalog *c, struct settings s)
 {
-	const struct counts_form *form = counts_form_of(&c->hybrid->machine, NULL);
+	const struct counts_form *form = counts_form_find(&c->hybrid->machine, NULL);
 	bool may_choose = form && form->has_layout;
 
 	for (int b = BUFFERING_AUTOMATIC; b <= (may_choose ? BUFFERING_DISABLED : 0); b++) {
@@ -213,8 +213,8 @@ static void append_stripes(struct catalog *c)
 			append_aggregators(c, s);
 }
 
-int choices_catalogued(struct choices *choices, const struct hybrid *hybrid,
-		       const struct access *access, struct err *err)
+int choices_from_catalog(struct choices *choices, const struct hybrid *hybrid,
+			 const struct access *access, struct err *err)
 {
 	static const struct settings initial;
 	struct catalog c = { .hybrid = hybrid, .access = access };
@@ -224,7 +224,7 @@ int choices_catalogued(struct choices *choices, const struct hybrid *hybrid,
 	if (r < 0)
 		return r;
 	append_stripes(&c);
-	if (!c.made.count || !settings_are_same(&c.made.list[0], &initial))
+	if (!c.made.count || !settings_equal(&c.made.list[0], &initial))
 		append_choice(&c.made, &initial);
 	*choices = c.made;
 	return 0;

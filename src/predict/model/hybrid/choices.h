@@ -26,15 +26,15 @@ void choices_release(struct choices *choices);
  * Lists the allowed points of a space, each once. A tunable that the model does not know stays at
  * its default and is named in `unknown`.
  */
-int choices_of_space(struct choices *choices, const struct space *space,
-		     const struct machine *machine, const struct access *access, struct err *err);
+int choices_from_space(struct choices *choices, const struct space *space,
+		       const struct machine *machine, const struct access *access, struct err *err);
 
 /*
  * Lists powers of two of aggregators, buffers and (on Lustre) stripes, with and without collective
  * buffering. Settings whose full rounds lie outside the benchmarked range are omitted. The default
  * is always included. -ENODATA: the model cannot predict even the default.
  */
-int choices_catalogued(struct choices *choices, const struct hybrid *hybrid,
-		       const struct access *access, struct err *err);
+int choices_from_catalog(struct choices *choices, const struct hybrid *hybrid,
+			 const struct access *access, struct err *err);
 
 #endif

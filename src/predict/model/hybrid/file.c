@@ -20,7 +20,7 @@ static void release_parts(void *made)
 	hybrid_release(made);
 }
 
-static const struct sealed_kind kind = {
+static const struct checked_file_kind kind = {
 	.schema = "sluice.hybrid",
 	.version = 1,
 	.what = "model of `sluice model fit`",
@@ -97,7 +97,7 @@ int hybrid_save(const struct hybrid *hybrid, const char *path, struct err *err)
 	const uint32_t *options = hybrid->machine.form_options;
 	AUTO_BUF struct buf buf = { 0 }, machine = { 0 };
 
-	sealed_begin(&buf, &kind, write_head, hybrid);
+	checked_file_begin(&buf, &kind, write_head, hybrid);
 	machine_write(&hybrid->machine, &machine);
 	blob_put_text(&buf, buf_text(&machine));
 	for (int i = 0; i < MACHINE_FORM_OPTIONS - 1; i++)
@@ -106,8 +106,8 @@ int hybrid_save(const struct hybrid *hybrid, const char *path, struct err *err)
 	blob_put_u64(&buf, (uint64_t)hybrid->made);
 	costs_save(&hybrid->costs, &buf);
 	blob_put_u32(&buf, options[MACHINE_FORM_OPTIONS - 1]);
-	sealed_end(&buf);
-	return sealed_write(&buf, path, err);
+	checked_file_end(&buf);
+	return checked_file_write(&buf, path, err);
 }
 
 static int read_parts(void *made, struct blob *blob, struct err *err)
@@ -143,10 +143,10 @@ static int read_parts(void *made, struct blob *blob, struct err *err)
 int hybrid_parse(struct hybrid *hybrid, const char *name, const void *bytes, size_t n,
 		 struct err *err)
 {
-	return sealed_parse(&kind, name, bytes, n, hybrid, err);
+	return checked_file_parse(&kind, name, bytes, n, hybrid, err);
 }
 
 int hybrid_load(struct hybrid *hybrid, const char *path, struct err *err)
 {
-	return sealed_load(&kind, path, hybrid, err);
+	return checked_file_load(&kind, path, hybrid, err);
 }

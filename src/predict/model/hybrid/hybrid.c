@@ -20,7 +20,7 @@ int hybrid_fit(struct hybrid *hybrid, const struct machine *machine, const struc
 			       .made = (int64_t)time(NULL) };
 	int r;
 
-	if (!counts_form_of(machine, err))
+	if (!counts_form_find(machine, err))
 		return -ENOTSUP;
 	r = costs_fit(&made.costs, rows, plan, err);
 	if (r < 0)
@@ -117,7 +117,7 @@ static double cache_slack(const struct hybrid *hybrid, const struct counts_case 
 static double term_slack(const struct hybrid *hybrid, const struct counts_case *at,
 			 const struct term *term, double price)
 {
-	const struct counts_form *form = counts_form_of(at->machine, NULL);
+	const struct counts_form *form = counts_form_find(at->machine, NULL);
 	double slack;
 
 	if (form->term_slack && form->term_slack(at, term, price, &slack))
@@ -136,7 +136,7 @@ int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
 					.counts = &p.counts,
 					.cost = costs_price,
 					.cost_arg = (void *)&hybrid->costs };
-	int r = counts_of(&p.counts, &hybrid->machine, access, settings, err);
+	int r = counts_compute(&p.counts, &hybrid->machine, access, settings, err);
 
 	if (r >= 0)
 		r = hybrid_check_priced(hybrid, &p.counts, err);

@@ -187,8 +187,8 @@ static void run_block(void *arg, size_t piece, unsigned worker)
 	if (n > BLOCK_SETTINGS)
 		n = BLOCK_SETTINGS;
 	for (size_t i = 0; i < n; i++) {
-		int r = counts_of(&counts, &times->hybrid->machine, times->access,
-				  &times->settings[from + i], err);
+		int r = counts_compute(&counts, &times->hybrid->machine, times->access,
+				       &times->settings[from + i], err);
 
 		if (r >= 0)
 			r = hybrid_check_priced(times->hybrid, &counts, err);

@@ -80,13 +80,13 @@ static void report_progress(const struct runner *run)
 {
 	const struct campaign *campaign = run->options->campaign;
 	const struct campaign_cell *cell = &campaign->cells[run->intake.cell];
-	double left_s = campaign_left(campaign, 0).seconds, done_s;
+	double left_s = campaign_remaining(campaign, 0).seconds, done_s;
 	bool is_storage = operations[cell->operation].kind == OPERATION_STORAGE;
 
 	if (!run->options->show)
 		return;
 	/* The time to start this job is already spent. */
-	if (campaign_left(campaign, cell->ranks).cells)
+	if (campaign_remaining(campaign, cell->ranks).cells)
 		left_s -= campaign->start_s;
 	done_s = run->planned_s - left_s;
 	run->options->show(
@@ -117,7 +117,7 @@ static int save_cell(struct runner *run)
 
 static void read_line(struct runner *run, const char *line)
 {
-	int r = campaign_take(&run->intake, line, clock_realtime_ns(), &run->err);
+	int r = campaign_parse_line(&run->intake, line, clock_realtime_ns(), &run->err);
 
 	if (r == CAMPAIGN_OTHER && *line && *line != '@')
 		keep_line(run, line);
@@ -211,7 +211,7 @@ static int check_job(struct runner *run, uint64_t ranks, const struct child_end 
 		     struct err *err)
 {
 	const struct measure_options *options = run->options;
-	size_t left = campaign_left(options->campaign, ranks).cells;
+	size_t left = campaign_remaining(options->campaign, ranks).cells;
 	AUTO_FREE char *reason = NULL, *warning = NULL;
 
 	if (run->err.code) {
@@ -263,7 +263,7 @@ static int job_run(struct runner *run, uint64_t ranks, struct err *err)
 	struct child_end end = { 0 };
 	int r;
 
-	campaign_lines(campaign, ranks, &cells);
+	campaign_write_cells(campaign, ranks, &cells);
 	if (input < 0 || output < 0 ||
 	    pwrite(input, cells.data, cells.len, 0) != (ssize_t)cells.len)
 		return err_set(err, ENOMEM, "not enough memory for the list of cells");
@@ -285,7 +285,7 @@ static int job_run(struct runner *run, uint64_t ranks, struct err *err)
 
 static int check_space(const struct measure_options *options, struct err *err)
 {
-	uint64_t needed = campaign_left(options->campaign, 0).file_bytes, available;
+	uint64_t needed = campaign_remaining(options->campaign, 0).file_bytes, available;
 	char need[UNIT_TEXT], have[UNIT_TEXT];
 	struct statvfs fs;
 
@@ -307,7 +307,7 @@ static int choose_program(struct runner *run, struct err *err)
 {
 	enum mpi wanted = run->options->mpi;
 
-	if (launcher_mpi_around() != MPI_AUTO)
+	if (launcher_current_mpi() != MPI_AUTO)
 		return err_set(err, EINVAL,
 			       "sluice model measure launches its own ranks; do not run it under "
 			       "mpiexec");
@@ -373,16 +373,16 @@ int measure_run(const struct measure_options *options, struct measure_result *re
 
 	*result = (struct measure_result){ 0 };
 	r = check_space(options, err);
-	if (r >= 0 && campaign_left(campaign, 0).cells)
+	if (r >= 0 && campaign_remaining(campaign, 0).cells)
 		r = choose_program(&run, err);
 	run.begun_s = clock_now_s();
-	run.planned_s = campaign_left(campaign, 0).seconds;
+	run.planned_s = campaign_remaining(campaign, 0).seconds;
 	run.file = file_name(options->dir);
 	remove_leftover_files(options->dir);
 	for (size_t i = 0; r >= 0 && i < options->wish->ranks.count; i++) {
 		uint64_t ranks = options->wish->ranks.items[i];
 
-		if (campaign_left(campaign, ranks).cells)
+		if (campaign_remaining(campaign, ranks).cells)
 			r = job_run(&run, ranks, err);
 	}
 	result->seconds = clock_now_s() - run.begun_s;
@@ -395,7 +395,7 @@ int measure_run(const struct measure_options *options, struct measure_result *re
 }
 
 /* Rows that were measured around the page cache and rows that were not cannot be compared. */
-static int check_same_cache(const struct campaign_wish *wish, const char *platform,
+static int check_same_cache(const struct campaign_request *wish, const char *platform,
 			    const struct elements *rows, struct err *err)
 {
 	char cache[ELEMENT_WORD];
@@ -411,8 +411,9 @@ static int check_same_cache(const struct campaign_wish *wish, const char *platfo
 	return 0;
 }
 
-int measure_resume(struct campaign *campaign, const struct campaign_wish *wish, struct store *store,
-		   const char *platform, bool remeasure, size_t *known, struct err *err)
+int measure_resume(struct campaign *campaign, const struct campaign_request *wish,
+		   struct store *store, const char *platform, bool remeasure, size_t *known,
+		   struct err *err)
 {
 	struct elements rows = { 0 };
 	int r = elements_load(store, platform, NULL, &rows, err);
@@ -420,7 +421,7 @@ int measure_resume(struct campaign *campaign, const struct campaign_wish *wish, 
 	if (r >= 0)
 		r = check_same_cache(wish, platform, &rows, err);
 	if (r >= 0)
-		*known = remeasure ? 0 : campaign_known(campaign, &rows);
+		*known = remeasure ? 0 : campaign_mark_measured(campaign, &rows);
 	elements_release(&rows);
 	return r;
 }

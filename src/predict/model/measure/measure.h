@@ -34,7 +34,7 @@ struct measure_progress {
 struct measure_options {
 	struct store *store;
 	const char *platform; /* name that the rows are saved under */
-	const struct campaign_wish *wish;
+	const struct campaign_request *wish;
 	struct campaign *campaign; /* made from the wish; cells are marked as they are done */
 	size_t known;		   /* cells that were done before, see measure_resume() */
 	const char *dir;	   /* directory on the file system to measure */
@@ -58,8 +58,9 @@ struct measure_result {
  * and returns their number in *known. -EINVAL if the platform has rows of storage that were
  * measured with another use of the page cache: the two must not be mixed.
  */
-int measure_resume(struct campaign *campaign, const struct campaign_wish *wish, struct store *store,
-		   const char *platform, bool remeasure, size_t *known, struct err *err);
+int measure_resume(struct campaign *campaign, const struct campaign_request *wish,
+		   struct store *store, const char *platform, bool remeasure, size_t *known,
+		   struct err *err);
 
 /*
  * Measures the cells that are not done. *result is also set on failure, and the cells that it

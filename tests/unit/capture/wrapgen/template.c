@@ -54,7 +54,7 @@ static void numbers_of_rows_follow_the_calls_without_a_wrapper(void)
 	REQUIRE(first && last);
 	for (const char *c = first; c < last; c++)
 		count += *c == ',';
-	snprintf(own, sizeof(own), "#define CALLS_OF_OUR_OWN %d\n", count);
+	snprintf(own, sizeof(own), "#define CALLS_WITHOUT_WRAPPER %d\n", count);
 	CHECK_HAS(text, own);
 }
 

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "learn/table/dataset.h"
 
 enum { ROWS = 300, TIME = 0, KNOWN, VALUE };

@@ -53,7 +53,7 @@ static struct counts count(uint64_t nodes, uint64_t size, uint64_t pset, uint64_
 	struct counts counts = { 0 };
 
 	bluegene_attach(&machine, rules);
-	REQUIRE(counts_of(&counts, &machine, &access, &settings, NULL) == 0);
+	REQUIRE(counts_compute(&counts, &machine, &access, &settings, NULL) == 0);
 	return counts;
 }
 
@@ -481,7 +481,7 @@ static void domains_are_whole_blocks_that_all_writers_fill_together(void)
 	shuffle = find_shuffle(&c, 8 * (double)MIB);
 	REQUIRE(shuffle);
 	CHECK(shuffle->count == 1 && shuffle->at.senders == 133 && shuffle->at.receivers == 133);
-	/* A message is at most the data of one process: 2048 of 1 MiB to 256 writers of 8 MiB. */
+	/* A message is at most what one process holds: 2048 of 1 MiB to 256 writers of 8 MiB. */
 	c = count(128, 1, 64, 16, &domains);
 	CHECK_INT(c.rounds, 0);
 	CHECK(count_rounds(&c, OPERATION_WRITE_FIRST, 256, 8) == 1);
@@ -512,18 +512,18 @@ static void caches_hold_rounds_up_to_their_last_byte(void)
 	bluegene_attach(&machine, &domains);
 	/* 40 writers, domains of 416 MiB: 52 rounds, 16640 MiB; 51 rounds of 320 MiB fit into
 	 * 16384. */
-	REQUIRE(counts_of(&over, &machine, &access, &settings, NULL) == 0);
+	REQUIRE(counts_compute(&over, &machine, &access, &settings, NULL) == 0);
 	CHECK(count_rounds(&over, OPERATION_WRITE_CACHED, 40, 8) == 50);
 	CHECK(count_rounds(&over, OPERATION_WRITE_FULL, 40, 8) == 1);
 	machine.cache_bytes = 16640 / 4 * MIB;
-	REQUIRE(counts_of(&fits, &machine, &access, &settings, NULL) == 0);
+	REQUIRE(counts_compute(&fits, &machine, &access, &settings, NULL) == 0);
 	CHECK(count_rounds(&fits, OPERATION_WRITE_CACHED, 40, 8) == 51);
 	CHECK(count_rounds(&fits, OPERATION_WRITE_FULL, 0, 0) == 0);
 	machine.cache_bytes--;
-	REQUIRE(counts_of(&fits, &machine, &access, &settings, NULL) == 0);
+	REQUIRE(counts_compute(&fits, &machine, &access, &settings, NULL) == 0);
 	CHECK(count_rounds(&fits, OPERATION_WRITE_CACHED, 40, 8) == 50);
 	machine.cache_bytes = 0;
-	REQUIRE(counts_of(&over, &machine, &access, &settings, NULL) == 0);
+	REQUIRE(counts_compute(&over, &machine, &access, &settings, NULL) == 0);
 	CHECK(count_rounds(&over, OPERATION_WRITE_CACHED, 0, 0) == 0);
 	CHECK(count_rounds(&over, OPERATION_WRITE_FULL, 40, 8) == 51);
 }
@@ -554,7 +554,7 @@ static void domains_hold_all_bytes_of_the_grid(void)
 	for_each_configuration(&domains, see_domains, NULL);
 }
 
-/* `sluice model` does not support Blue Gene: it rejects the machine and names the lab command. */
+/* The product has no Blue Gene form: it refuses the machine and names the command that has. */
 static void the_product_refers_blue_gene_to_the_lab(void)
 {
 	struct access access = make_access(128, 1);
@@ -564,10 +564,10 @@ static void the_product_refers_blue_gene_to_the_lab(void)
 	struct err err = { 0 };
 
 	machine.form = NULL;
-	CHECK_INT(counts_of(&counts, &machine, &access, &settings, &err), -ENOTSUP);
+	CHECK_INT(counts_compute(&counts, &machine, &access, &settings, &err), -ENOTSUP);
 	CHECK(strstr(err.text, "sluice lab"));
 	bluegene_attach(&machine, NULL);
-	CHECK_INT(counts_of(&counts, &machine, &access, &settings, NULL), 0);
+	CHECK_INT(counts_compute(&counts, &machine, &access, &settings, NULL), 0);
 }
 
 static void reads_are_refused(void)
@@ -579,7 +579,7 @@ static void reads_are_refused(void)
 	struct err err = { 0 };
 
 	access.is_read = true;
-	CHECK_INT(counts_of(&counts, &machine, &access, &settings, &err), -ENOTSUP);
+	CHECK_INT(counts_compute(&counts, &machine, &access, &settings, &err), -ENOTSUP);
 	CHECK(*err.text);
 	CHECK_INT(counts.rounds, 77);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Contests, outcomes and the black box, on machines whose times are all known.
+ * Contests, outcomes and the black box, on toy machines whose run times follow a formula.
  */
 #include "lab/model/contest.h"
 
@@ -90,29 +90,7 @@ static void the_design_has_each_level_once_per_instance(void)
 	contest_release(&contest);
 }
 
-static void a_contest_is_read_from_its_table_unchanged(void)
-{
-	char path[] = "/tmp/sluice-contest-XXXXXX";
-	struct contest contest, again;
-	struct err err = { 0 };
-	int fd = mkstemp(path);
-
-	REQUIRE(fd >= 0);
-	toy_contest(&contest);
-	REQUIRE(contest_write(&contest, path, &err) == 0);
-	REQUIRE(contest_read(&again, &toy, path, &err) == 0);
-	CHECK_INT(again.instance_count, 33);
-	CHECK_INT(again.choice_count, 9);
-	CHECK_INT(again.runs, 10);
-	CHECK_INT(again.initial, contest.initial);
-	CHECK(memcmp(again.means, contest.means, sizeof(double) * 297) == 0);
-	close(fd);
-	unlink(path);
-	contest_release(&contest);
-	contest_release(&again);
-}
-
-static void refused(const char *text, const char *words)
+static void check_refused(const char *text, const char *why)
 {
 	AUTO_DATASET struct dataset table = { 0 };
 	struct contest contest = { 0 };
@@ -120,8 +98,9 @@ static void refused(const char *text, const char *words)
 
 	REQUIRE(csv_parse(&table, "t.csv", text, strlen(text), &err) == 0);
 	CHECK(contest_table(&contest, &toy, &table, "t.csv", &err) < 0);
-	CHECK_WORDS(err.text, words);
-	CHECK_WORDS(err.text, "t.csv");
+	if (!strstr(err.text, why))
+		printf("\"%s\" lacks \"%s\"\n", err.text, why);
+	CHECK(strstr(err.text, why) && strstr(err.text, "t.csv"));
 	CHECK(!contest.instances);
 }
 
@@ -129,14 +108,14 @@ static void refused(const char *text, const char *words)
 
 static void a_broken_table_is_refused_with_its_line(void)
 {
-	refused("nodes,rank_bytes,aggregators,buffer_bytes\n1,1,64,16777216\n", "seconds");
-	refused(NAMES "1,1,64,16777216,0\n", "t.csv:2: seconds");
-	refused(NAMES "1,1,64,16777216,1\n1,1.5,64,16777216,1\n", "t.csv:3: rank_bytes");
-	refused(NAMES "1,1,64,16777216,1\n1,,64,16777216,1\n", "t.csv:3: rank_bytes");
-	refused(NAMES "1,1,64,16777216,fast\n", "texts");
-	refused(NAMES "1,1,4,16777216,1\n", "choices");
-	refused(NAMES "1,1,64,16777216,1\n1,1,4,16777216,1\n1,2,64,16777216,1\n", "0 runs");
-	refused(NAMES, "no rows");
+	check_refused("nodes,rank_bytes,aggregators,buffer_bytes\n1,1,64,16777216\n", "seconds");
+	check_refused(NAMES "1,1,64,16777216,0\n", "t.csv:2: seconds");
+	check_refused(NAMES "1,1,64,16777216,1\n1,1.5,64,16777216,1\n", "t.csv:3: rank_bytes");
+	check_refused(NAMES "1,1,64,16777216,1\n1,,64,16777216,1\n", "t.csv:3: rank_bytes");
+	check_refused(NAMES "1,1,64,16777216,fast\n", "seconds");
+	check_refused(NAMES "1,1,4,16777216,1\n", "not among the choices");
+	check_refused(NAMES "1,1,64,16777216,1\n1,1,4,16777216,1\n1,2,64,16777216,1\n", "0 runs");
+	check_refused(NAMES, "no rows");
 }
 
 static void a_table_may_have_other_levels_than_the_paper(void)
@@ -157,7 +136,7 @@ static void a_table_may_have_other_levels_than_the_paper(void)
 	contest_release(&contest);
 }
 
-/* Two instances, three choices, the second is the default. */
+/* Two instances and three choices; the second choice is the default. */
 static void small_contest(struct contest *contest)
 {
 	static const char text[] =
@@ -258,7 +237,7 @@ static void headroom_is_the_gain_of_the_best_choice(void)
 	contest_release(&contest);
 }
 
-static void the_black_box_learns_a_plain_machine(void)
+static void the_black_box_learns_a_simple_machine(void)
 {
 	struct contest contest;
 	struct training training;
@@ -326,9 +305,10 @@ static void thinning_keeps_a_subset_of_the_training_runs(void)
 
 TESTS(TEST(the_paper_has_33_instances_and_9_choices),
       TEST(the_design_has_each_level_once_per_instance),
-      TEST(a_contest_is_read_from_its_table_unchanged),
-      TEST(a_broken_table_is_refused_with_its_line), TEST(a_site_may_have_other_levels),
-      TEST(the_fastest_prediction_is_taken_and_ties_keep_the_default),
-      TEST(standings_count_by_mean_gain), TEST(random_choices_come_near_to_their_expectation),
-      TEST(headroom_is_that_of_the_best_choice), TEST(the_black_box_learns_a_plain_machine),
-      TEST(a_thinned_training_is_a_part_of_the_whole))
+      TEST(a_broken_table_is_refused_with_its_line),
+      TEST(a_table_may_have_other_levels_than_the_paper),
+      TEST(the_shortest_prediction_wins_and_ties_keep_the_default),
+      TEST(standings_count_instances_by_mean_gain),
+      TEST(random_choices_come_near_to_their_expectation),
+      TEST(headroom_is_the_gain_of_the_best_choice), TEST(the_black_box_learns_a_simple_machine),
+      TEST(thinning_keeps_a_subset_of_the_training_runs))

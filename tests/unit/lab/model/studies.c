@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Studies on a machine whose operations have costs by a formula. Benchmarks and runs agree, so a
- * model that learns the operations must choose well.
+ * Studies on a toy machine whose operations cost what a formula says. Benchmarks and runs agree, so
+ * a model that learns the operations must choose well.
  */
 #include "lab/model/studies.h"
 
@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "lab/model/contest.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 #define MIB 1048576ull
 
@@ -28,7 +28,7 @@ static const struct machine toy = { .name = "toy",
 				    .aggregators = 64,
 				    .buffer_bytes = 16 * MIB };
 
-/* Powers of the arguments, which are linear in their logarithms. */
+/* Powers of the arguments, which are linear in logarithms. */
 static double toy_cost(void *arg, enum operation operation, const struct elemental *at)
 {
 	(void)arg;
@@ -45,7 +45,7 @@ static double toy_run(void *arg, const struct access *access, const struct setti
 
 	(void)arg;
 	(void)run;
-	REQUIRE(counts_of(&counts, &toy, access, settings, NULL) == 0);
+	REQUIRE(counts_compute(&counts, &toy, access, settings, NULL) == 0);
 	return counts_price(&counts, toy_cost, NULL, NULL);
 }
 
@@ -137,7 +137,7 @@ static void a_model_of_the_operations_chooses_well(void)
 	CHECK(hybrid.kendall > 0.8);
 	CHECK_INT(keep.worse, 0);
 	CHECK(initial.mean == 1);
-	/* The black box has not seen the choices of the design. */
+	/* The black box also chooses if the training runs are excluded. */
 	CHECK_INT(comparison.of[STUDY_ML_UNSEEN].instances, 33);
 	for (size_t i = 0; i < 66; i++)
 		CHECK(comparison.of[STUDY_HYBRID].gains[i] > 0 &&
@@ -147,7 +147,7 @@ static void a_model_of_the_operations_chooses_well(void)
 	contest_release(&contest);
 }
 
-/* Models with the published counts are wrong about runs with domains, and vice versa. */
+/* Runs of a machine that counts rounds by domains. */
 static double toy_domains_run(void *arg, const struct access *access,
 			      const struct settings *settings, uint64_t run)
 {
@@ -158,9 +158,8 @@ static double toy_domains_run(void *arg, const struct access *access,
 	(void)arg;
 	(void)run;
 	bluegene_attach(&machine, &domains);
-	REQUIRE(counts_of(&counts, &machine, access, settings, NULL) == 0);
-	/* The costs have no cached rounds: here the first rounds have no additional cost of locks.
-	 */
+	REQUIRE(counts_compute(&counts, &machine, access, settings, NULL) == 0);
+	/* The toy machine has no caches, so cached rounds cost as much as full ones. */
 	for (size_t i = 0; i < counts.count; i++)
 		if (counts.terms[i].operation == OPERATION_WRITE_CACHED)
 			counts.terms[i].operation = OPERATION_WRITE_FULL;
@@ -237,7 +236,7 @@ static void little_noise_changes_little_and_much_changes_much(void)
 	/* With sigma 3, a third of all times are negative. */
 	CHECK(noise[1].left_out > 50);
 	noise_results_release(noise, 2);
-	/* Under the other policies no time is negative, so nothing is left out. */
+	/* The other policies make no time negative, so that nothing is left out. */
 	REQUIRE(study_noise(&study, &comparison, NOISE_REFLECT, sigmas + 1, 1, noise, &err) == 0);
 	CHECK_INT(noise[0].left_out, 0);
 	noise_results_release(noise, 1);
@@ -275,9 +274,9 @@ static void thinning_keeps_a_share_of_each_operation(void)
 	whole = count_rows(&rows, "s_lock");
 	CHECK_INT(whole, 90);
 	elements_thin(&rows, 1.0 / 3, 5);
-	CHECK_INT(rows_of(&rows, "s_lock"), 30);
-	CHECK_INT(rows_of(&rows, "s_nl_full"), 30);
-	/* Repetitions of a cell are kept or removed together. */
+	CHECK_INT(count_rows(&rows, "s_lock"), 30);
+	CHECK_INT(count_rows(&rows, "s_nl_full"), 30);
+	/* All repetitions of a cell are kept, or none. */
 	for (size_t i = 0; i < rows.count; i++) {
 		size_t twins = 0;
 
@@ -298,7 +297,7 @@ static void thinning_keeps_a_share_of_each_operation(void)
 	elements_release(&same);
 }
 
-static void a_model_learns_from_fewer_rows(void)
+static void smaller_shares_train_on_fewer_rows(void)
 {
 	static const double shares[] = { 1, 1.0 / 3 };
 	struct contest contest;
@@ -312,8 +311,8 @@ static void a_model_learns_from_fewer_rows(void)
 	REQUIRE(study_hybrid_sizes(&study, shares, 2, hybrid, &err) == 0);
 	CHECK(ml[0].rows == 99 && ml[1].rows == 33);
 	CHECK(hybrid[0].rows > 2 * hybrid[1].rows);
-	/* Linear costs can be learned from few points. */
-	standing_of(&standing, &hybrid[1].hybrid[ROUNDS_PUBLISHED], &contest);
+	/* A linear function needs few points. */
+	standing_init(&standing, &hybrid[1].hybrid[ROUNDS_PUBLISHED], &contest);
 	CHECK(standing.of_optimal > 0.95);
 	size_results_release(ml, 2);
 	size_results_release(hybrid, 2);
@@ -328,7 +327,7 @@ static int benchmark_fails(void *arg, uint64_t draw, struct elements *out, struc
 	return draw % 1000 == 1 ? err_set(err, EIO, "disk failed") : 0;
 }
 
-static void a_failed_benchmark_is_an_error(void)
+static void the_error_of_a_benchmark_is_returned(void)
 {
 	struct study_plan plan = { .benchmark = benchmark_fails, .repetitions = 3, .seed = 1 };
 	struct contest contest;
@@ -342,7 +341,9 @@ static void a_failed_benchmark_is_an_error(void)
 	contest_release(&contest);
 }
 
-TESTS(TEST(a_model_of_the_operations_chooses_well), TEST(each_rule_of_rounds_competes_by_itself),
-      TEST(threads_change_nothing), TEST(little_noise_changes_little_and_much_changes_much),
-      TEST(policies_differ_below_zero_only), TEST(thinning_keeps_a_share_of_each_operation),
-      TEST(a_model_learns_from_fewer_rows), TEST(a_failed_benchmark_is_an_error))
+TESTS(TEST(a_model_of_the_operations_chooses_well),
+      TEST(each_rule_of_rounds_is_evaluated_separately),
+      TEST(results_do_not_depend_on_the_number_of_threads),
+      TEST(little_noise_changes_little_and_much_changes_much),
+      TEST(policies_differ_for_negative_times_only), TEST(thinning_keeps_a_share_of_each_operation),
+      TEST(smaller_shares_train_on_fewer_rows), TEST(the_error_of_a_benchmark_is_returned))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The replica is more complex than the hybrid model. Even with the true mean of every elemental
- * operation, benchmarked at exactly the requested arguments, the sum over operations is not the
- * time of a run. A method cannot be right on this machine by construction.
+ * The simulated machine is more detailed than the hybrid model: the sum of the true mean times of
+ * all elemental operations is not the time of a run. A model that is evaluated on this machine is
+ * therefore not correct by construction.
  */
 #include <math.h>
 
@@ -77,7 +77,7 @@ static double compute_ratio(struct replica *replica, size_t i, const struct blue
 	double sum = 0;
 
 	bluegene_attach(&machine, rules);
-	REQUIRE(counts_of(&counts, &machine, &access, &settings, NULL) == 0);
+	REQUIRE(counts_compute(&counts, &machine, &access, &settings, NULL) == 0);
 	for (uint64_t k = 0; k < REPETITIONS; k++)
 		sum += replica_run(replica, &access, &settings, k);
 	return counts_price(&counts, true_cost, replica, NULL) / (sum / REPETITIONS);

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "check.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 enum { MANY = 300 };
 static const double truth[] = { 0, 0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1 };

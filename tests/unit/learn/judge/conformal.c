@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "check.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 enum { STEPS = 5000, FIRST = 500, SEEDS = 5 };
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "check.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 enum { WINDOW = 100 };
 

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "learn/judge/metrics.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "learn/table/folds.h"
 
 static void real_predict(const void *model, const double *row, double *out)

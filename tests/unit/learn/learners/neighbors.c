@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "learn_kernel.h"
 
-extern const struct learner_ops learner_neighbours;
+extern const struct learner_ops learner_neighbors;
 
 static void predictions_are_those_of_scikit_learn(void)
 {
@@ -25,21 +25,21 @@ static void predictions_are_those_of_scikit_learn(void)
 		y[i] = x[3 * i] * 4 + sin(x[3 * i + 1] * 7);
 		c[i] = floor(x[3 * i] * 3);
 	}
-	a = fit_text(&learner_neighbours, &numbers, "", 1);
-	b = fit_text(&learner_neighbours, &numbers, "k=7,weights=distance", 1);
-	d = fit_text(&learner_neighbours, &classes, "k=9,weights=distance", 1);
+	a = fit_text(&learner_neighbors, &numbers, "", 1);
+	b = fit_text(&learner_neighbors, &numbers, "k=7,weights=distance", 1);
+	d = fit_text(&learner_neighbors, &classes, "k=9,weights=distance", 1);
 	for (size_t i = 0; i < 3; i++) {
-		learner_neighbours.predict(a, q + 3 * i, out);
+		learner_neighbors.predict(a, q + 3 * i, out);
 		CHECK_NEAR(out[0], five[i], 1e-12);
-		learner_neighbours.predict(b, q + 3 * i, out);
+		learner_neighbors.predict(b, q + 3 * i, out);
 		CHECK_NEAR(out[0], seven[i], 1e-12);
-		learner_neighbours.predict(d, q + 3 * i, out);
+		learner_neighbors.predict(d, q + 3 * i, out);
 		for (size_t k = 0; k < 3; k++)
 			CHECK_NEAR(out[k], chances[3 * i + k], 1e-12);
 	}
-	learner_neighbours.free(a);
-	learner_neighbours.free(b);
-	learner_neighbours.free(d);
+	learner_neighbors.free(a);
+	learner_neighbors.free(b);
+	learner_neighbors.free(d);
 	free(x);
 	free(q);
 }
@@ -96,12 +96,12 @@ static void check_against_plain(size_t rows, size_t width, double steps, const c
 		x[i] = floor(x[i] * steps) / 64;
 	for (size_t i = 0; i < 20 * width; i++)
 		q[i] = floor(q[i] * steps) / 64;
-	model = fit_text(&learner_neighbours, &samples, text, 1);
+	model = fit_text(&learner_neighbors, &samples, text, 1);
 	for (size_t i = 0; i < 20; i++) {
-		learner_neighbours.predict(model, q + i * width, &out);
+		learner_neighbors.predict(model, q + i * width, &out);
 		CHECK_NEAR(out, plain_mean(&samples, q + i * width, k), 1e-12);
 	}
-	learner_neighbours.free(model);
+	learner_neighbors.free(model);
 	free(x);
 	free(y);
 	free(q);
@@ -135,14 +135,14 @@ static void many_equal_rows_are_handled(void)
 		x[2 * i] = i % 97 ? 0.5 : floor(x[2 * i] * 64) / 64;
 		x[2 * i + 1] = i % 89 ? 0.25 : floor(x[2 * i + 1] * 64) / 64;
 	}
-	model = fit_text(&learner_neighbours, &samples, "k=7", 1);
+	model = fit_text(&learner_neighbors, &samples, "k=7", 1);
 	for (size_t i = 0; i < MANY; i += 97) {
-		learner_neighbours.predict(model, x + 2 * i, &out);
+		learner_neighbors.predict(model, x + 2 * i, &out);
 		CHECK_NEAR(out, plain_mean(&samples, x + 2 * i, 7), 1e-12);
 	}
-	learner_neighbours.predict(model, at, &out);
+	learner_neighbors.predict(model, at, &out);
 	CHECK_NEAR(out, plain_mean(&samples, at, 7), 1e-12);
-	learner_neighbours.free(model);
+	learner_neighbors.free(model);
 	free(x);
 	free(y);
 }
@@ -158,20 +158,20 @@ static void learning_in_parts_equals_learning_at_once(void)
 		struct samples samples = { .x = x, .y = y, .rows = 900, .width = width };
 		struct samples part = samples;
 		struct effort effort = { 0 };
-		void *whole = fit_text(&learner_neighbours, &samples, "", 1), *parts;
+		void *whole = fit_text(&learner_neighbors, &samples, "", 1), *parts;
 
 		part.rows = 3;
-		parts = fit_text(&learner_neighbours, &part, "", 1);
+		parts = fit_text(&learner_neighbors, &part, "", 1);
 		for (size_t at = 3; at < 900; at += part.rows) {
 			part.x = x + at * width;
 			part.y = y + at;
 			part.rows = at < 200 || at >= 800 ? 1 : 50;
-			CHECK_INT(learner_neighbours.refresh(parts, &part, &effort, NULL), 0);
+			CHECK_INT(learner_neighbors.refresh(parts, &part, &effort, NULL), 0);
 		}
-		same_predictions(&learner_neighbours, whole, parts, &samples);
-		check_round_trip(&learner_neighbours, parts, &samples);
-		learner_neighbours.free(whole);
-		learner_neighbours.free(parts);
+		same_predictions(&learner_neighbors, whole, parts, &samples);
+		check_round_trip(&learner_neighbors, parts, &samples);
+		learner_neighbors.free(whole);
+		learner_neighbors.free(parts);
 		free(x);
 		free(y);
 	}
@@ -181,12 +181,12 @@ static void spread_is_the_deviation_among_neighbors(void)
 {
 	static const double x[] = { 0, 0, 0, 9, 9, 9 }, y[] = { 1, 2, 3, 7, 7, 7 };
 	struct samples samples = { .x = x, .y = y, .rows = 6, .width = 1 };
-	void *model = fit_text(&learner_neighbours, &samples, "k=3", 1);
+	void *model = fit_text(&learner_neighbors, &samples, "k=3", 1);
 
-	CHECK_NEAR(learner_neighbours.spread(model, x), 1, 1e-12);
-	CHECK(learner_neighbours.spread(model, x + 3) > 0);
-	CHECK(learner_neighbours.spread(model, x + 3) < 0.01);
-	learner_neighbours.free(model);
+	CHECK_NEAR(learner_neighbors.spread(model, x), 1, 1e-12);
+	CHECK(learner_neighbors.spread(model, x + 3) > 0);
+	CHECK(learner_neighbors.spread(model, x + 3) < 0.01);
+	learner_neighbors.free(model);
 }
 
 static void rows_that_are_not_finite_do_no_harm(void)
@@ -194,14 +194,14 @@ static void rows_that_are_not_finite_do_no_harm(void)
 	double *x = rows_make(500, 3, 2), *y = rows_make(500, 1, 4), out;
 	const double odd[][3] = { { NAN, 0, 0 }, { INFINITY, 0, -INFINITY }, { 1e300, 1, 1 } };
 	struct samples samples = { .x = x, .y = y, .rows = 500, .width = 3 };
-	void *model = fit_text(&learner_neighbours, &samples, "weights=distance", 1);
+	void *model = fit_text(&learner_neighbors, &samples, "weights=distance", 1);
 
 	for (size_t i = 0; i < 3; i++) {
-		learner_neighbours.predict(model, odd[i], &out);
+		learner_neighbors.predict(model, odd[i], &out);
 		CHECK(out >= 0);
 		CHECK(out <= 1);
 	}
-	learner_neighbours.free(model);
+	learner_neighbors.free(model);
 	free(x);
 	free(y);
 }
@@ -214,15 +214,15 @@ static void saved_models_predict_the_same(void)
 
 	for (size_t i = 0; i < 150; i++)
 		y[i] = floor(x[2 * i] * 3);
-	model = fit_text(&learner_neighbours, &samples, "", 1);
-	check_round_trip(&learner_neighbours, model, &samples);
-	check_damage(&learner_neighbours, model, &samples);
-	learner_neighbours.free(model);
+	model = fit_text(&learner_neighbors, &samples, "", 1);
+	check_round_trip(&learner_neighbors, model, &samples);
+	check_damage(&learner_neighbors, model, &samples);
+	learner_neighbors.free(model);
 	samples.classes = 0;
-	model = fit_text(&learner_neighbours, &samples, "weights=distance", 1);
-	check_round_trip(&learner_neighbours, model, &samples);
-	check_damage(&learner_neighbours, model, &samples);
-	learner_neighbours.free(model);
+	model = fit_text(&learner_neighbors, &samples, "weights=distance", 1);
+	check_round_trip(&learner_neighbors, model, &samples);
+	check_damage(&learner_neighbors, model, &samples);
+	learner_neighbors.free(model);
 	free(x);
 }
 

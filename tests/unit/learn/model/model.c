@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "learn/table/csv.h"
 #include "learn/table/dataset.h"
 #include "learn/table/folds.h"

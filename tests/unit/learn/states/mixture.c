@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 static struct err err;
 

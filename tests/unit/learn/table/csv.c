@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "learn/table/dataset.h"
 
 static int parse(struct dataset *dataset, const char *text, struct err *err)

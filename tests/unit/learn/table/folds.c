@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "check.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 enum { MAX = 1000 };
 

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 enum { ROWS = 40 };
 

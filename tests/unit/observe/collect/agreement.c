@@ -35,7 +35,7 @@ static void end(void)
 {
 	AUTO_FREE char *parts = xprintf("%s%s", trace, PARTS_SUFFIX);
 
-	process_directory_remove(parts);
+	process_remove_spool(parts);
 	CHECK_INT(rmdir(directory), 0);
 }
 

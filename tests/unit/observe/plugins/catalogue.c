@@ -2,7 +2,7 @@
 #include "observe/plugins/catalogue.h"
 
 #include "fake_plugin_host.h"
-#include "store/catalogue.h"
+#include "store/catalog.h"
 #include "store_sample.h"
 
 static const struct sluice_process processes[] = {
@@ -84,21 +84,21 @@ static void a_run_is_registered_once(void)
 		fake_host_release(&host);
 	}
 	store = sample_open(&sample);
-	CHECK_INT(catalogue_things(store, THING_LAYER, thing_list, &things, NULL), 0);
-	CHECK_INT(catalogue_things(store, THING_CALL, thing_list, &things, NULL), 0);
+	CHECK_INT(catalog_things(store, THING_LAYER, thing_list, &things, NULL), 0);
+	CHECK_INT(catalog_things(store, THING_CALL, thing_list, &things, NULL), 0);
 	/* In the order of the call table. */
 	CHECK(strstr(buf_text(&things), "[pread64 of POSIX]"));
 	CHECK(strstr(buf_text(&things), "[MPI_File_write_at of MPI]"));
 	CHECK_INT(things.len, strlen("[POSIX of ][MPI of ][pread64 of POSIX]"
 				     "[MPI_File_write_at of MPI]"
 				     "[MPI_File_open of MPI]"));
-	CHECK_INT(catalogue_attributes(store, attribute_list, &attributes, NULL), 0);
+	CHECK_INT(catalog_attributes(store, attribute_list, &attributes, NULL), 0);
 	CHECK(strstr(buf_text(&attributes), "[POSIX/quantity/BytesToRead bytes]"));
 	CHECK(strstr(buf_text(&attributes), "[POSIX/quantity/BytesRead bytes]"));
 	CHECK(strstr(buf_text(&attributes), "[POSIX/file/position bytes]"));
 	CHECK(strstr(buf_text(&attributes), "[MPI/quantity/BytesToWrite bytes]"));
 	CHECK(!strstr(buf_text(&attributes), "POSIX/quantity/BytesToWrite"));
-	CHECK_INT(catalogue_facts(store, NULL, fact_list, &facts, NULL), 0);
+	CHECK_INT(catalog_facts(store, NULL, fact_list, &facts, NULL), 0);
 	CHECK(strstr(buf_text(&facts), "[-1 job=4711]"));
 	CHECK(strstr(buf_text(&facts), "[-1 user=somebody]"));
 	CHECK(strstr(buf_text(&facts), "[-1 ranks=2]"));
@@ -109,7 +109,7 @@ static void a_run_is_registered_once(void)
 	CHECK(!strstr(buf_text(&facts), "hints/3"));
 	REQUIRE(gethostname(node, sizeof(node)) == 0);
 	snprintf(expected, sizeof(expected), "[%s of ]", node);
-	CHECK_INT(catalogue_things(store, THING_NODE, thing_list, &nodes, NULL), 0);
+	CHECK_INT(catalog_things(store, THING_NODE, thing_list, &nodes, NULL), 0);
 	CHECK_TEXT(buf_text(&nodes), expected);
 	store_close(store);
 	sample_remove(&sample);
@@ -148,10 +148,10 @@ static void facts_of_old_runs_are_deleted(void)
 		/* The numbers have different lengths, so comparing them as text would fail. */
 		snprintf(run, sizeof(run), "r%d", i);
 		snprintf(started, sizeof(started), "%d", 990 + i);
-		CHECK_INT(catalogue_fact_set(store, run, -1, "started", started, NULL), 0);
+		CHECK_INT(catalog_fact_set(store, run, -1, "started", started, NULL), 0);
 	}
-	CHECK_INT(catalogue_runs_keep(store, 3, NULL), 0);
-	CHECK_INT(catalogue_facts(store, NULL, run_count, &runs, NULL), 0);
+	CHECK_INT(catalog_keep_runs(store, 3, NULL), 0);
+	CHECK_INT(catalog_facts(store, NULL, run_count, &runs, NULL), 0);
 	CHECK_TEXT(buf_text(&runs), "r10 r11 r9 ");
 	store_close(store);
 	sample_remove(&sample);

@@ -238,17 +238,17 @@ static void only_equal_workloads_are_compared(void)
 
 	sample_make(&sample);
 	store = sample_open(&sample);
-	outcomes_credit(store, &key, "", 100, 1, NULL);
+	outcomes_add(store, &key, "", 100, 1, NULL);
 	key.size_class = 3;
-	outcomes_credit(store, &key, files[SET_2], 1000, 1, NULL);
+	outcomes_add(store, &key, files[SET_2], 1000, 1, NULL);
 	check_best(&sample, NULL, "nc", 'w', NONE);
 	/* Neither does one that was seen with a small part of the workload. */
-	outcomes_credit(store, &key, "", 10, 1, NULL);
+	outcomes_add(store, &key, "", 10, 1, NULL);
 	key.size_class = 10;
-	outcomes_credit(store, &key, "", 300, 3, NULL);
+	outcomes_add(store, &key, "", 300, 3, NULL);
 	check_best(&sample, NULL, "nc", 'w', NONE);
 	/* Slower in one, faster in the other: the bytes decide. */
-	outcomes_credit(store, &key, files[SET_2], 90, 1, NULL);
+	outcomes_add(store, &key, files[SET_2], 90, 1, NULL);
 	check_best(&sample, NULL, "nc", 'w', SET_2);
 	sample_remove(&sample);
 	store_close(store);
@@ -475,8 +475,8 @@ static void choices_are_written_before_the_run(void)
 	train(&sample, NULL, DATA_NC, NO_FILE, 100);
 	train(&sample, NULL, DATA_NC, SET_2, 200);
 	store = sample_open(&sample);
-	outcomes_credit(store, &(struct outcome_key){ "read", "somebody", "x", 1 }, "a=1;b=2", 1, 1,
-			NULL);
+	outcomes_add(store, &(struct outcome_key){ "read", "somebody", "x", 1 }, "a=1;b=2", 1, 1,
+		     NULL);
 	store_close(store);
 	second = prepared(&sample, options, NULL);
 	CHECK_TEXT(second, "sluice-answers 1\nexplore 100000 2 0\ntry cb_nodes=2\ntry a=1;b=2\n"
@@ -530,12 +530,12 @@ static void trials_are_counted_over_runs(void)
 	write_file(&run, DATA_NC, SET_2, 200);
 	run_end(&run);
 	store = sample_open(&sample);
-	CHECK_INT(outcomes_opens(store, "somebody", &opens, &explored, NULL), 0);
+	CHECK_INT(outcomes_count_opens(store, "somebody", &opens, &explored, NULL), 0);
 	CHECK_INT(opens, 3);
 	CHECK_INT(explored, 1);
 	/* Now it is the best set, and no longer a trial. */
 	train(&sample, options, DATA_NC, SET_2, 200);
-	CHECK_INT(outcomes_opens(store, "somebody", &opens, &explored, NULL), 0);
+	CHECK_INT(outcomes_count_opens(store, "somebody", &opens, &explored, NULL), 0);
 	CHECK_INT(opens, 4);
 	CHECK_INT(explored, 1);
 	store_close(store);

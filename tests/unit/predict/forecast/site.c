@@ -137,14 +137,14 @@ static void too_long_list_is_refused(void)
 
 static void patterns_match_names(void)
 {
-	CHECK(site_fits("batch", "batch"));
-	CHECK(site_fits("regular*, low", "regular_knl"));
-	CHECK(site_fits("regular* , low ", "low"));
-	CHECK(!site_fits("regular,low", "lower"));
-	CHECK(!site_fits("", "batch"));
-	CHECK(!site_fits("", ""));
-	CHECK(!site_fits(" , ,", ""));
-	CHECK(site_fits("*", ""));
+	CHECK(site_name_matches("batch", "batch"));
+	CHECK(site_name_matches("regular*, low", "regular_knl"));
+	CHECK(site_name_matches("regular* , low ", "low"));
+	CHECK(!site_name_matches("regular,low", "lower"));
+	CHECK(!site_name_matches("", "batch"));
+	CHECK(!site_name_matches("", ""));
+	CHECK(!site_name_matches(" , ,", ""));
+	CHECK(site_name_matches("*", ""));
 }
 
 TESTS(TEST(installed_sites_are_found_by_name), TEST(classes_of_titan_match_the_paper),

@@ -88,7 +88,7 @@ static struct settings settings_from(const struct machine *machine, const struct
 	struct settings settings = { 0 };
 	struct err err = { 0 };
 
-	CHECK_INT(settings_of(&settings, machine, &eight, set, &err), 0);
+	CHECK_INT(settings_from_params(&settings, machine, &eight, set, &err), 0);
 	CHECK_TEXT(err.text, "");
 	return settings;
 }
@@ -137,7 +137,7 @@ static void buffering_depends_on_the_direction(void)
 	set_value(&set, "romio_cb_read", "disable");
 	CHECK_INT(settings_from(&here, &set).buffering, BUFFERING_ENABLED);
 	read.is_read = true;
-	CHECK_INT(settings_of(&s, &here, &read, &set, NULL), 0);
+	CHECK_INT(settings_from_params(&s, &here, &read, &set, NULL), 0);
 	CHECK_INT(s.buffering, BUFFERING_DISABLED);
 	param_set_release(&set);
 }
@@ -149,7 +149,7 @@ static void lists_with_host_names_are_refused(void)
 	struct err err = { 0 };
 
 	set_value(&set, "cb_config_list", "login1:2");
-	CHECK_INT(settings_of(&s, &here, &eight, &set, &err), -EINVAL);
+	CHECK_INT(settings_from_params(&s, &here, &eight, &set, &err), -EINVAL);
 	CHECK(strstr(err.text, "*:K"));
 	CHECK_INT(s.buffer_bytes, 77);
 	param_set_release(&set);
@@ -164,7 +164,7 @@ static void check_round_trip(const struct machine *machine, const struct setting
 	struct settings again;
 	struct err err = { 0 };
 
-	CHECK_INT(settings_params(s, machine, &eight, &set, &err), 0);
+	CHECK_INT(settings_to_params(s, machine, &eight, &set, &err), 0);
 	CHECK_TEXT(err.text, "");
 	param_set_line(&set, &line);
 	CHECK_TEXT(buf_text(&line), expected);

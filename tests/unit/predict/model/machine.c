@@ -148,15 +148,15 @@ static void this_computer_is_generic(void)
 {
 	struct machine here, memory;
 
-	REQUIRE(machine_here(&here, "/", NULL) == 0);
+	REQUIRE(machine_detect(&here, "/", NULL) == 0);
 	CHECK_INT(here.romio, ROMIO_GENERIC);
 	CHECK_INT(here.cores, sysconf(_SC_NPROCESSORS_ONLN));
 	CHECK_INT(here.node_aggregators, 1);
 	CHECK_INT(here.buffer_bytes, 16 << 20);
 	CHECK(here.block_bytes >= 512);
 	CHECK(*here.name && *here.title);
-	CHECK_INT(machine_here(&memory, "/no/such/directory", NULL), -ENOENT);
-	if (machine_here(&memory, "/dev/shm", NULL) == 0)
+	CHECK_INT(machine_detect(&memory, "/no/such/directory", NULL), -ENOENT);
+	if (machine_detect(&memory, "/dev/shm", NULL) == 0)
 		CHECK_INT(memory.cache_bytes, 0);
 }
 

@@ -45,7 +45,7 @@ static struct cell *cell_of(int platform, int kernel, int scale)
 	if (c->is_ready)
 		return c;
 	REQUIRE(platform_open(&c->platform, platforms[platform], NULL) == 0);
-	REQUIRE(workload_of(&c->workload, kernels[kernel], scales[scale], NULL) == 0);
+	REQUIRE(workload_find(&c->workload, kernels[kernel], scales[scale], NULL) == 0);
 	REQUIRE(workload_space(&c->workload, c->platform, &c->space, NULL) == 0);
 	REQUIRE(workload_simulate(&c->workload, c->platform, &nothing, &c->initial, NULL) == 0);
 	REQUIRE(optimum_find(&c->workload, c->platform, &c->space, c->point, &c->tuned, NULL) == 0);
@@ -322,7 +322,7 @@ static void extreme_settings_give_finite_times(void)
 				struct workload workload;
 				struct simulated out;
 
-				REQUIRE(workload_of(&workload, kernels[k], ranks[r], NULL) == 0);
+				REQUIRE(workload_find(&workload, kernels[k], ranks[r], NULL) == 0);
 				for (uint64_t i = 0; i < points; i += 97) {
 					space_point(&c->space, i, at);
 					CHECK_INT(optimum_try(&workload, c->platform, &c->space, at,

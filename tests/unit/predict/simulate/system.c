@@ -29,7 +29,7 @@ static struct system *opened(const char *name)
 	return system;
 }
 
-static struct generated made(const struct system *system, const struct system_wish *wish)
+static struct generated made(const struct system *system, const struct system_request *wish)
 {
 	struct generated generated = { 0 };
 	struct err err = { 0 };
@@ -200,9 +200,9 @@ static void check_shape(const struct shape *shape)
 {
 	struct system *system = opened(shape->name);
 	/* More writes than in the paper: the same states with more samples. */
-	struct generated g = made(
-		system,
-		&(struct system_wish){ .days = 4, .targets = 24, .seed = 5, .truth_every_s = 90 });
+	struct generated g =
+		made(system, &(struct system_request){
+				     .days = 4, .targets = 24, .seed = 5, .truth_every_s = 90 });
 	double all = 0, within = 0, tail = 0, idle = 0;
 
 	for (size_t size = 0; size < SYSTEM_SIZES; size++)
@@ -240,8 +240,8 @@ static void times_of_a_state_are_log_normal(void)
 	struct generated g;
 
 	system->tail_share = system->shift = 0;
-	g = made(system,
-		 &(struct system_wish){ .days = 3, .targets = 8, .seed = 9, .truth_every_s = 30 });
+	g = made(system, &(struct system_request){
+				 .days = 3, .targets = 8, .seed = 9, .truth_every_s = 30 });
 	for (size_t t = 0; t < g.chronicle.target_count; t++) {
 		const struct chronicle_series *series = chronicle_series(&g.chronicle, t, 3);
 
@@ -275,7 +275,7 @@ static void pressure_drives_states_that_last(void)
 {
 	struct system *system = opened("titan");
 	struct generated g =
-		made(system, &(struct system_wish){ .days = 5, .targets = 12, .seed = 4 });
+		made(system, &(struct system_request){ .days = 5, .targets = 12, .seed = 4 });
 	double high = 0, highs = 0, low = 0, lows = 0, changes = 0, all = 0;
 
 	CHECK_INT(g.pressure_count, 5 * 2880);
@@ -316,7 +316,7 @@ static void same_series(const struct generated *a, const struct generated *b, si
 static void the_same_seed_gives_the_same_data_on_any_number_of_threads(void)
 {
 	struct system *system = opened("cori");
-	struct system_wish wish = { .days = 0.5, .targets = 7, .seed = 11, .threads = 1 };
+	struct system_request wish = { .days = 0.5, .targets = 7, .seed = 11, .threads = 1 };
 	struct generated one = made(system, &wish), three, few, other;
 
 	wish.threads = 3;
@@ -346,7 +346,7 @@ static void the_chronicle_has_the_sampling_intervals_of_the_paper(void)
 {
 	struct system *system = opened("titan");
 	struct generated g =
-		made(system, &(struct system_wish){ .days = 1, .targets = 150, .seed = 1 });
+		made(system, &(struct system_request){ .days = 1, .targets = 150, .seed = 1 });
 	double waiting = 0;
 
 	CHECK_TEXT(g.chronicle.targets[0], "atlas1-0");
@@ -354,7 +354,7 @@ static void the_chronicle_has_the_sampling_intervals_of_the_paper(void)
 	CHECK_INT(g.chronicle.snapshot_count, 288);
 	CHECK_INT(chronicle_series(&g.chronicle, 149, 0)->count, 2880);
 	CHECK_INT(chronicle_series(&g.chronicle, 149, 3)->count, 288);
-	CHECK_INT(chronicle_size(&g.chronicle, 1 << 30), 3);
+	CHECK_INT(chronicle_find_size(&g.chronicle, 1 << 30), 3);
 	CHECK(g.chronicle.snapshots[1].time_s == SYSTEM_START_S + 300);
 	for (size_t i = 0; i < g.chronicle.snapshot_count; i++) {
 		const struct jobs *jobs = &g.chronicle.snapshots[i];
@@ -417,7 +417,7 @@ static char *described(size_t *bytes)
 
 static void damaged_descriptions_do_not_crash_the_reader(void)
 {
-	struct system_wish wish = { .days = 0.01, .targets = 1, .probe_every_s = 60 };
+	struct system_request wish = { .days = 0.01, .targets = 1, .probe_every_s = 60 };
 	AUTO_FREE char *text = NULL;
 	size_t bytes, good = 0;
 	struct random random;
@@ -452,9 +452,9 @@ static void requests_beyond_the_system_are_refused(void)
 	struct err err = { 0 };
 
 	CHECK_INT(system_targets(system), 248);
-	CHECK(system_generate(&g, system, &(struct system_wish){ .targets = 249 }, &err) < 0);
+	CHECK(system_generate(&g, system, &(struct system_request){ .targets = 249 }, &err) < 0);
 	CHECK(strstr(err.text, "248"));
-	CHECK(system_generate(&g, system, &(struct system_wish){ .days = 1e9 }, &err) < 0);
+	CHECK(system_generate(&g, system, &(struct system_request){ .days = 1e9 }, &err) < 0);
 	CHECK(!g.busy);
 	system_close(system);
 }

@@ -13,7 +13,7 @@
 
 static void kernel_of(struct workload *workload, const char *kernel, uint64_t ranks)
 {
-	REQUIRE(workload_of(workload, kernel, ranks, NULL) == 0);
+	REQUIRE(workload_find(workload, kernel, ranks, NULL) == 0);
 }
 
 static double gib(const char *kernel, uint64_t ranks)
@@ -62,10 +62,10 @@ static void unknown_kernels_and_no_ranks_are_refused(void)
 	struct workload workload;
 	struct err err = { 0 };
 
-	CHECK_INT(workload_of(&workload, "ior", 4, &err), -ENOENT);
+	CHECK_INT(workload_find(&workload, "ior", 4, &err), -ENOENT);
 	CHECK(strstr(err.text, "vpic"));
-	CHECK_INT(workload_of(&workload, "vpic", 0, &err), -EINVAL);
-	CHECK_INT(workload_of(&workload, "vpic", UINT64_MAX, &err), -EINVAL);
+	CHECK_INT(workload_find(&workload, "vpic", 0, &err), -EINVAL);
+	CHECK_INT(workload_find(&workload, "vpic", UINT64_MAX, &err), -EINVAL);
 }
 
 static void space_of(struct space *space, const char *kernel, const char *name)

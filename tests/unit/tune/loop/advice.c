@@ -60,7 +60,7 @@ static void times_of_all_calls_are_added_up(void)
 	struct advice *advice = advice_make(&hybrid);
 	struct param_set set = { 0 };
 
-	REQUIRE(advice_about(advice, &profile, NULL) == 0);
+	REQUIRE(advice_set_profile(advice, &profile, NULL) == 0);
 	CHECK(!advice_note(advice));
 	CHECK(advice_seconds(advice, &set) ==
 	      3 * time_of(&hybrid, &writes, 0, 0) + 2 * time_of(&hybrid, &large, 0, 0));
@@ -87,7 +87,7 @@ static void parameters_override_hints_of_the_program(void)
 	struct advice *advice = advice_make(&hybrid);
 	struct param_set set = { 0 };
 
-	REQUIRE(advice_about(advice, &profile, NULL) == 0);
+	REQUIRE(advice_set_profile(advice, &profile, NULL) == 0);
 	CHECK(advice_seconds(advice, &set) == time_of(&hybrid, &writes, 3, 0));
 	/* Hints of another file, and of this one. */
 	set_put(&set, "cb_nodes", "1", "other.h5");
@@ -110,7 +110,7 @@ static void prior_predicts_the_points_of_a_space(void)
 	const struct search_prior *prior;
 	struct space space = { 0 };
 
-	REQUIRE(advice_about(advice, &profile, NULL) == 0);
+	REQUIRE(advice_set_profile(advice, &profile, NULL) == 0);
 	REQUIRE(space_add(&space, "cb_nodes", nodes, NULL, NULL) >= 0);
 	REQUIRE(space_add(&space, "cb_buffer_size", sizes, NULL, NULL) >= 0);
 	prior = advice_prior(advice, &space);
@@ -133,13 +133,13 @@ static void unpredictable_accesses_are_left_out_with_a_note(void)
 	struct param_set set = { 0 };
 	struct err err = { 0 };
 
-	REQUIRE(advice_about(advice, &both, &err) == 0);
+	REQUIRE(advice_set_profile(advice, &both, &err) == 0);
 	CHECK(advice_note(advice) && strstr(advice_note(advice), "1 of 2 kinds"));
 	CHECK(advice_seconds(advice, &set) == 3 * time_of(&hybrid, &writes, 0, 0));
-	CHECK_INT(advice_about(advice, &neither, &err), -ENODATA);
+	CHECK_INT(advice_set_profile(advice, &neither, &err), -ENODATA);
 	CHECK(strstr(err.text, "cannot predict"));
 	CHECK(isnan(advice_seconds(advice, &set)));
-	CHECK_INT(advice_about(advice, &nothing, &err), -ENODATA);
+	CHECK_INT(advice_set_profile(advice, &nothing, &err), -ENODATA);
 	CHECK(strstr(err.text, "no collective"));
 	advice_close(advice);
 	hybrid_release(&hybrid);

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "check.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "toy_stack.h"
 
 enum { TRIALS = 120 };

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "check.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 static double sigma_of(size_t group, double truth, uint64_t seed)
 {

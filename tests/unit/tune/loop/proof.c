@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "check.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 /* Published tables of the test, two-sided 5 %: the largest U that is significant. */
 static void interval_matches_published_tables(void)

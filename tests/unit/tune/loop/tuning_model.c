@@ -75,7 +75,7 @@ static void only_points_that_the_model_proposes_are_run(void)
 	CHECK_INT(tuning_plan(course.tuning)->profile.count, 1);
 	/* In the order of the model's prediction. */
 	REQUIRE(advice_open(&advice, path, NULL) == 0);
-	REQUIRE(advice_about(advice, &accesses, NULL) == 0);
+	REQUIRE(advice_set_profile(advice, &accesses, NULL) == 0);
 	prior = advice_prior(advice, &tuning_plan(course.tuning)->space);
 	for (size_t i = 0; i < phase_count(&course, PHASE_SEARCH); i++) {
 		space_point(&tuning_plan(course.tuning)->space, points[i], point);

@@ -46,7 +46,7 @@ static char *fingerprint(char *const *argv)
 	struct identity identity;
 	char *text;
 
-	identity_of(&identity, argv, NULL);
+	identity_init(&identity, argv, NULL);
 	text = xstrdup(identity.fingerprint);
 	identity_release(&identity);
 	return text;
@@ -60,7 +60,7 @@ static void a_program_is_identified_by_its_build_id(void)
 	struct identity identity;
 
 	prepare();
-	identity_of(&identity, argv, "auto");
+	identity_init(&identity, argv, "auto");
 	CHECK_TEXT(identity.program, "exe");
 	CHECK_TEXT(identity.path, "/proc/self/exe");
 	CHECK_TEXT(identity.arguments, "'it'\\''s' -b");
@@ -126,7 +126,7 @@ static void the_ranks_of_a_shell_script_are_unknown(void)
 
 	prepare();
 	argv[0] = make_file("run.sh", "#!/bin/sh\nmpiexec -n 4 ./app\n");
-	identity_of(&identity, argv, NULL);
+	identity_init(&identity, argv, NULL);
 	CHECK_INT(identity.ranks, 0);
 	CHECK_TEXT(identity.program, "run.sh");
 	CHECK(!identity.launcher);
@@ -141,14 +141,14 @@ static void a_missing_program_has_no_fingerprint(void)
 	struct identity identity;
 
 	prepare();
-	identity_of(&identity, argv, NULL);
+	identity_init(&identity, argv, NULL);
 	CHECK_TEXT(identity.program, "app");
 	CHECK_TEXT(identity.fingerprint, "");
 	CHECK_TEXT(identity.arguments, "");
 	CHECK(!identity.path && !identity.launcher);
 	CHECK_INT(identity.ranks, 1);
 	identity_release(&identity);
-	identity_of(&identity, none, NULL);
+	identity_init(&identity, none, NULL);
 	CHECK_TEXT(identity.program, "");
 	identity_release(&identity);
 }
@@ -162,7 +162,7 @@ static void a_launched_rank_has_the_ranks_of_its_job(void)
 	setenv("OMPI_COMM_WORLD_RANK", "3", 1);
 	setenv("OMPI_COMM_WORLD_SIZE", "16", 1);
 	setenv("OMPI_MCA_ess_base_jobid", "12345", 1);
-	identity_of(&identity, argv, NULL);
+	identity_init(&identity, argv, NULL);
 	CHECK_INT(identity.ranks, 16);
 	identity_release(&identity);
 	unsetenv("OMPI_COMM_WORLD_RANK");
@@ -181,10 +181,10 @@ static void a_platform_is_one_word(void)
 	REQUIRE(uname(&names) == 0);
 	CHECK(strncmp(machine, names.machine, strlen(names.machine)) == 0);
 	CHECK(!strpbrk(machine, " \t\n/;=|()"));
-	identity_of(&identity, argv, "auto");
+	identity_init(&identity, argv, "auto");
 	CHECK_TEXT(identity.platform, machine);
 	identity_release(&identity);
-	identity_of(&identity, argv, "hopper");
+	identity_init(&identity, argv, "hopper");
 	CHECK_TEXT(identity.platform, "hopper");
 	identity_release(&identity);
 	rmdir(directory);

@@ -16,10 +16,10 @@ static void mixed_space(struct space *space)
 	struct err err = { 0 };
 
 	*space = (struct space){ 0 };
-	toy_need(space_add(space, "striping_unit", few_units, NULL, &err), &err);
-	toy_need(space_add(space, "romio_cb_write", off_on, NULL, &err), &err);
-	toy_need(space_add(space, "cb_nodes", few_nodes, NULL, &err), &err);
-	toy_need(space_when(space, "cb_nodes", "romio_cb_write", enable, &err), &err);
+	toy_require(space_add(space, "striping_unit", few_units, NULL, &err), &err);
+	toy_require(space_add(space, "romio_cb_write", off_on, NULL, &err), &err);
+	toy_require(space_add(space, "cb_nodes", few_nodes, NULL, &err), &err);
+	toy_require(space_when(space, "cb_nodes", "romio_cb_write", enable, &err), &err);
 }
 
 static void encoding_is(const struct encoding *encoding, const size_t *point, const double *row)
@@ -115,8 +115,8 @@ static void large_spaces_are_sampled(void)
 	struct err err = { 0 };
 
 	toy_space(&space);
-	toy_need(space_add(&space, "ind_wr_buffer_size", toy_units, NULL, &err), &err);
-	toy_need(space_add(&space, "ind_rd_buffer_size", toy_units, NULL, &err), &err);
+	toy_require(space_add(&space, "ind_wr_buffer_size", toy_units, NULL, &err), &err);
+	toy_require(space_add(&space, "ind_rd_buffer_size", toy_units, NULL, &err), &err);
 	CHECK(space_points(&space) > 800000);
 	REQUIRE(search_new(&search, "bayesian", "runs=40", &space, 2, NULL) == 0);
 	while (search_ask(search, point)) {
@@ -124,8 +124,8 @@ static void large_spaces_are_sampled(void)
 		best = fmin(best, cost);
 		search_tell(search, point, cost);
 	}
-	CHECK_INT(search_counted(search).asked, 40);
-	CHECK_INT(search_counted(search).measured, 40);
+	CHECK_INT(search_get_counts(search).asked, 40);
+	CHECK_INT(search_get_counts(search).measured, 40);
 	CHECK(best < 1.5 * TOY_BEST);
 	search_free(search);
 	space_release(&space);

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "check.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "toy_search.h"
 
 /* Asks the method itself, so that repeated points are seen, too. */
@@ -133,7 +133,7 @@ static void known_points_are_in_the_first_generation(void)
 		for (size_t d = 0; d < TOY_DIMENSIONS; d++)
 			alike += point[d] == best[d];
 		close += alike >= 2;
-		CHECK(i >= 14 || search_counted(search).asked == i + 1);
+		CHECK(i >= 14 || search_get_counts(search).asked == i + 1);
 		search_tell(search, point, toy_cost(point));
 	}
 	CHECK(close >= 5);

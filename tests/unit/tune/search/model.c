@@ -53,7 +53,7 @@ static void only_the_best_points_are_asked_best_first(void)
 		costs[i] = toy_cost(point);
 	}
 	qsort(costs, TOY_POINTS, sizeof(*costs), double_compare);
-	REQUIRE(search_new_with(&search, "model", NULL, &space, &prior, 1, NULL) == 0);
+	REQUIRE(search_new_with_prior(&search, "model", NULL, &space, &prior, 1, NULL) == 0);
 	CHECK_INT(questions, TOY_POINTS);
 	for (double last = 0; search_ask(search, point); count++) {
 		double cost = toy_cost(point);
@@ -79,7 +79,7 @@ static void parameters_unknown_to_the_prior_stay_at_their_defaults(void)
 	bool seen[10][8][12] = { { { false } } };
 
 	toy_space(&space);
-	REQUIRE(search_new_with(&search, "model", "top=20", &space, &prior, 1, NULL) == 0);
+	REQUIRE(search_new_with_prior(&search, "model", "top=20", &space, &prior, 1, NULL) == 0);
 	for (; search_ask(search, point); count++) {
 		bool *was = &seen[point[TOY_FACTOR]][point[TOY_UNIT]][point[TOY_NODES]];
 
@@ -103,10 +103,10 @@ static void known_points_are_not_asked(void)
 	struct space space;
 
 	toy_space(&space);
-	REQUIRE(search_new_with(&search, "model", "top=3", &space, &prior, 1, NULL) == 0);
+	REQUIRE(search_new_with_prior(&search, "model", "top=3", &space, &prior, 1, NULL) == 0);
 	REQUIRE(search_ask(search, best));
 	search_free(search);
-	REQUIRE(search_new_with(&search, "model", "top=3", &space, &prior, 1, NULL) == 0);
+	REQUIRE(search_new_with_prior(&search, "model", "top=3", &space, &prior, 1, NULL) == 0);
 	search_know(search, best, 7);
 	for (; search_ask(search, point); count++) {
 		CHECK(memcmp(point, best, sizeof(best)) != 0);
@@ -127,9 +127,10 @@ static void errors_say_how_to_make_a_model(void)
 	toy_space(&space);
 	CHECK_INT(search_new(&search, "model", NULL, &space, 1, &err), -ENODATA);
 	CHECK(strstr(err.text, "sluice model fit"));
-	CHECK_INT(search_new_with(&search, "model", NULL, &space, &prior, 1, &err), -ENODATA);
+	CHECK_INT(search_new_with_prior(&search, "model", NULL, &space, &prior, 1, &err), -ENODATA);
 	CHECK(strstr(err.text, "no estimate"));
-	CHECK_INT(search_new_with(&search, "model", "top=0", &space, &prior, 1, &err), -EINVAL);
+	CHECK_INT(search_new_with_prior(&search, "model", "top=0", &space, &prior, 1, &err),
+		  -EINVAL);
 	CHECK(search == NULL);
 	space_release(&space);
 }
@@ -156,10 +157,10 @@ static void large_spaces_are_climbed(void)
 	for (int i = 0; i < SPACE_DIMENSIONS; i++) {
 		AUTO_FREE char *file = xprintf("file%d", i);
 
-		toy_need(space_add_for(&space, "cb_nodes", toy_nodes, NULL, file, NULL, &err),
-			 &err);
+		toy_require(space_add_for(&space, "cb_nodes", toy_nodes, NULL, file, NULL, &err),
+			    &err);
 	}
-	REQUIRE(search_new_with(&search, "model", NULL, &space, &prior, 1, NULL) == 0);
+	REQUIRE(search_new_with_prior(&search, "model", NULL, &space, &prior, 1, NULL) == 0);
 	REQUIRE(search_ask(search, point));
 	for (size_t d = 0; d < SPACE_DIMENSIONS; d++)
 		CHECK_INT(point[d], 7);

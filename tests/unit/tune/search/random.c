@@ -28,7 +28,7 @@ static void check_each_point_comes_once(const char *name, const char *settings, 
 		search_tell(search, point, 1);
 	}
 	CHECK_INT(count, TOY_POINTS);
-	CHECK_INT(search_counted(search).asked, TOY_POINTS);
+	CHECK_INT(search_get_counts(search).asked, TOY_POINTS);
 	if (in_order)
 		CHECK_INT(rising, TOY_POINTS - 1);
 	else
@@ -62,7 +62,7 @@ static void draws_are_spread_evenly(void)
 				upper[d] += point[d] >= space.dimensions[d].count / 2;
 			search_tell(search, point, 1);
 		}
-		CHECK_INT(search_counted(search).measured, 500);
+		CHECK_INT(search_get_counts(search).measured, 500);
 		search_free(search);
 	}
 	for (size_t d = 0; d < TOY_DIMENSIONS; d++)

@@ -22,10 +22,10 @@ static void small_space(struct space *space)
 	struct err err = { 0 };
 
 	*space = (struct space){ 0 };
-	toy_need(space_add(space, "striping_unit", few_units, NULL, &err), &err);
-	toy_need(space_add(space, "romio_cb_write", off_on, NULL, &err), &err);
-	toy_need(space_add(space, "cb_nodes", few_nodes, NULL, &err), &err);
-	toy_need(space_when(space, "cb_nodes", "romio_cb_write", enable, &err), &err);
+	toy_require(space_add(space, "striping_unit", few_units, NULL, &err), &err);
+	toy_require(space_add(space, "romio_cb_write", off_on, NULL, &err), &err);
+	toy_require(space_add(space, "cb_nodes", few_nodes, NULL, &err), &err);
+	toy_require(space_when(space, "cb_nodes", "romio_cb_write", enable, &err), &err);
 }
 
 static double small_cost(const size_t *point)
@@ -75,8 +75,8 @@ static struct search *search_any(const char *name, const char *settings, const s
 	struct search *search;
 
 	prior.cost = cost;
-	REQUIRE(search_new_with(&search, name, wants ? settings : NULL, space,
-				wants ? &prior : NULL, seed, NULL) == 0);
+	REQUIRE(search_new_with_prior(&search, name, wants ? settings : NULL, space,
+				      wants ? &prior : NULL, seed, NULL) == 0);
 	return search;
 }
 
@@ -107,8 +107,8 @@ static void no_point_is_measured_twice(void)
 			measured++;
 			search_tell(search, point, small_cost(point));
 		}
-		CHECK_INT(search_counted(search).measured, measured);
-		CHECK(search_counted(search).asked >= measured);
+		CHECK_INT(search_get_counts(search).measured, measured);
+		CHECK(search_get_counts(search).asked >= measured);
 		/* With 15 points every method finds the best. */
 		CHECK(measured <= 14);
 		double cost = 0;
@@ -192,7 +192,7 @@ static void failures_are_never_the_best(void)
 		while (search_ask(search, point))
 			search_tell(search, point, searches[m]->name[0] == 'r' ? NAN : INFINITY);
 		CHECK(!search_best(search, point, &cost));
-		CHECK(search_counted(search).measured > 0);
+		CHECK(search_get_counts(search).measured > 0);
 		search_free(search);
 	}
 	space_release(&space);
@@ -236,8 +236,8 @@ static void uncountable_spaces_are_searched(void)
 	for (int i = 0; i < SPACE_DIMENSIONS; i++) {
 		AUTO_FREE char *file = xprintf("file%d", i);
 
-		toy_need(space_add_for(&space, "cb_nodes", toy_nodes, NULL, file, NULL, &err),
-			 &err);
+		toy_require(space_add_for(&space, "cb_nodes", toy_nodes, NULL, file, NULL, &err),
+			    &err);
 	}
 	CHECK_INT(space_points(&space), 0);
 	CHECK_INT(search_new(&search, "exhaustive", NULL, &space, 1, &err), -E2BIG);

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "check.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "toy_search.h"
 
 static double constant_prior(void *arg, const size_t *point)
@@ -141,8 +141,8 @@ static uint64_t near_after(struct rough *rough, uint64_t seed)
 	uint64_t run = 1;
 
 	toy_space(&space);
-	REQUIRE(search_new_with(&search, "bayesian", NULL, &space, rough ? &prior : NULL, seed,
-				NULL) == 0);
+	REQUIRE(search_new_with_prior(&search, "bayesian", NULL, &space, rough ? &prior : NULL,
+				      seed, NULL) == 0);
 	for (; search_ask(search, point) && toy_cost(point) > 1.05 * TOY_BEST; run++)
 		search_tell(search, point, toy_cost(point));
 	search_free(search);
@@ -181,8 +181,8 @@ static void same_prior_gives_the_same_course(void)
 
 	toy_space(&space);
 	for (int i = 0; i < 2; i++)
-		REQUIRE(search_new_with(&searches_of[i], "bayesian", NULL, &space, &prior, 9,
-					NULL) == 0);
+		REQUIRE(search_new_with_prior(&searches_of[i], "bayesian", NULL, &space, &prior, 9,
+					      NULL) == 0);
 	for (int run = 0; run < 15; run++) {
 		size_t points[2][TOY_DIMENSIONS];
 

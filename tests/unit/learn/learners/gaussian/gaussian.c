@@ -14,7 +14,7 @@
 #include "check.h"
 #include "learn/file/blob.h"
 #include "learn/learner.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 extern const struct learner_ops learner_gaussian;
 

@@ -10,7 +10,7 @@
 #include "learn/file/blob.h"
 #include "learn/learner.h"
 #include "learn/learners/rules/bins.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 extern const struct learner_ops learner_rules;
 

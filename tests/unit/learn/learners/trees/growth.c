@@ -12,7 +12,7 @@
 #include "learn/file/blob.h"
 #include "learn/learners/trees/growth.h"
 #include "learn/learners/trees/ranks.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 enum { ROWS = 400, WIDTH = 4 };
 

@@ -92,8 +92,8 @@ static struct chronicle chronicle_sample(void)
 	CHECK_INT(chronicle_add_size(&chronicle, sizes[1]), 0);
 	CHECK_INT(chronicle_add_size(&chronicle, sizes[2]), 2);
 	for (size_t target = 0; target < 3; target++)
-		chronicle_target(&chronicle,
-				 (const char *const[]){ "b c,%", "lustre:ost3", "x:" }[target]);
+		chronicle_add_target(&chronicle,
+				     (const char *const[]){ "b c,%", "lustre:ost3", "x:" }[target]);
 	for (int i = 0; i < 50; i++)
 		for (size_t target = 0; target < 3; target++)
 			chronicle_add(&chronicle, target, 0, 1000 + i / 3.0,

@@ -18,7 +18,7 @@ static struct chronicle chronicle_sample(void)
 		char name[16];
 
 		snprintf(name, sizeof(name), "atlas1-%d", target);
-		REQUIRE(chronicle_target(&chronicle, name) == (size_t)target);
+		REQUIRE(chronicle_add_target(&chronicle, name) == (size_t)target);
 		for (int i = 0; i < 100; i++)
 			chronicle_add(&chronicle, (size_t)target, 0, 1000.25 + 30 * i,
 				      0.001 * (i + 1) / (target + 3),
@@ -106,7 +106,7 @@ static void new_size_keeps_order_and_samples(void)
 	CHECK_INT(chronicle_add_size(&chronicle, 256u << 20), 2);
 	CHECK_INT(chronicle_add_size(&chronicle, 1u << 20), 0);
 	CHECK_INT(chronicle.size_count, 4);
-	CHECK_INT(chronicle_size(&chronicle, 1u << 30), 3);
+	CHECK_INT(chronicle_find_size(&chronicle, 1u << 30), 3);
 	CHECK_INT(chronicle_series(&chronicle, 1, 2)->count, 0);
 	REQUIRE(chronicle_series(&chronicle, 1, 3)->count == 1);
 	CHECK(chronicle_series(&chronicle, 1, 3)->seconds[0] == 1.83079f);
@@ -219,7 +219,7 @@ static void damaged_rows_count_as_failed_writes(void)
 	store = sample_open(&sample);
 	REQUIRE(probe_writer_open(&writer, store, "here", NULL) == 0);
 	for (size_t i = 0; i < 4; i++)
-		CHECK_INT(probe_writer_row(writer, &rows[i], NULL), 0);
+		CHECK_INT(probe_writer_add_row(writer, &rows[i], NULL), 0);
 	CHECK_INT(probe_writer_close(writer, true, NULL), 0);
 	REQUIRE(chronicle_load(&back, store, "here", 0, 9, NULL) == 0);
 	REQUIRE(chronicle_series(&back, 0, 0)->count == 4);

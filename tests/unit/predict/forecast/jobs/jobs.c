@@ -334,18 +334,18 @@ static void command_output_is_read(void)
 	struct err err = { 0 };
 	double now = (double)time(NULL);
 
-	CHECK_INT(jobs_ask(&jobs, pbs, "printf 'Job Id: 7\\n    job_state = R\\n'; echo x >&2", 10,
-			   key, &err),
+	CHECK_INT(jobs_query(&jobs, pbs, "printf 'Job Id: 7\\n    job_state = R\\n'; echo x >&2",
+			     10, key, &err),
 		  0);
 	CHECK_INT(jobs.count, 1);
 	CHECK(jobs.time_s >= now && jobs.time_s < now + 100);
-	CHECK_INT(jobs_ask(&jobs, pbs, "echo no server >&2; exit 3", 10, key, &err), -EIO);
+	CHECK_INT(jobs_query(&jobs, pbs, "echo no server >&2; exit 3", 10, key, &err), -EIO);
 	CHECK_WORDS(err.text, "exit code 3|no server");
-	CHECK_INT(jobs_ask(&jobs, pbs, "printf '\\n  a: 1\\nb: 2\\n' >&2; false", 10, key, &err),
+	CHECK_INT(jobs_query(&jobs, pbs, "printf '\\n  a: 1\\nb: 2\\n' >&2; false", 10, key, &err),
 		  -EIO);
 	CHECK_WORDS(err.text, "'printf'|exit code 1|a: 1");
-	CHECK_INT(jobs_ask(&jobs, pbs, "sluice-nowhere -f", 10, key, &err), -ENOENT);
-	CHECK_INT(jobs_ask(&jobs, pbs, "echo rubbish", 10, key, &err), -EINVAL);
+	CHECK_INT(jobs_query(&jobs, pbs, "sluice-nowhere -f", 10, key, &err), -ENOENT);
+	CHECK_INT(jobs_query(&jobs, pbs, "echo rubbish", 10, key, &err), -EINVAL);
 	CHECK(strstr(err.text, "pbs:1: "));
 	CHECK_INT(jobs.count, 1);
 	jobs_release(&jobs);

@@ -117,8 +117,8 @@ static void key_is_created_once_and_private(void)
 	static const uint8_t nothing[OWNER_KEY_BYTES];
 	struct stat st;
 
-	CHECK_INT(owner_key(first, path, NULL), 0);
-	CHECK_INT(owner_key(second, path, NULL), 0);
+	CHECK_INT(owner_key_load(first, path, NULL), 0);
+	CHECK_INT(owner_key_load(second, path, NULL), 0);
 	CHECK(memcmp(first, second, sizeof(first)) == 0);
 	CHECK(memcmp(first, nothing, sizeof(first)) != 0);
 	REQUIRE(stat(path, &st) == 0);
@@ -140,7 +140,7 @@ static void concurrent_ranks_get_the_same_key(void)
 		if (fork() == 0) {
 			uint8_t key[OWNER_KEY_BYTES];
 
-			if (owner_key(key, path, NULL) < 0 || write(pipes[1], key, 16) != 16)
+			if (owner_key_load(key, path, NULL) < 0 || write(pipes[1], key, 16) != 16)
 				_exit(1);
 			_exit(0);
 		}
@@ -150,7 +150,7 @@ static void concurrent_ranks_get_the_same_key(void)
 		REQUIRE(wait(&status) > 0);
 		CHECK_INT(status, 0);
 	}
-	CHECK_INT(owner_key(mine, path, NULL), 0);
+	CHECK_INT(owner_key_load(mine, path, NULL), 0);
 	for (int i = 0; i < 8; i++) {
 		REQUIRE(read(pipes[0], theirs, 16) == 16);
 		CHECK(memcmp(mine, theirs, 16) == 0);
@@ -171,16 +171,16 @@ static void invalid_key_is_refused(void)
 
 	REQUIRE(f && fputs("0123456789abcdef0123456789abcdef\n", f) >= 0 && fclose(f) == 0);
 	chmod(path, 0640);
-	CHECK_INT(owner_key(key, path, &err), -EACCES);
+	CHECK_INT(owner_key_load(key, path, &err), -EACCES);
 	CHECK(strstr(err.text, "chmod 600") && key[0] == 7);
 	chmod(path, 0600);
-	CHECK_INT(owner_key(key, path, &err), 0);
+	CHECK_INT(owner_key_load(key, path, &err), 0);
 	CHECK(key[0] == 1 && key[15] == 0xef);
 	f = fopen(path, "we");
 	REQUIRE(f && fputs("0123456789abcdef0123456789abcdeg", f) >= 0 && fclose(f) == 0);
-	CHECK_INT(owner_key(key, path, &err), -EINVAL);
+	CHECK_INT(owner_key_load(key, path, &err), -EINVAL);
 	CHECK(strstr(err.text, "hexadecimal"));
-	CHECK(owner_key(key, "/proc/nowhere/key", &err) < 0);
+	CHECK(owner_key_load(key, "/proc/nowhere/key", &err) < 0);
 	unlink(path);
 	rmdir(folder);
 	folder[0] = 0;

@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "check.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 #define NEAR(actual, expected, off) CHECK(fabs((actual) - (expected)) <= (off))
 enum { TITAN = 288 };
@@ -94,8 +94,8 @@ static void expected_shares_finish_together_if_times_are_as_expected(void)
 
 	REQUIRE(placement_shares(PLACEMENT_EXPECTED, targets, 3, NULL, shares, &err) == 0);
 	for (int i = 0; i < 3; i++) {
-		NEAR(shares[i] * placement_expects(&targets[i]),
-		     shares[0] * placement_expects(&targets[0]), 1e-15);
+		NEAR(shares[i] * placement_expected_s(&targets[i]),
+		     shares[0] * placement_expected_s(&targets[0]), 1e-15);
 		sum += shares[i];
 	}
 	NEAR(sum, 1, 1e-15);
@@ -257,12 +257,12 @@ static void results_have_group_percentile_and_slowest(void)
 	static const double more[] = { 0.5, 0.25, 0.25, 0 };
 	struct placement_result result;
 
-	placement_judge(shares, busy, seconds, 4, 0, &result);
+	placement_evaluate(shares, busy, seconds, 4, 0, &result);
 	NEAR(result.slower_group, 5.5, 1e-12);
 	NEAR(result.slowest, 8, 1e-12);
 	NEAR(result.late, 3 + 0.85 * 5, 1e-12); /* type 7: position 2.85 */
 	/* Twice the equal share is slower by 2 ^ 0.5; a smaller one is not faster. */
-	placement_judge(more, busy, seconds, 4, 0.5, &result);
+	placement_evaluate(more, busy, seconds, 4, 0.5, &result);
 	NEAR(result.slowest, 3, 1e-12);
 	NEAR(result.slower_group, (2 * sqrt(2) + 2) / 2, 1e-12);
 }
@@ -277,12 +277,12 @@ static void predicted_result_follows_the_forecasts(void)
 	for (int i = 0; i < 4; i++)
 		targets[i].busy = i >= 2, targets[i].idle_sd = targets[i].busy_sd = 0;
 	/* With certain states of zero width, the result is exact. */
-	placement_foresee(shares, targets, 4, NULL, &result);
+	placement_predict(shares, targets, 4, NULL, &result);
 	NEAR(result.slower_group, 3, 1e-9);
 	NEAR(result.slowest, 3, 1e-9);
 	targets[2].busy_sd = targets[3].busy_sd = 1;
-	placement_foresee(shares, targets, 4, NULL, &result);
-	placement_foresee(shares, targets, 4, NULL, &again);
+	placement_predict(shares, targets, 4, NULL, &result);
+	placement_predict(shares, targets, 4, NULL, &again);
 	NEAR(result.slower_group, 3, 0.2);
 	CHECK(result.slowest > 3.2 && result.slowest < 4.5);
 	CHECK(memcmp(&result, &again, sizeof(result)) == 0);

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 
 #define NEAR(actual, expected, off) CHECK(fabs((actual) - (expected)) <= (off))
 enum { POINTS = 40, TARGETS = 48 };

@@ -70,7 +70,7 @@ static void every_time_of_the_test_days_is_a_point(void)
 		CHECK(steps.time_s[p] >= SAMPLE_START + DAY &&
 		      series->time_s[at] == steps.time_s[p]);
 		CHECK(steps.seconds[i] == (double)series->seconds[at]);
-		forecaster_answer(&forecaster, &features, 1, 2, steps.time_s[p], &answer);
+		forecaster_predict_at(&forecaster, &features, 1, 2, steps.time_s[p], &answer);
 		CHECK(steps.forecasts[i].busy == answer.busy &&
 		      steps.forecasts[i].busy_sd == answer.busy_sd &&
 		      steps.forecasts[i].is_allowed);

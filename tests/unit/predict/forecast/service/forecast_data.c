@@ -21,7 +21,7 @@ static void save_system(struct sample *sample, const char *system)
 	struct chronicle rows;
 
 	chronicle_init(&rows, system, sizes, 2);
-	chronicle_target(&rows, "a");
+	chronicle_add_target(&rows, "a");
 	chronicle_add(&rows, 0, 0, 1000, 0.5, SAMPLE_DONE, SAMPLE_DIRECT);
 	chronicle_add(&rows, 0, 1, 2000, 1.5, SAMPLE_DONE, SAMPLE_DIRECT);
 	REQUIRE(chronicle_save(&rows, store, -INFINITY, INFINITY, &err) == 0);

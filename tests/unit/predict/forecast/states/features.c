@@ -48,7 +48,7 @@ static struct chronicle chronicle_sample(size_t targets, size_t rounds)
 		char name[32];
 
 		snprintf(name, sizeof(name), "atlas1-%zu", target);
-		chronicle_target(&chronicle, name);
+		chronicle_add_target(&chronicle, name);
 	}
 	for (size_t i = 0; i < rounds; i++) {
 		double time_s = START + 30 * (double)i;
@@ -281,7 +281,7 @@ static void timeouts_count_with_their_duration_and_failures_do_not(void)
 	site_init(&site);
 	features_plan_init(&plan);
 	chronicle_init(&chronicle, "here", sizes, 2);
-	chronicle_target(&chronicle, "a");
+	chronicle_add_target(&chronicle, "a");
 	chronicle_add(&chronicle, 0, 0, 100, 1, SAMPLE_DONE, SAMPLE_DIRECT);
 	chronicle_add(&chronicle, 0, 0, 130, 30, SAMPLE_TIMEOUT, SAMPLE_DIRECT);
 	chronicle_add(&chronicle, 0, 0, 160, 9, SAMPLE_FAILED, SAMPLE_DIRECT);
@@ -508,7 +508,7 @@ static void cache_follows_a_growing_chronicle(void)
 		for (size_t target = 0; target < 3; target++) {
 			const struct chronicle_series *from = chronicle_series(&whole, target, 0);
 
-			chronicle_target(&grown, whole.targets[target]);
+			chronicle_add_target(&grown, whole.targets[target]);
 			for (size_t i = 20 * piece; i < 20 * piece + 20; i++)
 				chronicle_add(&grown, target, 0, from->time_s[i],
 					      (double)from->seconds[i], SAMPLE_DONE, SAMPLE_DIRECT);
@@ -547,7 +547,7 @@ static void past_has_only_writes_that_had_ended(void)
 	site_init(&site);
 	plan_of(&plan, "past");
 	chronicle_init(&chronicle, "here", sizes, 2);
-	chronicle_target(&chronicle, "a");
+	chronicle_add_target(&chronicle, "a");
 	for (int i = 0; i < 10; i++)
 		chronicle_add(&chronicle, 0, 1, 100 * i, i + 1, SAMPLE_DONE, SAMPLE_DIRECT);
 	features_init(&features, &chronicle, &site, &plan);

@@ -109,8 +109,8 @@ static void forecasts_do_not_depend_on_threads(void)
 			const double *row = row_at(t, 2, SAMPLE_START + 5000 + 7000 * i);
 			struct forecast a, b;
 
-			forecaster_ask(&one, t, 2, row, &a);
-			forecaster_ask(&two, t, 2, row, &b);
+			forecaster_predict(&one, t, 2, row, &a);
+			forecaster_predict(&two, t, 2, row, &b);
 			CHECK(same(&a, &b));
 		}
 	forecaster_release(&one);
@@ -125,7 +125,7 @@ static void forecasts_agree_with_the_mixture(void)
 
 	fit(&f, "logistic", 4);
 	mixture = states_mixture(&f.states, 0, 2);
-	forecaster_ask(&f, 0, 2, row_at(0, 2, SAMPLE_START + 86400), &answer);
+	forecaster_predict(&f, 0, 2, row_at(0, 2, SAMPLE_START + 86400), &answer);
 	CHECK(answer.is_model && answer.busy >= 0 && answer.busy <= 1);
 	CHECK(answer.idle_s == mixture_mean(mixture, 0) &&
 	      answer.busy_s == mixture_mean(mixture, 1));
@@ -152,7 +152,7 @@ static void probabilities_are_calibrated(void)
 			double posterior[MIXTURE_MAX];
 			struct forecast a;
 
-			forecaster_ask(&f, t, 2, row_at(t, 2, series->time_s[i]), &a);
+			forecaster_predict(&f, t, 2, row_at(t, 2, series->time_s[i]), &a);
 			mixture_posterior(mixture, (double)series->seconds[i], posterior);
 			said += a.busy;
 			was += posterior[1];
@@ -175,7 +175,7 @@ static void missing_features_do_not_prevent_a_forecast(void)
 		if (strcmp(m->name, "perceptron") == 0 || strcmp(m->name, "boosting") == 0)
 			continue; /* similar to the others, and slow */
 		fit(&f, m->name, 0);
-		forecaster_ask(&f, 1, 1, row, &answer);
+		forecaster_predict(&f, 1, 1, row, &answer);
 		CHECK(answer.busy >= 0 && answer.busy <= 1);
 		forecaster_release(&f);
 	}
@@ -190,16 +190,16 @@ static void a_target_with_too_few_writes_uses_its_share(void)
 	size_t target;
 
 	sample_make(&small, 1, 5, 0);
-	target = chronicle_target(&small.chronicle, "late");
+	target = chronicle_add_target(&small.chronicle, "late");
 	for (int i = 0; i < 4; i++)
 		chronicle_add(&small.chronicle, target, 2, SAMPLE_START + 300 * i, i ? 1.8 : 3.5,
 			      SAMPLE_DONE, SAMPLE_DIRECT);
 	plan_quick(&plan, "bayes");
 	REQUIRE(forecaster_fit(&f, &small.chronicle, &site, &plan, NULL) == 0);
 	CHECK_INT(forecaster_find_target(&f, "late"), target);
-	forecaster_ask(&f, target, 2, row_at(0, 2, SAMPLE_START + 600), &answer);
+	forecaster_predict(&f, target, 2, row_at(0, 2, SAMPLE_START + 600), &answer);
 	CHECK(!answer.is_model && fabs(answer.busy - 0.25) < 1e-12 && answer.expected_s > 1.85);
-	forecaster_ask(&f, target, 1, row_at(0, 1, SAMPLE_START + 600), &answer);
+	forecaster_predict(&f, target, 1, row_at(0, 1, SAMPLE_START + 600), &answer);
 	CHECK(!answer.is_model && isnan(answer.busy) && answer.idle_s > 0);
 	forecaster_release(&f);
 	sample_release(&small);
@@ -264,8 +264,8 @@ static void a_loaded_model_gives_the_same_forecasts(void)
 			const double *row = row_at(t, s, SAMPLE_START + 40000);
 			struct forecast a, b;
 
-			forecaster_ask(&f, t, s, row, &a);
-			forecaster_ask(&loaded, t, s, row, &b);
+			forecaster_predict(&f, t, s, row, &a);
+			forecaster_predict(&loaded, t, s, row, &b);
 			CHECK(same(&a, &b));
 			CHECK(forecaster_model(&loaded, t, s)->accuracy ==
 			      forecaster_model(&f, t, s)->accuracy);
@@ -289,7 +289,8 @@ static void a_loaded_model_gives_the_same_forecasts(void)
 static void damaged_files_are_refused_or_usable(void)
 {
 	char path[] = "/tmp/sluice-forecaster-XXXXXX";
-	static const struct sealed_kind kind = { .schema = "sluice.forecaster", .version = 1 };
+	static const struct checked_file_kind kind = { .schema = "sluice.forecaster",
+						       .version = 1 };
 	AUTO_BUF struct buf whole = { 0 };
 	struct forecaster f, loaded = { 0 };
 	struct err err = { 0 };
@@ -301,7 +302,7 @@ static void damaged_files_are_refused_or_usable(void)
 	previous = xprintf("%s" FORECASTER_PREVIOUS, path);
 	fit(&f, "bayes", 4);
 	REQUIRE(forecaster_save(&f, path, &err) == 0);
-	REQUIRE(sealed_read(&whole, &kind, path, &err) >= 0);
+	REQUIRE(checked_file_read(&whole, &kind, path, &err) >= 0);
 	CHECK(forecaster_parse(&loaded, "cut", whole.data, whole.len / 2, &err) < 0);
 	CHECK(strstr(err.text, "train it again"));
 	random_init(&random, 1);
@@ -313,7 +314,7 @@ static void damaged_files_are_refused_or_usable(void)
 		for (int k = 0; k < 3; k++)
 			broken.data[skip + random_below(&random, broken.len - skip)] ^=
 				(char)(1 << random_below(&random, 8));
-		sealed_end(&broken);
+		checked_file_end(&broken);
 		err = (struct err){ 0 };
 		if (forecaster_parse(&loaded, "broken", broken.data, broken.len, &err) < 0) {
 			CHECK(err.code && !loaded.models);
@@ -324,7 +325,8 @@ static void damaged_files_are_refused_or_usable(void)
 			for (size_t s = 0; s < loaded.size_count; s++) {
 				struct forecast answer;
 
-				forecaster_ask(&loaded, t, s, row_at(0, 1, SAMPLE_START), &answer);
+				forecaster_predict(&loaded, t, s, row_at(0, 1, SAMPLE_START),
+						   &answer);
 			}
 		forecaster_release(&loaded);
 	}

@@ -27,7 +27,7 @@ static void mixture_check(double idle, double first, double second, double s0, d
 		bool busy = random_real(&random) >= idle;
 
 		chronicle_add(
-			&chronicle, chronicle_target(&chronicle, i % 2 ? "a" : "b"), 1, 1e9 + i,
+			&chronicle, chronicle_add_target(&chronicle, i % 2 ? "a" : "b"), 1, 1e9 + i,
 			exp(log(busy ? second : first) + (busy ? s1 : s0) * random_normal(&random)),
 			SAMPLE_DONE, SAMPLE_FSYNC);
 	}
@@ -62,7 +62,7 @@ static void few_fast_writes_are_not_a_state(void)
 	for (int i = 0; i < 435; i++) {
 		double typical = i % 62 == 5 ? 0.002 : i % 10 < 3 ? 0.55 : 0.14;
 
-		chronicle_add(&chronicle, chronicle_target(&chronicle, "a"), 1, 1e9 + i,
+		chronicle_add(&chronicle, chronicle_add_target(&chronicle, "a"), 1, 1e9 + i,
 			      typical * exp(0.25 * random_normal(&random)), SAMPLE_DONE,
 			      SAMPLE_DIRECT);
 	}
@@ -198,7 +198,7 @@ static void targets_can_have_separate_states(void)
 
 	plan.scope = LABELS_TARGET;
 	sample_make(&sample, 1, 3, 0);
-	chronicle_target(&sample.chronicle, "new");
+	chronicle_add_target(&sample.chronicle, "new");
 	REQUIRE(states_fit(&states, &sample.chronicle, &plan, NULL) == 0);
 	CHECK(states_mixture(&states, 0, 2) != states_mixture(&states, 1, 2));
 	CHECK(!states_mixture(&states, SAMPLE_TARGETS, 2));

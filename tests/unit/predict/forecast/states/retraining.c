@@ -113,7 +113,7 @@ static void new_targets_are_a_reason_to_train(void)
 	struct bed bed;
 
 	bed_make(&bed, 0);
-	chronicle_target(&bed.sample.chronicle, "oss9");
+	chronicle_add_target(&bed.sample.chronicle, "oss9");
 	features_update(&bed.features);
 	retraining_score(&bed.retraining, &bed.forecaster, &bed.features, CUT + 100);
 	CHECK_INT(retraining_due(&bed.retraining, CUT + 2 * 3600), RETRAINING_CHANGED);

@@ -11,18 +11,18 @@
 
 #define MIB (1ull << 20)
 
-static struct campaign_wish wish_sample(void)
+static struct campaign_request wish_sample(void)
 {
-	return (struct campaign_wish){ .ranks = { { 2, 4 }, 2 },
-				       .comm = true,
-				       .storage = true,
-				       .buffers = { { MIB, 4 * MIB }, 2 },
-				       .placement = CAMPAIGN_TOPOLOGY,
-				       .rounds = 4,
-				       .repetitions = 3 };
+	return (struct campaign_request){ .ranks = { { 2, 4 }, 2 },
+					  .comm = true,
+					  .storage = true,
+					  .buffers = { { MIB, 4 * MIB }, 2 },
+					  .placement = CAMPAIGN_TOPOLOGY,
+					  .rounds = 4,
+					  .repetitions = 3 };
 }
 
-static struct campaign made(const struct campaign_wish *wish)
+static struct campaign made(const struct campaign_request *wish)
 {
 	struct campaign campaign = { 0 };
 	struct err err = { 0 };
@@ -44,7 +44,7 @@ static size_t count_of(const struct campaign *campaign, enum operation operation
 
 static void dense_sizes_match_the_paper(void)
 {
-	struct campaign_wish wish = wish_sample();
+	struct campaign_request wish = wish_sample();
 	struct campaign campaign;
 
 	wish.is_dense = true;
@@ -62,7 +62,7 @@ static void dense_sizes_match_the_paper(void)
 
 static void exchanges_have_all_kinds_of_senders(void)
 {
-	struct campaign_wish wish = wish_sample();
+	struct campaign_request wish = wish_sample();
 	AUTO_BUF struct buf text = { 0 };
 	struct campaign campaign;
 
@@ -84,7 +84,7 @@ static void exchanges_have_all_kinds_of_senders(void)
 
 static void cheap_operations_are_repeated_a_hundred_times(void)
 {
-	struct campaign_wish wish = wish_sample();
+	struct campaign_request wish = wish_sample();
 	struct campaign campaign = made(&wish);
 
 	CHECK_INT(campaign.cells[0].operation, OPERATION_ALLREDUCE);
@@ -95,14 +95,14 @@ static void cheap_operations_are_repeated_a_hundred_times(void)
 
 static void the_largest_number_of_writers_has_partial_rounds(void)
 {
-	struct campaign_wish wish = wish_sample();
+	struct campaign_request wish = wish_sample();
 	AUTO_BUF struct buf text = { 0 };
 	struct campaign campaign;
 
 	wish.comm = false;
 	wish.ranks = (struct campaign_numbers){ { 4 }, 1 };
 	campaign = made(&wish);
-	campaign_lines(&campaign, 4, &text);
+	campaign_write_cells(&campaign, 4, &text);
 	CHECK_TEXT(buf_text(&text), "0 storage topology bypassed 1 1048576 4 3 1 -\n"
 				    "1 storage topology bypassed 1 4194304 4 3 1 -\n"
 				    "2 storage topology bypassed 2 1048576 4 3 1 -\n"
@@ -112,14 +112,14 @@ static void the_largest_number_of_writers_has_partial_rounds(void)
 	/* 4 rounds of 4 writers, and 1 + 2 + 4 writers in partial rounds; 3 repetitions. */
 	CHECK_INT(campaign.cells[4].written, 3 * 23 * MIB);
 	CHECK_INT(campaign.cells[4].file_bytes, 4 * 7 * MIB);
-	CHECK_INT(campaign_left(&campaign, 0).file_bytes, 4 * 7 * 4 * MIB);
-	CHECK_INT(campaign_left(&campaign, 3).cells, 0);
+	CHECK_INT(campaign_remaining(&campaign, 0).file_bytes, 4 * 7 * 4 * MIB);
+	CHECK_INT(campaign_remaining(&campaign, 3).cells, 0);
 	campaign_release(&campaign);
 }
 
 static void an_exceeded_cache_is_written_twice(void)
 {
-	struct campaign_wish wish = wish_sample();
+	struct campaign_request wish = wish_sample();
 	struct campaign campaign;
 
 	wish.cache = CAMPAIGN_EXCEEDED;
@@ -137,17 +137,17 @@ static void an_exceeded_cache_is_written_twice(void)
 
 static void a_time_limit_thins_cells_evenly_and_keeps_the_ends(void)
 {
-	struct campaign_wish wish = wish_sample();
+	struct campaign_request wish = wish_sample();
 	struct campaign full, thin;
 	double all;
 
 	wish.repetitions = 10;
 	CHECK_INT(campaign_numbers(&wish.buffers, "buffers", "256K,512K,1M,2M,4M", NULL), 0);
 	full = made(&wish);
-	all = campaign_left(&full, 0).seconds;
+	all = campaign_remaining(&full, 0).seconds;
 	wish.budget_s = all / 5;
 	thin = made(&wish);
-	CHECK(campaign_left(&thin, 0).seconds <= all / 5);
+	CHECK(campaign_remaining(&thin, 0).seconds <= all / 5);
 	CHECK(thin.count < full.count && !thin.is_over);
 	for (int o = 0; o < OPERATIONS; o++)
 		for (uint64_t ranks = 2; ranks <= 4; ranks += 2)
@@ -170,7 +170,7 @@ static void a_time_limit_thins_cells_evenly_and_keeps_the_ends(void)
 	campaign_release(&full);
 }
 
-static const char *refusal(const struct campaign_wish *wish)
+static const char *refusal(const struct campaign_request *wish)
 {
 	static struct err err;
 	struct campaign campaign = { 0 };
@@ -182,7 +182,7 @@ static const char *refusal(const struct campaign_wish *wish)
 
 static void impossible_plans_are_refused(void)
 {
-	struct campaign_wish wish = wish_sample();
+	struct campaign_request wish = wish_sample();
 
 	wish.writers = (struct campaign_numbers){ { 2, 5 }, 2 };
 	CHECK(strstr(refusal(&wish), "--writers: 5"));
@@ -215,12 +215,12 @@ static int take(struct campaign_intake *intake, const char *line)
 {
 	struct err err = { 0 };
 
-	return campaign_take(intake, line, 5, &err);
+	return campaign_parse_line(intake, line, 5, &err);
 }
 
 static struct campaign small(void)
 {
-	struct campaign_wish wish = wish_sample();
+	struct campaign_request wish = wish_sample();
 
 	wish.comm = false;
 	wish.ranks = (struct campaign_numbers){ { 4 }, 1 };
@@ -310,18 +310,18 @@ static void measured_cells_are_not_repeated(void)
 		intake.rows.count = 0;
 	}
 	/* Cell 1 has no rows of reads. */
-	CHECK_INT(campaign_known(&campaign, &rows), 2);
-	campaign_lines(&campaign, 4, &text);
+	CHECK_INT(campaign_mark_measured(&campaign, &rows), 2);
+	campaign_write_cells(&campaign, 4, &text);
 	CHECK_TEXT(buf_text(&text), "1 storage topology bypassed 2 1048576 4 3 1 -\n");
-	CHECK_INT(campaign_left(&campaign, 0).cells, 1);
+	CHECK_INT(campaign_remaining(&campaign, 0).cells, 1);
 	campaign.reads = false;
-	CHECK_INT(campaign_known(&campaign, &rows), 3);
+	CHECK_INT(campaign_mark_measured(&campaign, &rows), 3);
 	campaign.cache = CAMPAIGN_WITHIN;
-	CHECK_INT(campaign_known(&campaign, &rows), 0);
+	CHECK_INT(campaign_mark_measured(&campaign, &rows), 0);
 	/* The last row belonged to a partial round. */
 	campaign.cache = CAMPAIGN_BYPASSED;
 	rows.count--;
-	CHECK_INT(campaign_known(&campaign, &rows), 2);
+	CHECK_INT(campaign_mark_measured(&campaign, &rows), 2);
 	CHECK(!campaign.cells[2].is_done);
 	elements_release(&rows);
 	elements_release(&intake.rows);

@@ -8,13 +8,13 @@
 #include "base/err.h"
 #include "check.h"
 #include "learn/file/blob.h"
-#include "learn/maths/random.h"
+#include "learn/math/random.h"
 #include "store/elements.h"
 
-extern const struct learner_ops learner_linear, learner_neighbours;
+extern const struct learner_ops learner_linear, learner_neighbors;
 
 static const struct learner_ops *const line_alone[] = { &learner_linear, NULL };
-static const struct learner_ops *const quick[] = { &learner_linear, &learner_neighbours, NULL };
+static const struct learner_ops *const quick[] = { &learner_linear, &learner_neighbors, NULL };
 
 static const struct costs_plan line_plan = { .learners = line_alone, .budget = 1, .seed = 3 };
 static const struct costs_plan quick_plan = { .learners = quick, .budget = 3, .seed = 3 };

@@ -35,7 +35,7 @@ static struct counts count(const struct machine *machine, struct access access,
 	struct counts counts = { 0 };
 	struct err err = { 0 };
 
-	CHECK_INT(counts_of(&counts, machine, &access, &settings, &err), 0);
+	CHECK_INT(counts_compute(&counts, machine, &access, &settings, &err), 0);
 	CHECK_TEXT(err.text, "");
 	return counts;
 }
@@ -221,7 +221,7 @@ static void gpfs_rounds_are_alltoallv_of_whole_blocks(void)
 	CHECK(times(&c, OPERATION_ALLTOALLV) == 7);
 	CHECK(times(&c, OPERATION_ALLREDUCE) == 2 && times(&c, OPERATION_ALLGATHER) == 0);
 	CHECK(messages(&c, &bytes) == 17 && bytes == 68 * (double)MIB);
-	CHECK_INT(rank_calls_of(&calls, &gpfs, &access, &s, 0, NULL), 0);
+	CHECK_INT(rank_calls_count(&calls, &gpfs, &access, &s, 0, NULL), 0);
 	CHECK_INT(calls.alltoallvs, 7);
 	CHECK_INT(calls.sends, 0);
 	CHECK_INT(calls.written_bytes, 24 * MIB);
@@ -295,7 +295,7 @@ static void collectives_equal_the_calls_of_ranks(void)
 		machine.block_bytes = 1 + draw(20000);
 		machine.stripe_bytes = machine.stripe_bytes ? 1 + draw(20000) : 0;
 		c = count(&machine, access, s);
-		CHECK_INT(rank_calls_of(&calls, &machine, &access, &s, 0, NULL), 0);
+		CHECK_INT(rank_calls_count(&calls, &machine, &access, &s, 0, NULL), 0);
 		check_collectives(&c, &calls, machine.romio == ROMIO_GPFS);
 		CHECK(c.count < COUNTS_TERMS);
 	}
@@ -312,7 +312,7 @@ static void exact_sums(const struct machine *machine, const struct access *acces
 	for (uint64_t rank = 0; rank < access->ranks; rank++) {
 		struct rank_calls calls;
 
-		REQUIRE(rank_calls_of(&calls, machine, access, s, rank, NULL) == 0);
+		REQUIRE(rank_calls_count(&calls, machine, access, s, rank, NULL) == 0);
 		*written += (double)calls.written_bytes;
 		*read += (double)calls.read_bytes;
 		*sent += (double)calls.sends;
@@ -365,10 +365,10 @@ static void invalid_accesses_and_ranks_are_refused(void)
 	struct err err = { 0 };
 
 	access.nodes = 3;
-	CHECK(counts_of(&c, &generic, &access, &s, &err) < 0);
+	CHECK(counts_compute(&c, &generic, &access, &s, &err) < 0);
 	CHECK(strstr(err.text, "3 nodes"));
 	CHECK_INT(c.rounds, 77);
-	CHECK(rank_calls_of(&calls, &generic, &good, &s, 4, &err) < 0);
+	CHECK(rank_calls_count(&calls, &generic, &good, &s, 4, &err) < 0);
 	CHECK(strstr(err.text, "rank 4"));
 }
 
@@ -385,8 +385,8 @@ static void older_code_sends_offsets_and_lengths_separately(void)
 
 	one.node_aggregators = two.node_aggregators = 0;
 	two.list_messages = 2;
-	CHECK_INT(rank_calls_of(&now, &one, &access, &settings, 1, NULL), 0);
-	CHECK_INT(rank_calls_of(&then, &two, &access, &settings, 1, NULL), 0);
+	CHECK_INT(rank_calls_count(&now, &one, &access, &settings, 1, NULL), 0);
+	CHECK_INT(rank_calls_count(&then, &two, &access, &settings, 1, NULL), 0);
 	CHECK_INT(now.sends, 2 + 2);
 	CHECK_INT(then.sends, 4 + 2);
 	CHECK_INT(now.receives, 2 + 2);

@@ -308,7 +308,7 @@ static void check_calls(const struct naive *n, const struct layout *l,
 	for (uint64_t rank = 0; rank < l->access.ranks; rank++) {
 		struct rank_calls calls;
 
-		REQUIRE(rank_calls_of(&calls, machine, &l->access, settings, rank, NULL) == 0);
+		REQUIRE(rank_calls_count(&calls, machine, &l->access, settings, rank, NULL) == 0);
 		sum.sends += calls.sends;
 		sum.receives += calls.receives;
 		sum.writes += l->access.is_read ? calls.reads : calls.writes;

@@ -431,7 +431,7 @@ static void choices_from_the_catalog_stay_in_the_benchmarked_range(void)
 	struct prediction p;
 
 	fit_toy(&hybrid, price_toy);
-	REQUIRE(choices_catalogued(&choices, &hybrid, &access, NULL) == 0);
+	REQUIRE(choices_from_catalog(&choices, &hybrid, &access, NULL) == 0);
 	CHECK(choices.count > 10);
 	CHECK(!choices.list[0].aggregators && !choices.list[0].buffer_bytes);
 	for (size_t i = 0; i < choices.count; i++) {
@@ -459,7 +459,7 @@ static void a_space_lists_each_setting_once(void)
 	REQUIRE(space_add(&space, "alignment", alignments, NULL, NULL) == 0);
 	REQUIRE(space_add(&space, "bg_nodes_pset", pset, "64", NULL) == 0);
 	REQUIRE(space_add(&space, "cb_buffer_size", buffers, NULL, NULL) == 0);
-	REQUIRE(choices_of_space(&choices, &space, &machine, &access, NULL) == 0);
+	REQUIRE(choices_from_space(&choices, &space, &machine, &access, NULL) == 0);
 	CHECK_INT(choices.count, 9);
 	CHECK_TEXT(buf_text(&choices.unknown), "alignment");
 	for (size_t i = 0; i < choices.count; i++)
@@ -501,7 +501,7 @@ static void a_saved_model_predicts_the_same(void)
 
 static void damaged_models_are_refused(void)
 {
-	static const struct sealed_kind kind = { .schema = "sluice.hybrid", .version = 1 };
+	static const struct checked_file_kind kind = { .schema = "sluice.hybrid", .version = 1 };
 	AUTO_FREE char *path = xprintf("/tmp/predict-hybrid-%d", (int)getpid());
 	AUTO_BUF struct buf bytes = { 0 };
 	struct hybrid hybrid, again = { .seed = 77 };
@@ -509,7 +509,7 @@ static void damaged_models_are_refused(void)
 
 	fit_toy(&hybrid, price_toy);
 	REQUIRE(hybrid_save(&hybrid, path, &err) == 0);
-	REQUIRE(sealed_read(&bytes, &kind, path, &err) == 0);
+	REQUIRE(checked_file_read(&bytes, &kind, path, &err) == 0);
 	unlink(path);
 	for (size_t i = 0; i < bytes.len; i += 101) {
 		bytes.data[i] ^= 0x40;
