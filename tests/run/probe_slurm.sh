@@ -11,7 +11,7 @@ cat >job.sh <<EOF
 #!/bin/bash
 #SBATCH -N 2 -n 2 -o $work/job.out
 srun $sluice forecast probe a=$work/a b=$work/b --per-rank --every 200ms --reference-every 0 --sizes 64K \\
-	--spool $work/rows --json
+	--spool-dir $work/rows --json
 EOF
 sbatch job.sh >out
 
