@@ -57,7 +57,7 @@ cp out expected
 
 # On an ordinary file system nothing is done.
 makes "$sluice" run -p params.json -o trace --
-diff expected out || fail "the program sees something else"
+diff expected out || fail "the program behaves differently"
 [ ! -e log ] || fail "done on an ordinary file system: $(cat log)"
 check_eq "$("$sluice" print trace | grep -c _parameters || true)" 0 "records of layouts where there are none"
 
@@ -66,7 +66,7 @@ export LD_PRELOAD=$prog/lustreapi.so STANDIN_ROOT=$work/data STANDIN_LOG=$work/l
 # Lustre: stripes are set when the file is created.
 export STANDIN_MAGIC=0x0BD00BD0
 makes "$sluice" run -p params.json -o trace --
-diff expected out || fail "Lustre: the program sees something else"
+diff expected out || fail "Lustre: the program behaves differently"
 check_eq "$(cat log)" "create plain.dat 1048576 -1 4 0
 create wide.dat 1048576 -1 8 0
 create at.dat 1048576 -1 4 0
@@ -76,18 +76,18 @@ create creat.dat 1048576 -1 4 0" "requests to liblustreapi"
 check_eq "$(wc -l <told)" 5
 check_has "$(grep /wide.dat told || sed -n 2p told)" 'hint/set="striping_factor=8;striping_unit=1048576"' "effective stripes"
 makes "$sluice" run --mode off -p params.json --
-diff expected out || fail "unrecorded: the program sees something else"
+diff expected out || fail "unrecorded: the program behaves differently"
 check_eq "$(wc -l <log)" 5 "files made with recording off"
 
 # The error output of a library that fails is suppressed.
 STANDIN_FAILS=1 makes "$sluice" run -p params.json -o trace --
-diff expected out || fail "failing: the program sees something else"
+diff expected out || fail "failing: the program behaves differently"
 check_eq "$(cat err)" "" "stderr"
 
 # CephFS: every step is legal.
 export STANDIN_MAGIC=0x00C36400
 makes "$sluice" run -p params.json -o trace --
-diff expected out || fail "CephFS: the program sees something else"
+diff expected out || fail "CephFS: the program behaves differently"
 check_eq "$(head -n 4 log)" "set stripe_unit 65536
 set object_size 3145728
 set stripe_unit 1572864
@@ -103,7 +103,7 @@ cat >spread.json <<'END'
 END
 export SLUICE_PARAMS_ALLOW=semantics
 makes "$sluice" run -p spread.json -o trace --
-diff expected out || fail "pools: the program sees something else"
+diff expected out || fail "pools: the program behaves differently"
 check_eq "$(grep -c 'set pool fast' log) $(grep -c 'set pool slow' log)" "3 2" "pools in: $(cat log)"
 check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" 'spread_pools=fast"' "the pool of a file"
 SLUICE_PARAMS_ALLOW=layout makes "$sluice" run -p spread.json -o trace --
@@ -112,7 +112,7 @@ SLUICE_PARAMS_ALLOW=layout makes "$sluice" run -p spread.json -o trace --
 # New files are spread over Lustre targets: one stripe each, two for the wide file, no target twice in a file.
 export STANDIN_MAGIC=0x0BD00BD0
 makes "$sluice" run -p spread.json -o trace --
-diff expected out || fail "targets: the program sees something else"
+diff expected out || fail "targets: the program behaves differently"
 check_eq "$(cut -d ' ' -f 2- log)" "plain.dat 1048576 3
 wide.dat 1048576 7 9
 at.dat 1048576 3
@@ -126,11 +126,11 @@ check_has "$(grep spread_osts report)" "1/1" "targets in the report"
 # Missing targets, or a library that cannot choose targets: the file is opened as without Sluice.
 sed 's/"3\*2,7,9"/"99"/' spread.json >none.json
 makes "$sluice" run -p none.json -o trace --
-diff expected out || fail "no such target: the program sees something else"
+diff expected out || fail "no such target: the program behaves differently"
 check_eq "$(cat err)" "" "stderr"
 check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" 'spread_osts=!failed' "the refusal"
 ln -sf "$prog/lustreold.so" lib/liblustreapi.so.1
 makes "$sluice" run -p spread.json -o trace --
-diff expected out || fail "old library: the program sees something else"
+diff expected out || fail "old library: the program behaves differently"
 check_eq "$(head -n 2 log)" "old plain.dat 1048576 3 1 0
 old at.dat 1048576 3 1 0" "an old library: one stripe, and none of the file that wants two"

@@ -129,15 +129,15 @@ makes() {
 makes env
 cp out expected
 makes "$sluice" run -p params.json -o trace --
-diff expected out || fail "the program sees something else"
+diff expected out || fail "the program behaves differently"
 check_eq "$(held | tr ' ' + | bc)" "$(find data -type l | wc -l)" "files behind links"
 check_eq "$(find d? -name 'version*' -o -name 'second*' -o -name 'new*' -o -name 'open*')" "" "files that were removed"
 check_eq "$(cat data/sub/long*)" long
 makes "$sluice" run --mode off -p params.json --
-diff expected out || fail "unrecorded: the program sees something else"
+diff expected out || fail "unrecorded: the program behaves differently"
 check_eq "$(find data -type l | wc -l)" 7 "links with recording off"
 makes env SLUICE_DISABLE=1 "$sluice" run -p params.json --
-diff expected out || fail "disabled: the program sees something else"
+diff expected out || fail "disabled: the program behaves differently"
 check_eq "$(held)" "0 0 0 0" "files that were placed with SLUICE_DISABLE"
 SLUICE_PARAMS_ALLOW=layout makes "$sluice" run -p params.json --
 check_has "$(cat err)" "spread_directories" "warning if it is not allowed"

@@ -46,7 +46,7 @@ cat >expected <<'END'
 0.0000030 ID3 POSIX pwrite64(POSIX/quantity/BytesToWrite=200, POSIX/quantity/BytesWritten=200) = 0 ID2
 0.0000090 ID1:0.3 HDF5 H5Dwrite(HDF5/descriptor/name="/particles/x") = -1
 END
-diff expected out || fail "print differs from what is expected"
+diff expected out || fail "print differs from the expected output"
 for form in container sqlite text; do
 	check_rc 0 "$sluice" trace convert two.txt "two.$form" --format $form
 	check_rc 0 "$sluice" print "two.$form"
@@ -60,7 +60,7 @@ cat >expected <<'END'
 0.0000020    ID2            MPI             MPI_File_write_at_all(MPI/quantity/BytesToWrite=100, MPI/quantity/BytesWritten=100, MPI/file/span=400, MPI/group/collective=0000000000005eed) = 0 ID1
 0.0000030    ID3            POSIX             pwrite64(POSIX/quantity/BytesToWrite=200, POSIX/quantity/BytesWritten=200) = 0 ID2
 END
-diff expected out || fail "the tree differs from what is expected"
+diff expected out || fail "the tree differs from the expected output"
 for form in container sqlite text; do
 	check_rc 0 "$sluice" print --collective 5EED "two.$form"
 	check_eq "$(awk '{ print $2 }' out | xargs)" "ID2 ID1:0.2 ID3" "calls of the collective call in $form"
