@@ -35,7 +35,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include "lab/learn/series.h"
+#include "bench/series.h"
 #include "learn/judge/calibration.h"
 #include "learn/judge/metrics.h"
 #include "learn/states/mixture.h"

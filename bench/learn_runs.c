@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "lab/learn/series.h"
+#include "bench/series.h"
 #include "learn/table/csv.h"
 
 #define RATE "darshan_agg_perf_by_slowest_posix"

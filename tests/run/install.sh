@@ -17,7 +17,7 @@ check_has "$(cat out)" '"/etc/passwd"'
 for file in include/sluice/sluice.h include/sluice/plugin.h share/man/man1/sluice.1 share/man/man1/sluice-run.1 \
 	share/bash-completion/completions/sluice share/zsh/site-functions/_sluice \
 	share/sluice/platforms/hopper.ini share/sluice/machines/vesta.ini share/sluice/sites/titan.ini \
-	share/doc/sluice/README.md share/doc/sluice/docs/plugins.md; do
+	share/doc/sluice/README.md share/doc/sluice/docs/reference/plugins.md; do
 	[ -s "$root/$file" ] || fail "$file is not installed"
 done
 # There is a kernel for each MPI of the build.

@@ -3,7 +3,7 @@
  * The test has its own list of methods, with one whose predictions are known: the mean of the
  * training targets plus the first input of the row.
  */
-#include "lab/learn/series.h"
+#include "bench/series.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * parallel: one by the time at which a row asks for a prediction, one by the time at which its
  * outcome becomes known. An outcome is used for rows that ask strictly later.
  */
-#include "lab/learn/series.h"
+#include "bench/series.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,8 +4,8 @@
  * Nothing here looks ahead: the prediction of a row uses only rows whose outcome was known before
  * its time.
  */
-#ifndef SLUICE_LAB_LEARN_SERIES_H
-#define SLUICE_LAB_LEARN_SERIES_H
+#ifndef SLUICE_BENCH_SERIES_H
+#define SLUICE_BENCH_SERIES_H
 
 #include "learn/pipeline.h"
 
