@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The benchmarks of Isaila et al. on the simulated machine. The paper does not list all measured
- * arguments; docs/vesta.md describes the selection made here, which depends only on the settings
+ * arguments; docs/reference/simulated/vesta.md describes the selection made here, which depends only on the settings
  * that an application can choose from.
  */
 #include <errno.h>

@@ -10,7 +10,7 @@
  * The constants are in section [replica] of share/machines/NAME.ini. Some are published numbers of
  * the machine; the others are assumed, or chosen such that the machine behaves as published. None
  * is fitted to the predictions of a model. A second model of contention shows that results do not
- * depend on the first one. docs/vesta.md describes the physics and the results.
+ * depend on the first one. docs/reference/simulated/vesta.md describes the physics and the results.
  *
  * Thread-safe: an open replica does not change.
  */

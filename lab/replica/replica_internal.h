@@ -4,7 +4,7 @@
  * evaluated on it (predict/model), so agreement of the two is not an artifact.
  *
  * Rates are in bytes/s, sizes in bytes and times in seconds. All are doubles, because they are only
- * multiplied and divided. docs/vesta.md explains the physics.
+ * multiplied and divided. docs/reference/simulated/vesta.md explains the physics.
  */
 #ifndef SLUICE_LAB_REPLICA_REPLICA_INTERNAL_H
 #define SLUICE_LAB_REPLICA_REPLICA_INTERNAL_H

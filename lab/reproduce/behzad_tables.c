@@ -227,7 +227,7 @@ static int make_rates(struct behzad *behzad, struct gains *gains, struct err *er
 		   "of the tuned settings over the optimum.",
 		   behzad->args->search);
 	sheet_note(&sheet, "The rates of the paper were measured; those of Sluice are simulated. "
-			   "docs/platforms.md lists the parameters that were fitted to the paper.");
+			   "docs/reference/simulated/platforms.md lists the parameters that were fitted to the paper.");
 	reproduce_add_sheet(&behzad->output, &sheet);
 	return 0;
 }

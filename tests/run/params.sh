@@ -41,7 +41,7 @@ check_rc 2 "$sluice" kb params frobnicate
 check_rc 2 "$sluice" kb params check
 
 # The table in the manual equals that of the program.
-python3 - "$SOURCE/docs/parameters.md" <<'PYTHON' || fail "docs/parameters.md differs from 'sluice kb params list'"
+python3 - "$SOURCE/docs/reference/parameters.md" <<'PYTHON' || fail "docs/reference/parameters.md differs from 'sluice kb params list'"
 import json, re, sys
 told = {m[1]: m[2] for m in re.finditer(r"^\| `(\w+)` \| \w+ \|.*\| (\w+) \|$", open(sys.argv[1]).read(), re.M)}
 real = {p["name"]: p["safety"] for p in json.load(open("list.json"))["parameters"]}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The cost model of one run. lustre.c and gpfs.c model their file system; model.c has the parts
- * that both share. docs/platforms.md explains the physics.
+ * that both share. docs/reference/simulated/platforms.md explains the physics.
  */
 #ifndef SLUICE_PREDICT_SIMULATE_MODEL_H
 #define SLUICE_PREDICT_SIMULATE_MODEL_H

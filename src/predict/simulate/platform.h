@@ -3,7 +3,7 @@
  * Descriptions of platforms for simulation: nodes, cores, network, file system, its servers, and
  * the constants of the cost model. A description is an INI file (share/platforms/NAME.ini), so a
  * site can describe its own platform; a comment states the source of every number. platform.c has
- * one row per key, and docs/platforms.md explains the keys.
+ * one row per key, and docs/reference/simulated/platforms.md explains the keys.
  *
  * A platform has the parameters of the catalog (params/tunable.h), including those of Blue Gene
  * (bgl_nodes_pset, bglockless, IBM_largeblock_io). The description states the site's defaults.

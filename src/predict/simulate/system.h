@@ -3,7 +3,7 @@
  * Generates probe data of simulated systems (Titan and Cori of Wan et al.): a scheduler runs a job
  * mix on the nodes, the mix partly drives the state of each storage target, and the times of probes
  * and writes depend on the state, with a heavy tail. The true states are known. The parameters are
- * in share/machines/NAME.ini (docs/systems.md); they were taken from the paper's tables and
+ * in share/machines/NAME.ini (docs/reference/simulated/systems.md); they were taken from the paper's tables and
  * histograms before any model was trained on the data.
  *
  * The data depends only on the seed, not on the number of threads. The data of a target does not

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Shared by the files that implement system.h: the numbers of a description, and the steps from
- * jobs to load ("pressure") to states to times. docs/systems.md explains each number; times are in
+ * jobs to load ("pressure") to states to times. docs/reference/simulated/systems.md explains each number; times are in
  * seconds.
  */
 #ifndef SLUICE_PREDICT_SIMULATE_SYSTEM_INTERNAL_H

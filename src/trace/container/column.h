@@ -2,7 +2,7 @@
  *
  * Encodes one column of numbers as bytes, compactly for patterns that are typical of I/O:
  * constants, constant steps, small differences. It is lossless for all 64-bit values.
- * docs/trace-format.md describes the bytes.
+ * docs/reference/trace-format.md describes the bytes.
  *
  * Decoding does not trust its input: it never reads beyond the end and fails if the bytes are
  * invalid.

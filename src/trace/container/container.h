@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The binary container: declarations that its writer and reader share. docs/trace-format.md
+ * The binary container: declarations that its writer and reader share. docs/reference/trace-format.md
  * describes the bytes.
  *
  *   file header, block, block, ..., INDEX block, trailer

@@ -70,7 +70,7 @@ void placement_fill(const double *weights, size_t count, const struct placement_
 		    double *shares);
 
 /*
- * The hedged rule (placement_hedge.c; docs/placement.md). From a family of candidate shares,
+ * The hedged rule (placement_hedge.c; docs/reference/placement.md). From a family of candidate shares,
  * between equal shares and shares by expected or almost worst times, it selects the candidate with
  * the best slowest target under the least favorable of several assumptions about forecast errors.
  * Equal shares are one of the candidates, so the result is not worse under any assumption. All

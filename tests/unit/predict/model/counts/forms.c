@@ -81,7 +81,7 @@ static double messages(const struct counts *c, double *bytes)
 	return sum;
 }
 
-/* The table of docs/model.md: P ranks, A aggregators, r rounds. */
+/* The table of docs/reference/model.md: P ranks, A aggregators, r rounds. */
 static void generic_collectives_match_the_traces(void)
 {
 	for (uint64_t ranks = 1; ranks <= 8; ranks++)
