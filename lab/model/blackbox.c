@@ -22,8 +22,8 @@ static const char *const method_names[] = { "linear", "neighbours", "rules",
 					    "svm",    "forest",	    "perceptron" };
 #define METHODS (sizeof(method_names) / sizeof(*method_names))
 
-static const char *const recipes[] = { "boxcox,centre,scale", "centre,scale",
-				       "boxcox,centre,scale,pca", NULL };
+static const char *const recipes[] = { "boxcox,center,scale", "center,scale",
+				       "boxcox,center,scale,pca", NULL };
 
 void training_init(struct training *training, const struct contest *contest, uint64_t seed,
 		   size_t repetition)

@@ -90,7 +90,7 @@ check_eq "$(head -c 27 again.model)" '{"schema": "sluice.hybrid/1'
 check_rc 0 "$sluice" model show
 check_has "$(cat out)" "Testbed (Lustre)"
 check_rc 0 "$sluice" model show again.model --all
-check_has "$(cat out)" "boxcox,centre,scale,pca"
+check_has "$(cat out)" "boxcox,center,scale,pca"
 
 # predict: prints the terms and their sum.
 check_rc 0 "$sluice" model predict -n 256 -s 15872K --param striping_factor=16

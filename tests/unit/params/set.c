@@ -139,8 +139,6 @@ static void a_set_that_does_not_fit_is_refused(void)
 	param_set_release(&set);
 }
 
-/* ---- constraints ---- */
-
 struct problems {
 	struct buf text;
 	size_t drops;

@@ -81,7 +81,7 @@ void gaussian_predict_points(const struct gaussian *gaussian,
 		some.count = some.count < TILE ? some.count : TILE;
 		start_tile(gaussian, &covariance, &some, values, row, means);
 		for (size_t i = 0; i < some.count; i++)
-			mean[at + i] = gaussian->centre + gaussian->scale * means[i];
+			mean[at + i] = gaussian->center + gaussian->scale * means[i];
 		if (!deviation)
 			continue;
 		compute_explained(gaussian, values, known);

@@ -109,12 +109,12 @@ static void join_point(struct gaussian *gaussian, size_t p, const struct repeats
 	double count = 0, mean = 0, within = 0, old = gaussian->repeats[p], apart;
 
 	for (uint32_t r = row; r != REPEATS_END; r = repeats->next[r]) {
-		mean += (y[r] - gaussian->centre) / gaussian->scale;
+		mean += (y[r] - gaussian->center) / gaussian->scale;
 		count++;
 	}
 	mean /= count;
 	for (uint32_t r = row; r != REPEATS_END; r = repeats->next[r]) {
-		double off = (y[r] - gaussian->centre) / gaussian->scale - mean;
+		double off = (y[r] - gaussian->center) / gaussian->scale - mean;
 
 		within += off * off;
 	}
@@ -131,9 +131,9 @@ static void standardize_target(struct gaussian *gaussian, const double *y, size_
 
 	for (size_t i = 0; i < rows; i++)
 		sum += y[i];
-	gaussian->centre = sum / (double)rows;
+	gaussian->center = sum / (double)rows;
 	for (size_t i = 0; i < rows; i++)
-		squares += (y[i] - gaussian->centre) * (y[i] - gaussian->centre);
+		squares += (y[i] - gaussian->center) * (y[i] - gaussian->center);
 	gaussian->scale = squares > 0 ? sqrt(squares / (double)rows) : 1;
 }
 
@@ -349,7 +349,7 @@ void gaussian_predict(const struct gaussian *gaussian, const double *row, double
 	AUTO_FREE double *values = NULL;
 	double variance;
 
-	*mean = gaussian->centre + gaussian->scale * predict_mean(gaussian, &covariance, row);
+	*mean = gaussian->center + gaussian->scale * predict_mean(gaussian, &covariance, row);
 	if (!deviation)
 		return;
 	values = xmalloc(gaussian->points * sizeof(*values));

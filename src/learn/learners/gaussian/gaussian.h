@@ -58,7 +58,7 @@ struct gaussian {
 	double *repeats;	    /* measurements per point */
 	double *target;		    /* mean of the measurements of each point */
 	double *within;		    /* sum of squares around that mean */
-	double centre, scale;	    /* standardization of the target */
+	double center, scale;	    /* standardization of the target */
 	double jitter;		    /* added to the noise to make the matrix positive definite */
 	double *root;	   /* Cholesky factor: lower triangle, row by row, cap numbers each */
 	double *weights;   /* weight of each point in the mean */

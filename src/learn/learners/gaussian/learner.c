@@ -143,7 +143,7 @@ static void process_save(const void *arg, struct buf *buf)
 	blob_put_u32(buf, gaussian->linear);
 	blob_put_u64(buf, model->limit);
 	blob_put_u64(buf, gaussian->rows);
-	blob_put_real(buf, gaussian->centre);
+	blob_put_real(buf, gaussian->center);
 	blob_put_real(buf, gaussian->scale);
 	blob_put_real(buf, gaussian->jitter);
 	blob_put_real(buf, gaussian->hyper.signal);
@@ -186,7 +186,7 @@ static void load_header(struct model *model, struct blob *blob)
 	gaussian->linear = blob_take_u32(blob) != 0;
 	model->limit = blob_take_u64(blob);
 	gaussian->rows = blob_take_u64(blob);
-	gaussian->centre = take_real_within(blob, -1e300, 1e300);
+	gaussian->center = take_real_within(blob, -1e300, 1e300);
 	gaussian->scale = take_real_within(blob, 1e-300, 1e300);
 	gaussian->jitter = take_real_within(blob, 0, 1);
 	gaussian->hyper.signal = take_real_within(blob, 1e-12, 1e12);

@@ -27,8 +27,8 @@ static const struct learner_ops *const paper_learners[] = {
 	&learner_linear, &learner_neighbors,  &learner_rules, &learner_svm,
 	&learner_forest, &learner_perceptron, NULL,
 };
-static const char *const paper_recipes[] = { "centre,scale", "boxcox,centre,scale",
-					     "boxcox,centre,scale,pca", NULL };
+static const char *const paper_recipes[] = { "center,scale", "boxcox,center,scale",
+					     "boxcox,center,scale,pca", NULL };
 
 /* With fewer cells none can be held out; a linear model is fitted then. */
 #define CELLS_JUDGED 4

@@ -148,12 +148,12 @@ static void make_targets(struct smoothing *s, bool first)
 				     : s->guesses[p] + ratio_step(seconds / exp(s->guesses[p]));
 		sum += g->target[p];
 	}
-	g->centre = sum / (double)g->points;
+	g->center = sum / (double)g->points;
 	for (size_t p = 0; p < g->points; p++)
-		squares += (g->target[p] - g->centre) * (g->target[p] - g->centre);
+		squares += (g->target[p] - g->center) * (g->target[p] - g->center);
 	g->scale = squares > 0 ? sqrt(squares / (double)g->points) : 1;
 	for (size_t p = 0; p < g->points; p++) {
-		g->target[p] = (g->target[p] - g->centre) / g->scale;
+		g->target[p] = (g->target[p] - g->center) / g->scale;
 		g->within[p] = s->cells[p]->squares / (g->scale * g->scale);
 	}
 }
@@ -271,7 +271,7 @@ static void estimate_noises(struct smoothing *s, const double *deviations)
 		double sum = common * CELLS_SMOOTHED, free_cells = CELLS_SMOOTHED;
 
 		for (; p < first + cells; p++) {
-			double off = g->centre + g->scale * g->target[p] - s->guesses[p];
+			double off = g->center + g->scale * g->target[p] - s->guesses[p];
 			double used = deviations[p] * deviations[p] * g->repeats[p] / common;
 
 			sum += off * off * g->repeats[p];
@@ -313,7 +313,7 @@ static int run_trial(const struct smoothing *s, const size_t *folds, size_t fold
 	AUTO_FREE double *means = xmalloc(all->points * sizeof(*means));
 	struct gaussian some = { .family = all->family,
 				 .linear = all->linear,
-				 .centre = all->centre,
+				 .center = all->center,
 				 .scale = all->scale };
 	struct covariance_points points;
 	int r;
@@ -343,7 +343,7 @@ static int run_trials(const struct smoothing *s, struct cost_trial *trials)
 	random_stream(&random, s->seed, 8);
 	for (size_t p = 0; p < s->all.points; p++) {
 		folds[p] = random_below(&random, COST_TRIALS);
-		trials[p].target = s->all.centre + s->all.scale * s->all.target[p];
+		trials[p].target = s->all.center + s->all.scale * s->all.target[p];
 	}
 	for (size_t fold = 0; fold < COST_TRIALS && r >= 0; fold++)
 		r = run_trial(s, folds, fold, trials);

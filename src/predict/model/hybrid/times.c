@@ -50,8 +50,6 @@ struct block {
 	size_t mask, used;
 };
 
-/* ---- the table ---- */
-
 static uint64_t term_hash(enum operation operation, const struct elemental *at)
 {
 	return XXH3_64bits_withSeed(at, sizeof(*at), (uint64_t)operation);
@@ -117,8 +115,6 @@ static uint32_t find_or_add_distinct(struct block *block, const struct term *ter
 	block->slots[slot] = append_distinct(distinct, &term->at) + 1;
 	return block->slots[slot] - 1;
 }
-
-/* ---- a block ---- */
 
 /* Operations that dominate the time of an access and repeat among settings. */
 static bool is_bound(enum operation operation)
@@ -231,8 +227,6 @@ int hybrid_times(const struct hybrid *hybrid, const struct access *access,
 		memcpy(seconds, made, count * sizeof(*made));
 	return r;
 }
-
-/* ---- the best ---- */
 
 /* Settings priced at once: enough for all threads, few if the first ones are the best. */
 enum { BATCH_SETTINGS = 512 };

@@ -14,10 +14,10 @@ static double sigma_of(size_t group, double truth, uint64_t seed)
 
 	random_init(&random, seed);
 	for (int i = 0; i < 300; i++) {
-		double centre = 1 + 10 * random_real(&random);
+		double center = 1 + 10 * random_real(&random);
 
 		for (size_t k = 0; k < group; k++)
-			costs[k] = centre * exp(truth * random_normal(&random));
+			costs[k] = center * exp(truth * random_normal(&random));
 		noise_add(&noise, costs, group);
 	}
 	sigma = noise_sigma(&noise);

@@ -314,7 +314,7 @@ static void deviation_grows_with_distance(void)
 	gaussian_predict(&gaussian, (double[]){ 50, 50, 50 }, &mean, &far, false);
 	CHECK(far > 2 * near);
 	/* Far away only the overall mean and deviation remain. */
-	CHECK(fabs(mean - gaussian.centre) < 1e-12);
+	CHECK(fabs(mean - gaussian.center) < 1e-12);
 	CHECK(fabs(far - gaussian.scale * sqrt(1.3)) < 1e-12);
 	gaussian_release(&gaussian);
 }
