@@ -2,7 +2,7 @@
  *
  * Reproduces the paper on auto-tuning parallel I/O (Behzad et al., SC 2013). A cell is one kernel
  * on one platform at one scale, with the results of the default settings, of a search and of the
- * optimum.
+ * optimum. behzad.c, behzad_tables.c and behzad_figures.c implement it together.
  */
 #ifndef SLUICE_LAB_REPRODUCE_BEHZAD_H
 #define SLUICE_LAB_REPRODUCE_BEHZAD_H

@@ -2,6 +2,7 @@
  *
  * Reproduces the paper on predicting collective I/O (Isaila et al., 2015). Figures 4 to 6 describe
  * the machine and are computed here; the other results are the sheets of lab/model/evaluation.h.
+ * isaila.c and isaila_plots.c implement it together.
  */
 #ifndef SLUICE_LAB_REPRODUCE_ISAILA_H
 #define SLUICE_LAB_REPRODUCE_ISAILA_H

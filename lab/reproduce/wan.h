@@ -2,7 +2,7 @@
  *
  * Reproduces the paper on forecasting busy storage targets (Wan et al., 2019). A struct wan is one
  * generated system with the results of all experiments on it. wan.c computes them once; sheets and
- * plots only read them.
+ * plots only read them. wan.c and wan_*.c implement it together.
  */
 #ifndef SLUICE_LAB_REPRODUCE_WAN_H
 #define SLUICE_LAB_REPRODUCE_WAN_H

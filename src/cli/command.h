@@ -128,9 +128,6 @@ const struct command_ops *command_find(const struct command_ops *const *list, co
  */
 const struct command_ops *command_descend(char **words, int count, int *used);
 
-/* Options that precede the command: --set, --color, --version. */
-const struct option *command_main_options(void);
-
 /*
  * Calls visit() for every command that help lists, groups before their members. `path` is its name
  * with its parents.

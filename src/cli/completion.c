@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/main_options.h"
 
 /* The words that precede the word to complete, and that word itself. */
 struct request {
@@ -124,7 +125,7 @@ static int skip_main_options(const struct request *request)
 	int i = 0;
 
 	while (i < request->count && request->words[i][0] == '-')
-		i += find_option(command_main_options(), request->words[i]) ? 2 : 1;
+		i += find_option(main_options, request->words[i]) ? 2 : 1;
 	return i;
 }
 
@@ -147,8 +148,7 @@ void completion_print(FILE *out, int index, int count, char **words)
 	int skipped = skip_main_options(&request), used;
 
 	if (skipped > request.count) {
-		offer_values(&request, NULL,
-			     find_option(command_main_options(), words[request.count - 1]));
+		offer_values(&request, NULL, find_option(main_options, words[request.count - 1]));
 		return;
 	}
 	request.words += skipped;
@@ -162,7 +162,7 @@ void completion_print(FILE *out, int index, int count, char **words)
 	request.words += used;
 	request.count -= used;
 	if (!ops && !request.count && request.prefix[0] == '-')
-		offer_options(&request, command_main_options());
+		offer_options(&request, main_options);
 	else if (!ops && !request.count)
 		offer_commands(&request, cli_program.commands);
 	else if (ops && ops->subcommands)

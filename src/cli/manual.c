@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/main_options.h"
 
 #define HELP_COLUMNS 96
 #define HELP_INDENT 32 /* column of the descriptions of options */
@@ -193,7 +194,7 @@ void manual_overview(FILE *out)
 	for (const struct command_section *section = cli_program.sections; section->title;
 	     section++)
 		print_section(out, section);
-	print_help_rows(out, command_main_options());
+	print_help_rows(out, main_options);
 	fprintf(out, "\n'%s help COMMAND' explains a command.\n", cli_program.name);
 }
 
@@ -339,7 +340,7 @@ static void program_page(FILE *out)
 	roff_head(out, cli_program.page, cli_program.summary);
 	fprintf(out, "%s\n[OPTION]... COMMAND [ARGUMENT]...\n.SH COMMANDS\n", cli_program.name);
 	roff_commands(out, "", cli_program.commands);
-	roff_rows(out, command_main_options());
+	roff_rows(out, main_options);
 	roff_settings(out);
 	roff_exit(out, NULL);
 }
