@@ -79,17 +79,19 @@ part_modelled() {
 # Asks a model that consists of support vector machines, the slowest method, for the best of 100 x 100 settings.
 part_speed() {
 	local begin answer
-	"$sluice" lab measure all --machine vesta --platform vesta -o vesta.csv >/dev/null 2>&1 &&
-		"$sluice" model fit --rows vesta.csv --machine vesta --learners svm --candidates 2 --folds 3 -o svm.model \
+	"$sluice" model measure all --mpi mpich --ranks 2 --dir "$work" --max-time 10s --writes-only --platform speed \
+		>/dev/null 2>&1 &&
+		"$sluice" model fit --platform speed --learners svm --candidates 2 --folds 3 -o svm.model \
 			>/dev/null 2>&1 || { miss "speed: cannot fit the model"; return; }
 	python3 -c 'import json
 print(json.dumps({"schema": "sluice.space/1", "dimensions": [
-    {"name": "bg_nodes_pset", "values": list(range(1, 101)), "default": 64},
+    {"name": "cb_nodes", "values": list(range(1, 101)), "default": 64},
     {"name": "cb_buffer_size", "values": [i << 20 for i in range(1, 101)], "default": 16 << 20}]}))' >space.json
 	rm -f answers walls
 	for _ in $(seq 11); do
 		begin=$(date +%s%N)
-		"$sluice" model recommend --model svm.model --nodes 256 --ranks 4096 --size 24M --space space.json --json \
+		"$sluice" model recommend --model svm.model --nodes 256 --ranks 4096 --size 24M --pattern strided --block 4K \
+			--space space.json --json \
 			>answer.json || { miss "speed: sluice model recommend failed"; return; }
 		echo $((($(date +%s%N) - begin) / 1000)) >>walls
 		told answer.json '"%.3f" % (1e3 * d["seconds"])' >>answers
