@@ -34,6 +34,10 @@ for run in "$id" "$full" "$path" "$(basename "$path")" "$(basename "$path" .slui
 	check_has "$("$sluice" print "$run")" open "print of $run"
 done
 check_eq "$("$sluice" trace path)" "$("$sluice" trace path "$(run_id 1)")" "the latest run"
+# The shell completes ids where a RUN is expected, and file names where a path is.
+check_has "$("$sluice" internal complete 1 report "${id:0:2}")" "$id" "completion of a run"
+check_has "$("$sluice" internal complete 3 model predict --run "${id:0:2}")" "$id" "completion of --run"
+check_eq "$("$sluice" internal complete 1 report ./)" ":files" "completion of a path"
 check_rc 0 "$sluice" trace convert "$id" copy.txt
 check_rc 1 "$sluice" report zzzz
 check_has "$(cat err)" zzzz "error for an unknown run"
