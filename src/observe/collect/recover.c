@@ -207,7 +207,7 @@ int collector_recover(const char *directory, char **trace, struct collector_tota
 {
 	struct control *control = control_open(directory, err);
 	struct intake in;
-	struct trace old;
+	struct trace old = { 0 };
 	int r;
 
 	if (!control)

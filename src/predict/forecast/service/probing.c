@@ -33,20 +33,24 @@ void probing_warn(const struct probing *probing, const char *format, ...)
 	probing->options.on_warning(probing->options.arg, text);
 }
 
+/* True if a limit would become 0, which means no limit, when it is divided. */
+static bool is_too_low(uint64_t limit, uint64_t divisor)
+{
+	return limit && limit < divisor;
+}
+
 static int plan_init(struct probing_options *options, struct err *err)
 {
 	struct prober_plan *plan = &options->plan;
-	const struct prober_plan wanted = *plan;
 	uint64_t writers = options->is_all_to_all ? options->ranks : 1;
 
+	if (is_too_low(plan->budget_bytes, options->ranks) ||
+	    is_too_low(plan->rate_bytes, options->ranks) || is_too_low(plan->target_bytes, writers))
+		return err_set(err, EINVAL, "the byte limit is too low for %llu ranks",
+			       (unsigned long long)options->ranks);
 	plan->budget_bytes /= options->ranks;
 	plan->rate_bytes /= options->ranks;
 	plan->target_bytes /= writers;
-	if ((wanted.budget_bytes && !plan->budget_bytes) ||
-	    (wanted.rate_bytes && !plan->rate_bytes) ||
-	    (wanted.target_bytes && !plan->target_bytes))
-		return err_set(err, EINVAL, "the byte limit is too low for %llu ranks",
-			       (unsigned long long)options->ranks);
 	plan->first_target = options->is_all_to_all ? 0 : options->rank;
 	plan->target_step = options->is_all_to_all ? 1 : options->ranks;
 	return prober_plan_check(plan, err);
