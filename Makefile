@@ -43,12 +43,13 @@ check-long: deps-check
 	$(COMPILE) --target all checks
 	SLUICE_LONG=1 FUZZ_SECONDS=600 $(CTEST); $(SHOW_SKIPPED)
 
+# One benchmark; with AGAINST=OTHER_BUILD it is compared with an older build tree, in ROUNDS alternating rounds.
 bench: deps-build
 	@test -f "bench/$(NAME).sh" || { echo "usage: make bench NAME=x, where x is one of:" \
-		$(filter-out lib%,$(patsubst bench/%.sh,%,$(wildcard bench/*.sh))) >&2; exit 2; }
+		$(filter-out lib% against,$(patsubst bench/%.sh,%,$(wildcard bench/*.sh))) >&2; exit 2; }
 	$(CONFIGURE)
 	$(COMPILE) --target all benches
-	BUILD=$(abspath $(BUILD)) bash bench/$(NAME).sh
+	BUILD=$(abspath $(BUILD)) bash bench/$(if $(AGAINST),against.sh $(NAME) $(abspath $(AGAINST)) $(ROUNDS),$(NAME).sh)
 
 # Tests install from this tree as well and overwrite CMake's manifest, so uninstall works from a copy.
 install: deps-build
