@@ -133,6 +133,24 @@ static int image_measure(struct dl_phdr_info *object, size_t size, void *arg)
 }
 
 /*
+ * Where a program is not fully position-independent, as is usual on x86_64, the linker gives it its
+ * own instance of each variable of a library that it refers to. The library then uses that instance
+ * as well, and its own one remains unused.
+ */
+static void *variable_in_use(const char *name, void *found)
+{
+	const ElfW(Sym) *symbol = NULL;
+	void *used;
+	Dl_info info;
+
+	if (!found || !dladdr1(found, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol ||
+	    ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT)
+		return found;
+	used = dlsym(RTLD_DEFAULT, name);
+	return used ? used : found;
+}
+
+/*
  * Looks up the functions of a copy that this thread has claimed. The library is never unloaded,
  * because the guest keeps addresses of it. If the program itself contains the library, its symbols
  * are not visible, and no functions are found.
@@ -143,7 +161,8 @@ static void copy_fill(struct library_uses *uses, struct library_copy *copy, cons
 	void *handle = dlopen(info->dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 
 	for (unsigned i = 0; handle && i < uses->count; i++)
-		copy->functions[i] = symbol_find(handle, uses->names[i]);
+		copy->functions[i] =
+			variable_in_use(uses->names[i], symbol_find(handle, uses->names[i]));
 	if (handle)
 		dlclose(handle);
 	dl_iterate_phdr(image_measure, &image);
