@@ -290,6 +290,8 @@ static size_t wait_until_gone(struct child *child, struct pids *alive, double se
 		clock_sleep_s(DYING_S);
 	}
 	find_descendants(child, alive);
+	/* The command itself may have died meanwhile; it does not count as alive, so reap it now. */
+	child_has_exited(child);
 	return alive->count;
 }
 
