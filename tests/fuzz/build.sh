@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds all fuzzers with clang and libFuzzer in a separate build tree.
 set -eu
-command -v clang >/dev/null || { echo "skipped: clang is not installed"; exit 77; }
+. "$SOURCE/tests/libskip.sh"
+command -v clang >/dev/null || skip clang
 tree=$BUILD-fuzz
 CC=clang cmake -S "$SOURCE" -B "$tree" -G Ninja -DSLUICE_FUZZ=ON -DSLUICE_WERROR=ON \
 	-DSLUICE_SANITIZE=fuzzer-no-link,address,undefined >"$tree.log" 2>&1 || { cat "$tree.log"; exit 1; }

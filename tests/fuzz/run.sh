@@ -7,7 +7,8 @@ set -eu
 name=$1
 seeds=$SOURCE/tests/fuzz/corpus/$name
 found=$BUILD-fuzz/corpus/$name
-command -v clang >/dev/null || { echo "skipped: clang is not installed"; exit 77; }
+. "$SOURCE/tests/libskip.sh"
+command -v clang >/dev/null || skip clang
 [ -d "$seeds" ] || { echo "$seeds: the corpus does not exist" >&2; exit 1; }
 mkdir -p "$found"
 exec "$BUILD-fuzz/tests/fuzz_$name" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=100 -rss_limit_mb=1024 \

@@ -3,7 +3,8 @@
 # clang-tidy reports nothing. Nearly all of its time goes into the paths through functions: the analyzer gives up a
 # function after a number of states, which is a third of its default unless SLUICE_LONG is set.
 set -eu
-command -v clang-tidy >/dev/null || { echo "skipped: clang-tidy is not installed"; exit 77; }
+. "$SOURCE/tests/libskip.sh"
+command -v clang-tidy >/dev/null || skip clang-tidy
 cd "$SOURCE"
 . tests/lint/libcommands.sh
 

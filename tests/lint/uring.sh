@@ -3,13 +3,12 @@
 # The guest's assumptions about io_uring hold for the installed liburing and kernel header: the layout of rings and
 # entries, flags, the numbers of operations, and the prototypes of the wrapped functions.
 set -eu
+. "$SOURCE/tests/libskip.sh"
 cc=${CC:-cc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-echo '#include <liburing.h>' | "$cc" -D_GNU_SOURCE -fsyntax-only -x c - 2>/dev/null || {
-	echo "skipped: lint/uring: liburing is not installed"
-	exit 77
-}
+echo '#include <liburing.h>' | "$cc" -D_GNU_SOURCE -fsyntax-only -x c - 2>/dev/null ||
+	skip liburing-dev
 
 # compiles FILE OPTION...
 compiles() {

@@ -14,12 +14,14 @@ export OMPI_MCA_odls_base_sigkill_timeout=0
 # Suppress warnings about missing networks, and about containers that forbid reading the memory of other processes.
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
 
-# mpi_list: the MPIs that have programs and a launcher, one word each
+# mpi_list: the MPIs that have programs and a launcher, one word each; the cases of the others are skipped
 mpi_list() {
 	local mpi
 	for mpi in mpich openmpi; do
 		if [ -d "$BUILD/mpi/$mpi" ] && command -v "mpiexec.$mpi" >/dev/null; then
 			echo "$mpi"
+		else
+			skip_case "lib$mpi-dev"
 		fi
 	done
 }

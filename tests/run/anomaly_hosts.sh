@@ -5,8 +5,8 @@
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 
-command -v mpiexec.mpich >/dev/null || skip "there is no MPICH"
-unshare --uts --fork true 2>/dev/null || skip "namespaces are not permitted here"
+command -v mpiexec.mpich >/dev/null || skip libmpich-dev
+unshare --uts --fork true 2>/dev/null || skip namespaces
 
 cat >"$SLUICE_ETC" <<SETTINGS
 [plugins]

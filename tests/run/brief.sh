@@ -36,12 +36,10 @@ eval "$(tail -n 1 err | sed "s|  more       sluice|$sluice|")" >full
 check_has "$(cat full)" "By function"
 
 # On a terminal the report is printed by default, and the exit code is that of the program.
-if command -v script >/dev/null; then
-	rc=0
-	TERM=dumb script -qec "'$sluice' run -o t.sluice -- sh -c 'exit 3'" /dev/null </dev/null >tty || rc=$?
-	check_eq "$rc" 3 "exit code"
-	check_has "$(cat tty)" "  more       sluice report t.sluice"
-fi
+rc=0
+TERM=dumb script -qec "'$sluice' run -o t.sluice -- sh -c 'exit 3'" /dev/null </dev/null >tty || rc=$?
+check_eq "$rc" 3 "exit code"
+check_has "$(cat tty)" "  more       sluice report t.sluice"
 
 # Bytes of a copy are read from one file and written to another.
 python3 - >copies.py <<'PYTHON'

@@ -11,8 +11,28 @@ prog=$BUILD/prog
 limit=${TEST_LIMIT:-600}
 polls=$((limit * 10))
 work=$(mktemp -d "${TMPDIR:-/tmp}/sluice-test.XXXXXX")
-trap 'cd /; rm -rf "$work"' EXIT
 cd "$work"
+. "$(dirname "${BASH_SOURCE[0]}")/../libskip.sh"
+
+# at_exit COMMAND: runs the command when the test ends, before the commands of earlier calls
+exit_commands='rm -rf "$work"'
+at_exit() {
+	exit_commands="$1; $exit_commands"
+}
+
+# A test that has skipped a case is reported as skipped, not as passed.
+finish() {
+	local code=$?
+	set +e
+	cd /
+	if [ -e "$work/.skipped" ]; then
+		sort -u "$work/.skipped"
+		[ $code != 0 ] || code=77
+	fi
+	eval "$exit_commands"
+	exit $code
+}
+trap finish EXIT
 
 for variable in $(compgen -e SLUICE_ || true); do
 	unset "$variable"
@@ -79,13 +99,8 @@ json_get() {
 print(eval("d" + sys.argv[2], {"d": json.load(open(sys.argv[1])), "len": len}))' "$1" "$2"
 }
 
-# skip REASON: ends the test; ctest reports it as skipped
-skip() {
-	skip_case "$@"
-	exit 77
-}
-
-# skip_case REASON: notes that one case of the test cannot be tested here; `make check` prints these lines at the end
+# skip_case NEED [CASE]: notes that one case of the test cannot run here, and continues; also works in a subshell. NEED is
+# that of libskip.sh.
 skip_case() {
-	echo "skipped: run/$(basename "$0" .sh): $*"
+	skip_note "$@" >>"$work/.skipped"
 }

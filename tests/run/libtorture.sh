@@ -9,7 +9,7 @@ python=/usr/bin/python3
 shm=/dev/shm
 [ -w "$shm" ] || shm=${TMPDIR:-/tmp}
 spools=$(mktemp -d "$shm/sluice-torture.XXXXXX")
-trap 'cd /; rm -rf "$work" "$spools"' EXIT
+at_exit 'rm -rf "$spools"'
 export SLUICE_SPOOL_DIR=$spools
 case=start
 
@@ -132,7 +132,7 @@ check_sound() {
 
 # need_root: skips the rest of the test unless root runs it
 need_root() {
-	[ "$(id -u)" = 0 ] || skip "$case: requires root"
+	[ "$(id -u)" = 0 ] || skip root "$case"
 }
 
 cat >"$work/rows.py" <<'PYTHON'

@@ -7,8 +7,8 @@
 . "$(dirname "$0")/libjob.sh"
 
 program=$(mpi_program mpich meet)
-[ -n "$program" ] || skip "there is no MPICH"
-unshare --uts -T --monotonic 1000 --fork true 2>/dev/null || skip "namespaces are not permitted here"
+[ -n "$program" ] || skip libmpich-dev
+unshare --uts -T --monotonic 1000 --fork true 2>/dev/null || skip namespaces
 
 cat >node <<'END'
 #!/bin/sh

@@ -130,7 +130,7 @@ makes env
 cp out expected
 makes "$sluice" run -p params.json -o trace --
 diff expected out || fail "the program behaves differently"
-check_eq "$(held | tr ' ' + | bc)" "$(find data -type l | wc -l)" "files behind links"
+check_eq "$(($(held | tr ' ' +)))" "$(find data -type l | wc -l)" "files behind links"
 check_eq "$(find d? -name 'version*' -o -name 'second*' -o -name 'new*' -o -name 'open*')" "" "files that were removed"
 check_eq "$(cat data/sub/long*)" long
 makes "$sluice" run --mode off -p params.json --
@@ -150,7 +150,7 @@ fresh
 check_rc 0 "$sluice" run -p bad.json -o trace -- bash -c 'for i in 1 2 3 4; do echo $i >data/$i.dat; done; cat data/*.dat'
 check_eq "$(paste -sd ' ' out) $(find data -type l | wc -l)" "1 2 3 4 0" "plain files"
 check_has "$("$sluice" report trace)" "refused: failed" "the report"
-if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+if [ "$(id -u)" = 0 ]; then
 	chmod 755 "$work" && chmod 777 data && chmod 700 shut && mkdir -m 777 theirs
 	# another PARAMETERS SCRIPT: runs the script as a user with fewer permissions
 	another() {
@@ -173,6 +173,8 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	check_rc 1 another params.json 'echo mine >data/mine.dat'
 	check_has "$(cat err)" "Permission denied"
 	check_eq "$(held)" "0 0 0 0" "files of a name that cannot be made"
+else
+	skip_case root "destinations of another user"
 fi
 
 # Links that are copied: a file is kept until its last name is removed.
@@ -181,7 +183,7 @@ other=$(mktemp -d /dev/shm/sluice-test.XXXXXX)
 check_rc 0 "$sluice" run -p params.json -o trace -- bash -c 'echo a >data/a.dat; cp -a data/a.dat data/copy.dat; rm data/a.dat
 	echo b >data/b.dat; mv data/b.dat "$0"; mv data/copy.dat data/c.txt; cat data/c.txt "$0/b.dat"; ln -s /nowhere/x data/x
 	readlink data/x' "$other"
-check_eq "$(paste -sd ' ' out) $(held | tr ' ' + | bc)" "a b /nowhere/x 2" "copies of links whose originals were removed"
+check_eq "$(paste -sd ' ' out) $(($(held | tr ' ' +)))" "a b /nowhere/x 2" "copies of links whose originals were removed"
 check_rc 0 "$sluice" run -p params.json -o trace -- rm -r data "$other"
 check_eq "$(held)" "0 0 0 0" "files whose copied links were removed"
 
@@ -193,7 +195,7 @@ check_eq "$(cat out) $(find data -type l | wc -l) $(held)" "a 0 0 0 0 0" "a file
 
 # A full destination: the file is created where the program wanted it; a failed write is reported to the program.
 if [ "$(id -u)" = 0 ] && mkdir full && mount -t tmpfs -o size=16k,nr_inodes=2 tmpfs full 2>/dev/null; then
-	trap 'umount "$work/full"; cd /; rm -rf "$work"' EXIT
+	at_exit 'umount "$work/full"'
 	list full.json "$work/full"
 	fresh
 	check_rc 1 "$sluice" run -p full.json -o trace -- bash -c 'echo a >data/a.dat; echo b >data/b.dat; cat data/?.dat
@@ -201,6 +203,8 @@ if [ "$(id -u)" = 0 ] && mkdir full && mount -t tmpfs -o size=16k,nr_inodes=2 tm
 	check_eq "$(paste -sd ' ' out) $(find data -type l)" "a b data/a.dat" "files of a full destination"
 	check_has "$(cat err)" "No space left"
 	check_has "$("$sluice" report trace)" "refused: failed" "the report"
+else
+	skip_case mounts "a full destination"
 fi
 
 # Files that are created in a destination stay there.
@@ -228,7 +232,7 @@ for mpi in $(mpi_list); do
 	unset SLUICE_PARAMS_FILE
 	check_eq "$(cd data && find . -type l | sort | paste -sd ' ')" \
 		"./own.0.dat ./own.1.dat ./own.2.dat ./shared.dat" "$mpi $order: links"
-	check_eq "$(held | tr ' ' + | bc)" 4 "$mpi $order: files behind links"
+	check_eq "$(($(held | tr ' ' +)))" 4 "$mpi $order: files behind links"
 	check_eq "$(stat -Lc %s data/shared.dat)" 12288 "$mpi $order: size of the shared file"
 done
 
@@ -255,7 +259,7 @@ for program in serial/netcdf openmpi/netcdf; do
 	check_has "$("$sluice" report trace | grep '^  spread_directories ')" " $work/d1  $work/d1 " "$program: Parameters in the report"
 	check_eq "$(find data -mindepth 1 | wc -l) $(held)" "0 0 0 0 0" "$program: files left behind"
 done
-if /usr/bin/python3 -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("h5py"))'; then
+if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
 	cat >h5.py <<-'END'
 		import sys, h5py
 		with h5py.File(sys.argv[1], "w") as f:
@@ -268,4 +272,6 @@ if /usr/bin/python3 -c 'import importlib.util as u, sys; sys.exit(not u.find_spe
 	check_rc 0 "$sluice" run -p h5.json -o trace -- /usr/bin/python3 h5.py data/put.h5
 	check_eq "$(find data -type l) $(held)" "data/put.h5 0 1 0 0" "h5py"
 	h5diff data/plain.h5 data/put.h5 || fail "h5py: the file holds something else"
+else
+	skip_case python3-h5py
 fi

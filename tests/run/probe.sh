@@ -30,7 +30,7 @@ EOF
 
 # probe ARGUMENT...: runs fast rounds, by default without ground truth and jobs
 probe() {
-	timeout 60 "$sluice" forecast probe --every 100ms --reference-every 0 --jobs-every 0 --sizes 64K,256K "$@"
+	timeout "$limit" "$sluice" forecast probe --every 100ms --reference-every 0 --jobs-every 0 --sizes 64K,256K "$@"
 }
 
 # until_true COMMAND...: waits until the command succeeds; otherwise the test fails
@@ -142,7 +142,7 @@ check_has "$(cat err)" "no probes: "
 check_rc 127 probe --while --target a -- ./no-such-command
 check_rc 143 probe --while --target a -- bash -c 'kill $$; sleep 9'
 # A signal is meant for the command.
-timeout 60 "$sluice" forecast probe --while --target a --every 100ms -- bash -c 'trap "exit 5" TERM; touch up
+timeout "$limit" "$sluice" forecast probe --while --target a --every 100ms -- bash -c 'trap "exit 5" TERM; touch up
 	while :; do sleep 0.05; done' 2>err &
 until_true test -e up
 until_true pgrep -P $!
@@ -216,15 +216,16 @@ gone() {
 until_true gone # with all that its command has started
 
 # Storage that hangs: a frozen file system, if the test may create one.
+command -v mkfs.ext4 >/dev/null || skip e2fsprogs "storage that hangs"
 mkdir frozen
 truncate -s 16M image
 if ! { mkfs.ext4 -q image && mount -o loop image frozen; } 2>/dev/null; then
-	skip "the rest: no file system can be mounted"
+	skip mounts "storage that hangs"
 fi
 thawed() {
-	fsfreeze -u frozen 2>/dev/null || true
+	fsfreeze -u "$work/frozen" 2>/dev/null || true
 }
-trap 'thawed; umount frozen || true; cd /; rm -rf "$work"' EXIT
+at_exit 'thawed; umount "$work/frozen" 2>/dev/null'
 # lines PATTERN: prints the number of rows that match
 lines() {
 	cat hung/*.blocks | grep -cE "$1" || true
@@ -250,4 +251,3 @@ wait $! || fail "a probe of hanging storage failed: $(cat err)" # it ends while 
 check_has "$(cat out)" "rows saved"
 thawed
 until_true umount frozen
-trap 'cd /; rm -rf "$work"' EXIT

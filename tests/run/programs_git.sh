@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Real programs: git, which forks, executes, maps, renames and locks.
 . "$(dirname "$0")/libtorture.sh"
-command -v git >/dev/null || skip "git is not installed"
+command -v git >/dev/null || skip git
 
 export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=C
 export GIT_COMMITTER_EMAIL=c@example.com GIT_AUTHOR_DATE="1600000000 +0000" GIT_COMMITTER_DATE="1600000000 +0000"

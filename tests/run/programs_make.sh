@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Real programs: a parallel make with gcc of 40 generated files. The objects are identical.
 . "$(dirname "$0")/libtorture.sh"
-command -v make >/dev/null && command -v gcc >/dev/null || skip "make or gcc is not installed"
+command -v make >/dev/null || skip make
+command -v gcc >/dev/null || skip gcc
 
 program "make -j4 with gcc" 5000 '
 mkdir src

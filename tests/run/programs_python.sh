@@ -5,8 +5,8 @@
 long=${SLUICE_LONG:-}
 . "$(dirname "$0")/libtorture.sh"
 python=/usr/bin/python3
-[ -x "$python" ] || skip "there is no /usr/bin/python3"
-"$python" -c 'import test.test_io, test.test_subprocess, test.libregrtest' 2>/dev/null || skip "the interpreter's test suite is not installed"
+[ -x "$python" ] || skip python3
+"$python" -c 'import test.test_io, test.test_subprocess, test.libregrtest' 2>/dev/null || skip 'libpython3.*-testsuite'
 
 slow="-i test_daemon_threads* -i test_interrupted_* -i test_*_reentrant* -i test_large_file_ops -i test_threads_* -i *ThreadSafety* -i test_threading -i *interrupt* -i *timeout* -i test_wait* -i *Timeout*"
 [ -z "$long" ] || slow=

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Real programs: sqlite3 with a real workload, in both journal modes.
 . "$(dirname "$0")/libtorture.sh"
-command -v sqlite3 >/dev/null || skip "sqlite3 is not installed"
+command -v sqlite3 >/dev/null || skip sqlite3
 
 for mode in delete wal; do
 	program "sqlite3, journal_mode=$mode" 1000 "sqlite3 data.db <<'SQL'

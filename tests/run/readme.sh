@@ -28,7 +28,7 @@ while IFS=$'\t' read -r line command; do
 	case $command in
 	"make "* | make | "git "* | "cd "* | "sudo "* | "apt"*) continue ;;
 	*mpiexec* | *"lab kernel"*)
-		[ -n "$(mpi_list)" ] || { skip_case "README.md:$line: there is no MPI"; continue; } ;;
+		[ -n "$(mpi_list)" ] || { skip_case libmpich-dev "README.md:$line"; continue; } ;;
 	esac
 	code=0
 	(cd place && exec timeout -k 5 "$limit" bash -c "$command") >out 2>err </dev/null || code=$?

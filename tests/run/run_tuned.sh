@@ -3,7 +3,7 @@
 # `sluice run` suggests, applies or ignores the results of tuning, and never prevents the program from running.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
-command -v readelf >/dev/null || skip "there is no readelf"
+command -v readelf >/dev/null || skip binutils
 export SLUICE_TUNE_PLATFORM=testbed SLUICE_STORE_PATH=$work/store.db
 
 # The parameters that the program gets: it looks for them in the control page.
@@ -121,7 +121,7 @@ print([(r["effective"], r["openings"], r["honoured"]) for r in json.load(open("r
 }
 
 program=$(mpi_program mpich levels)
-[ -n "$program" ] || skip "there is no MPICH"
+[ -n "$program" ] || skip libmpich-dev
 options=(-l collective-noncontiguous -b 1K -n 64 -d write)
 knows levels "$(build_id "$program")" "${options[*]}" 4 \
 	'{"schema": "sluice.params/1", "parameters": [{"name": "cb_buffer_size", "value": "65536"}]}' >/dev/null

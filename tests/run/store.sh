@@ -124,8 +124,8 @@ export sluice prog work
 if unshare -rm true 2>/dev/null; then
 	rc=0
 	unshare -rm bash -euc full || rc=$?
-	[ $rc != 77 ] || skip_case "a full disk: nothing can be mounted"
+	[ $rc != 77 ] || skip_case mounts "a full disk"
 	[ $rc = 0 ] || [ $rc = 77 ] || fail "full disk"
 else
-	skip_case "a full disk: namespaces are not permitted here"
+	skip_case namespaces "a full disk"
 fi

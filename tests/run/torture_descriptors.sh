@@ -75,7 +75,7 @@ if [ "$(id -u)" = 0 ]; then
 	n=$(($(rows 'function == "pwrite"') + $(lost))) # other calls may be lost as well
 	[ $n -ge 50000 ] && [ $n -le 50020 ] || wrong "$n of 50000 writes recorded or lost"
 else
-	skip_case "$case: only root can do this"
+	skip_case root "$case"
 fi
 
 case_begin "system calls bypass libc"

@@ -57,7 +57,7 @@ if [ -c /dev/ptmx ] && [ -d /dev/pts ]; then
 	check_sound
 	check_rows 2 'function == "write" and file == "out"'
 else
-	skip_case "$case: there are no pseudo-terminals here"
+	skip_case terminals "$case"
 fi
 
 case_begin "only the child still has a descriptor, after many others were opened"

@@ -57,17 +57,22 @@ for order in before after; do
 	check_least 1000 'function == "write" and file == "/dev/null"'
 done
 
-for name in libjemalloc.so.2 libtcmalloc.so.4 libtcmalloc_minimal.so.4; do
-	library=$(ldconfig -p 2>/dev/null | sed -n "s/.*$name .*=> //p" | head -1)
+# allocator PACKAGE LIBRARY: a program runs with the preloaded allocator
+allocator() {
+	local library
+	library=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -n "s/.*$2 .*=> //p" | head -1)
 	if [ -z "$library" ]; then
-		skip_case "$name is not installed"
-		continue
+		skip_case "$1"
+		return
 	fi
-	case_begin "$name"
+	case_begin "$2"
 	preloaded after "$library" "$prog/allocates"
 	check_sound
 	check_rows 400 'function == "pwrite" and file == "file"'
-done
+}
+allocator libjemalloc2 libjemalloc.so.2
+allocator libgoogle-perftools4 libtcmalloc.so.4
+allocator libtcmalloc-minimal4 libtcmalloc_minimal.so.4
 
 case_begin "sluice run keeps the user's preloaded libraries, after its own"
 rm -f "$work/counted"

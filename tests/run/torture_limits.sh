@@ -38,7 +38,7 @@ fi
 
 case_begin "the disk of the spool is full"
 if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1000k none small 2>/dev/null; then
-	trap 'cd /; umount "$work/small" 2>/dev/null || true; rm -rf "$work" "$spools"' EXIT
+	at_exit 'umount "$work/small" 2>/dev/null'
 	run_options="--spool-dir $work/small" captured "$prog/limits" busy 300000
 	same_code
 	same_out
@@ -76,7 +76,7 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1000k none sma
 	spools_gone
 	umount small
 else
-	skip_case "$case: a small tmpfs cannot be mounted"
+	skip_case mounts "$case"
 fi
 
 case_begin "a spool directory that cannot be written"
@@ -143,7 +143,7 @@ cp "$prog/limits" suid
 chown root suid
 chmod 4755 suid
 chmod 755 "$work"
-id -u nobody >/dev/null 2>&1 || skip "there is no user nobody"
+id -u nobody >/dev/null 2>&1 || skip nobody "$case"
 cp -r "$BUILD/sluice" "$BUILD/libsluice.so" . 2>/dev/null || true
 mkdir -m 777 theirs
 as_nobody() {
@@ -173,7 +173,7 @@ if as_nobody "$work/sluice" version >/dev/null 2>&1; then
 	trace_read
 	check_rows 1 'function == "write"'
 else
-	skip_case "$case: sluice does not run as nobody"
+	skip_case nobody "$case"
 fi
 
 case_begin "a program runs in another pid namespace"
@@ -187,5 +187,5 @@ if unshare -pf true 2>/dev/null; then
 	run_options="--spool-limit 12M" captured unshare -pf sh -c 'i=0; while [ $i -lt 60 ]; do /bin/true; cat /dev/null; i=$((i+1)); sleep 0.01; done'
 	check_eq "$(lost)" 0 "lost"
 else
-	skip_case "$case: no rights"
+	skip_case namespaces "$case"
 fi

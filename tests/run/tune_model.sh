@@ -49,7 +49,7 @@ check_words "$(cat err)" predict
 check_rc 2 "$sluice" model recommend --run serial.sluice -n 4
 
 if ! mpi_has mpich collective_io || ! command -v mpiexec.mpich >/dev/null; then
-	skip "the rest: there is no MPICH"
+	skip libmpich-dev
 fi
 io=(mpiexec.mpich -n 4 "$BUILD/mpi/mpich/collective_io" -s 64K -o "$work/shared.dat")
 

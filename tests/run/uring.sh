@@ -5,9 +5,9 @@
 # capture.
 . "$(dirname "$0")/libtorture.sh"
 
-[ -x "$prog/uring" ] || skip "there was no liburing when this was built"
+[ -x "$prog/uring" ] || skip liburing-dev
 bare "$prog/uring" idle
-[ "$bare_rc" != 77 ] || skip "the kernel has no io_uring here, or forbids it"
+[ "$bare_rc" != 77 ] || skip io_uring
 
 # operations N [EXPRESSION]: there are N such operations, each below a submission and with its file
 operations() {

@@ -20,26 +20,6 @@
 #include "learn/math/random.h"
 #include "learn/pipeline.h"
 
-/* Detection for gcc and for clang. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-#ifdef SANITIZED
-
-static void sanitizers_have_their_own_allocator(void)
-{
-	puts("skipped");
-}
-
-TESTS(TEST(sanitizers_have_their_own_allocator))
-
-#else
-
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
 extern void *__libc_realloc(void *old, size_t bytes);
@@ -295,5 +275,3 @@ static void every_method_is_tested(void)
 
 TESTS(TEST(blocks_are_counted), TEST(training_uses_at_most_three_times_its_input),
       TEST(every_method_is_tested))
-
-#endif
