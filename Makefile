@@ -42,6 +42,13 @@ check-long: deps-check
 	$(COMPILE) --target all checks
 	SLUICE_LONG=1 FUZZ_SECONDS=600 $(CTEST)
 
+# The tests of `check`, N times on a loaded machine.
+N ?= 10
+check-reliable: deps-check
+	$(CONFIGURE)
+	$(COMPILE) --target all checks
+	BUILD=$(BUILD) JOBS=$(JOBS) bash tests/reliability.sh $(N)
+
 # One benchmark; with AGAINST=OTHER_BUILD it is compared with an older build tree, in ROUNDS alternating rounds.
 bench: deps-build
 	@test -f "bench/$(NAME).sh" || { echo "usage: make bench NAME=x, where x is one of:" \
@@ -75,4 +82,4 @@ format:
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
 
-.PHONY: all demo check check-deep check-long bench install uninstall deps deps-build deps-demo deps-check format clean
+.PHONY: all demo check check-deep check-long check-reliable bench install uninstall deps deps-build deps-demo deps-check format clean
