@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/integer.h"
 #include "base/mem.h"
 
@@ -119,7 +120,7 @@ static enum elf_kind elf_kind(FILE *f, const Elf64_Ehdr *header)
 
 enum elf_kind elf_inspect(const char *path, char **interpreter)
 {
-	AUTO_FCLOSE FILE *f = fopen(path, "re");
+	AUTO_FCLOSE FILE *f = file_open_stream(path, NULL);
 	Elf64_Ehdr header = { 0 };
 	struct stat st;
 	size_t n;
@@ -157,7 +158,7 @@ static char *read_build_id(FILE *f, const Elf64_Phdr *ph)
 
 char *elf_build_id(const char *path)
 {
-	AUTO_FCLOSE FILE *f = fopen(path, "re");
+	AUTO_FCLOSE FILE *f = file_open_stream(path, NULL);
 	Elf64_Ehdr header;
 	Elf64_Phdr ph;
 	char *id = NULL;

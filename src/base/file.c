@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -17,13 +18,63 @@
 #define READ_BYTES 16384
 #define FILE_MODE 0666 /* as fopen() creates files: the umask decides */
 
-int file_read_all(struct buf *buf, const char *path, size_t max_bytes, struct err *err)
+/* Fails if the file is neither regular nor /dev/null. */
+static int check_kind(const struct stat *st, const char *path, struct err *err)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const char *kind = S_ISFIFO(st->st_mode)   ? "FIFO"
+			   : S_ISSOCK(st->st_mode) ? "socket"
+						   : "device";
+
+	if (S_ISREG(st->st_mode) || (S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3)))
+		return 0;
+	if (S_ISDIR(st->st_mode))
+		return err_set(err, EISDIR, "%s: is a directory", path);
+	return err_set(err, EINVAL, "%s: is a %s; only regular files are read", path, kind);
+}
+
+int file_check_kind(const char *path, struct err *err)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? check_kind(&st, path, err) : 0;
+}
+
+int file_open(const char *path, struct err *err)
+{
+	/* Without O_NONBLOCK, open() would wait for the writer of a FIFO. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), r, code = errno;
+	struct stat st;
+
+	if (fd < 0) {
+		/* A socket cannot be opened at all. */
+		if (code == ENXIO && file_check_kind(path, err) < 0)
+			return -EINVAL;
+		return err_set(err, code, "%s: %s", path, strerror(code));
+	}
+	r = fstat(fd, &st) < 0 ? err_set(err, errno, "%s: %s", path, strerror(errno))
+			       : check_kind(&st, path, err);
+	if (r < 0)
+		close(fd);
+	return r < 0 ? r : fd;
+}
+
+FILE *file_open_stream(const char *path, struct err *err)
+{
+	int fd = file_open(path, err);
+	FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (fd >= 0 && !stream) {
+		err_set(err, errno, "%s: %s", path, strerror(errno));
+		close(fd);
+	}
+	return stream;
+}
+
+static int read_descriptor(struct buf *buf, int fd, const char *name, size_t max_bytes,
+			   struct err *err)
+{
 	size_t total = 0;
 
-	if (fd < 0)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	for (;;) {
 		ssize_t n;
 
@@ -32,16 +83,28 @@ int file_read_all(struct buf *buf, const char *path, size_t max_bytes, struct er
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_set(err, errno, "%s: cannot read: %s", path, strerror(errno));
+			return err_set(err, errno, "%s: cannot read: %s", name, strerror(errno));
 		buf->len += (size_t)n;
 		buf->data[buf->len] = 0;
 		total += (size_t)n;
 		if (!n)
 			return 0;
 		if (max_bytes && total > max_bytes)
-			return err_set(err, EFBIG, "%s: larger than the limit of %zu bytes", path,
+			return err_set(err, EFBIG, "%s: larger than the limit of %zu bytes", name,
 				       max_bytes);
 	}
+}
+
+int file_read_all(struct buf *buf, const char *path, size_t max_bytes, struct err *err)
+{
+	AUTO_CLOSE int fd = file_open(path, err);
+
+	return fd < 0 ? fd : read_descriptor(buf, fd, path, max_bytes, err);
+}
+
+int file_read_input(struct buf *buf, size_t max_bytes, struct err *err)
+{
+	return read_descriptor(buf, STDIN_FILENO, "standard input", max_bytes, err);
 }
 
 void file_draft_init(struct file_draft *draft, const char *path)

@@ -1,20 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whole files: read one into memory, and write one so that it appears complete or not at all.
+ * Whole files: open one from outside, read one into memory, and write one so that it appears
+ * complete or not at all.
  */
 #ifndef SLUICE_BASE_FILE_H
 #define SLUICE_BASE_FILE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 struct buf;
 struct err;
 
 /*
- * Appends the content of the file to buf. Fails with -EFBIG if the file has more than max_bytes (0:
- * no limit); buf may then hold a part of the file. The message names the file.
+ * Opens a file that somebody else may have made, for reading. Only regular files and /dev/null are
+ * accepted: a FIFO would block, a device may do anything when it is read. Never blocks. Returns the
+ * descriptor, or -errno (-EISDIR, -EINVAL for other kinds) with a message that names the file.
+ */
+int file_open(const char *path, struct err *err);
+
+/*
+ * The check of file_open() alone, for files that libraries open. A file that does not exist passes.
+ */
+int file_check_kind(const char *path, struct err *err);
+
+/* Like file_open(), but returns a stream; NULL on failure. */
+FILE *file_open_stream(const char *path, struct err *err);
+
+/*
+ * Appends the content of the file, which is opened by file_open(), to buf. Fails with -EFBIG if the
+ * file has more than max_bytes (0: no limit); buf may then hold a part of the file. The message
+ * names the file.
  */
 int file_read_all(struct buf *buf, const char *path, size_t max_bytes, struct err *err);
+
+/* The same for standard input, which may be a pipe. */
+int file_read_input(struct buf *buf, size_t max_bytes, struct err *err);
 
 /*
  * A file that is being written under a temporary name in the directory of its final one. The caller

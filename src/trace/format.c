@@ -5,12 +5,12 @@
 #include "trace/format.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "trace/facts.h"
@@ -45,12 +45,12 @@ const struct trace_format *trace_format_by_suffix(const char *path)
 
 static int recognize_format(const char *path, const struct trace_format **format, struct err *err)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = file_open(path, err);
 	unsigned char head[RECOGNIZE_BYTES];
 	ssize_t n;
 
 	if (fd < 0)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
+		return fd;
 	n = read(fd, head, sizeof(head));
 	if (n < 0)
 		return err_set(err, errno, "%s: cannot read: %s", path, strerror(errno));

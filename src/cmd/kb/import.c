@@ -13,12 +13,15 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/option.h"
 #include "params/set.h"
 #include "store/knowledge.h"
 #include "store/outcomes.h"
 #include "tune/loop/cost.h"
+
+#define FILE_BYTES_MAX ((size_t)64 << 20)
 
 struct entry {
 	struct knowledge knowledge; /* its texts belong to the JSON document, except: */
@@ -221,14 +224,16 @@ static int store_entries(struct store *store, const struct entries *entries, str
 int kb_import(struct store *store, const char *path, struct kb_import *done, struct err *err)
 {
 	struct entries entries = { 0 };
+	AUTO_BUF struct buf text = { 0 };
 	json_error_t wrong;
-	json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &wrong);
-	int r;
+	json_t *root;
+	int r = file_read_all(&text, path, FILE_BYTES_MAX, err);
 
+	if (r < 0)
+		return r;
+	root = json_loadb(buf_text(&text), text.len, JSON_REJECT_DUPLICATES, &wrong);
 	if (!root)
-		return wrong.line > 0
-			       ? err_set(err, EINVAL, "%s:%d: %s", path, wrong.line, wrong.text)
-			       : err_set(err, EINVAL, "%s", wrong.text);
+		return err_set(err, EINVAL, "%s:%d: %s", path, wrong.line, wrong.text);
 	r = read_entries(root, &entries, err);
 	if (r < 0)
 		err_prefix(err, "%s", path);

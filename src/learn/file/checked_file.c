@@ -109,7 +109,7 @@ int checked_file_parse(const struct checked_file_kind *kind, const char *name, c
 bool checked_file_probe(const struct checked_file_kind *kind, const char *path)
 {
 	AUTO_FREE char *magic = format_magic(kind);
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = file_open(path, NULL);
 	AUTO_FREE char *start = xcalloc(1, strlen(magic));
 
 	return fd >= 0 && read(fd, start, strlen(magic)) == (ssize_t)strlen(magic) &&

@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 enum {
@@ -95,19 +96,22 @@ static int spool_input(int fd, int *spooled)
 	return *spooled < 0 ? -errno : 0;
 }
 
-static int open_input(const char *path)
+/* Standard input may be a pipe; a file must be a regular one. */
+static int open_input(const char *path, struct err *err)
 {
 	bool standard = strcmp(path, "-") == 0;
-	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-			  : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : file_open(path, err);
 	struct stat status;
 	int spooled = -1, r;
 
-	if (fd < 0 || fstat(fd, &status) != 0 || S_ISREG(status.st_mode))
-		return fd < 0 ? -errno : fd;
-	r = S_ISDIR(status.st_mode) ? -EISDIR : spool_input(fd, &spooled);
-	close(fd);
-	return r < 0 ? r : spooled;
+	if (!standard || (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)))
+		return fd;
+	r = fd < 0 ? -errno : spool_input(fd, &spooled);
+	if (fd >= 0)
+		close(fd);
+	if (r < 0)
+		return err_set(err, -r, "standard input: cannot read: %s", strerror(-r));
+	return spooled;
 }
 
 /* Returns the separator that occurs most often in the first line; blanks if there is no other. */
@@ -144,10 +148,10 @@ static void read_beginning(struct csv_cells *cells)
 int csv_cells_open(struct csv_cells *cells, const char *path, struct err *err)
 {
 	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-	int fd = open_input(path);
+	int fd = open_input(path, err);
 
 	if (fd < 0)
-		return err_set(err, -fd, "%s: cannot read: %s", name, strerror(-fd));
+		return fd;
 	*cells = (struct csv_cells){ .name = name, .err = err };
 	cells->file = gzdopen(fd, "r");
 	if (!cells->file) {

@@ -6,13 +6,13 @@
  * block headers allow a filter to skip whole blocks.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "trace/container/rows.h"
 #include "trace/container/wire.h"
@@ -306,11 +306,8 @@ int container_open(void **reader, const char *path, const struct trace_filter *f
 
 	head_init(&r->builder, head);
 	r->path = xstrdup(path);
-	r->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (r->fd < 0)
-		code = err_set(err, errno, "%s: %s", path, strerror(errno));
-	else
-		code = start_reader(r, filter ? filter : &everything, err);
+	r->fd = file_open(path, err);
+	code = r->fd < 0 ? r->fd : start_reader(r, filter ? filter : &everything, err);
 	if (code < 0) {
 		reader_free(r);
 		return code;

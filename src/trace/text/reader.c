@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "trace/head.h"
 #include "trace/text/text.h"
@@ -268,11 +269,8 @@ int text_open(void **reader, const char *path, const struct trace_filter *filter
 	(void)filter; /* trace_next() applies it; every line has to be read anyway */
 	head_init(&r->builder, head);
 	r->path = xstrdup(path);
-	r->file = fopen(path, "re");
-	if (!r->file)
-		code = err_set(err, errno, "%s: %s", path, strerror(errno));
-	else
-		code = start_reader(r, err);
+	r->file = file_open_stream(path, err);
+	code = r->file ? start_reader(r, err) : -EIO;
 	if (code < 0) {
 		reader_free(r);
 		return code;

@@ -25,7 +25,7 @@
 /* Hashes the beginning of the file, its size, and the text `more`. */
 static char *hash_file(const char *path, const char *kind, const char *more)
 {
-	AUTO_FCLOSE FILE *f = fopen(path, "re");
+	AUTO_FCLOSE FILE *f = file_open_stream(path, NULL);
 	AUTO_FREE char *bytes = xmalloc(HEAD_BYTES);
 	size_t n = f ? fread(bytes, 1, HEAD_BYTES, f) : 0;
 	AUTO_FREE char *about = NULL;

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -55,6 +57,36 @@ static void errors_name_the_file(void)
 	err = (struct err){ 0 };
 	CHECK_INT(file_write_all("/nonexistent/file", "x", 1, &err), -ENOENT);
 	CHECK(strstr(err.text, "/nonexistent/file"));
+}
+
+static void check_refused(const char *path, int code, const char *word)
+{
+	AUTO_BUF struct buf text = { 0 };
+	struct err err = { 0 };
+
+	CHECK_INT(file_open(path, &err), code);
+	CHECK(strstr(err.text, path));
+	CHECK(strstr(err.text, word));
+	CHECK_INT(file_read_all(&text, path, 0, &err), code);
+	CHECK(!file_open_stream(path, &err));
+}
+
+static void only_regular_files_are_read(void)
+{
+	AUTO_FREE char *fifo = check_path("fifo");
+	AUTO_FREE char *path = check_path("socket");
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	CHECK_INT(mkfifo(fifo, 0600), 0);
+	check_refused(fifo, -EINVAL, "FIFO");
+	CHECK((size_t)snprintf(name.sun_path, sizeof(name.sun_path), "%s", path) <
+	      sizeof(name.sun_path));
+	CHECK_INT(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+	check_refused(path, -EINVAL, "socket");
+	check_refused("/dev/zero", -EINVAL, "device");
+	check_refused("/", -EISDIR, "directory");
+	check_content("/dev/null", "");
 }
 
 static void write_draft(const struct file_draft *draft, const char *text)
@@ -138,7 +170,8 @@ static void the_base_name_follows_the_last_slash(void)
 }
 
 TESTS(TEST(a_file_is_written_and_read_whole), TEST(a_file_beyond_the_limit_is_refused),
-      TEST(errors_name_the_file), TEST(a_draft_replaces_the_file_only_when_it_is_committed),
+      TEST(errors_name_the_file), TEST(only_regular_files_are_read),
+      TEST(a_draft_replaces_the_file_only_when_it_is_committed),
       TEST(a_discarded_draft_leaves_the_file_alone),
       TEST(a_draft_that_cannot_be_renamed_is_removed), TEST(a_symbolic_link_is_written_through),
       TEST(the_base_name_follows_the_last_slash))

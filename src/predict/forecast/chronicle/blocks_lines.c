@@ -3,15 +3,14 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 enum {
@@ -22,16 +21,15 @@ enum {
 int lines_open(struct lines *lines, const char *path, struct err *err)
 {
 	bool standard = strcmp(path, "-") == 0;
-	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
+	int fd = standard ? dup(STDIN_FILENO) : file_open(path, err);
 
 	*lines = (struct lines){ .name = standard ? "standard input" : path };
-	if (fd < 0)
+	if (fd < 0 && standard)
 		return err_set(err, errno, "%s: %s", lines->name, strerror(errno));
-	if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
-		close(fd);
-		return err_set(err, EISDIR, "%s: is a directory; name the files in it", path);
-	}
+	if (fd < 0)
+		return fd == -EISDIR ? err_set(err, EISDIR,
+					       "%s: is a directory; name the files in it", path)
+				     : fd;
 	lines->file = gzdopen(fd, "r");
 	if (!lines->file) {
 		close(fd);

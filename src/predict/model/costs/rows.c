@@ -12,11 +12,14 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "learn/math/vector.h"
 #include "predict/model/operation.h"
 #include "store/elements.h"
+
+#define FILE_BYTES_MAX ((size_t)1 << 30)
 
 enum kind { KIND_TEXT, KIND_REAL, KIND_WHOLE };
 
@@ -311,20 +314,12 @@ int rows_parse(struct elements *out, const char *name, const char *text, size_t 
 int rows_read(struct elements *out, const char *path, struct err *err)
 {
 	bool is_input = strcmp(path, "-") == 0;
-	AUTO_FCLOSE FILE *file = is_input ? fdopen(dup(STDIN_FILENO), "r") : fopen(path, "re");
 	AUTO_BUF struct buf text = { 0 };
-	size_t n;
+	int r = is_input ? file_read_input(&text, FILE_BYTES_MAX, err)
+			 : file_read_all(&text, path, FILE_BYTES_MAX, err);
 
-	if (!file)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	do {
-		buf_reserve(&text, 1 << 16);
-		n = fread(text.data + text.len, 1, 1 << 16, file);
-		text.len += n;
-		text.data[text.len] = 0;
-	} while (n);
-	if (ferror(file))
-		return err_set(err, EIO, "cannot read %s", path);
+	if (r < 0)
+		return r;
 	return rows_parse(out, is_input ? "standard input" : path, buf_text(&text), text.len, err);
 }
 

@@ -335,7 +335,7 @@ static void absent_file_and_directory_are_errors(void)
 	struct err err = { 0 };
 
 	CHECK_INT(csv_read(&dataset, "/nowhere/t.csv", &err), -ENOENT);
-	CHECK(strstr(err.text, "/nowhere/t.csv: cannot read"));
+	CHECK(strstr(err.text, "/nowhere/t.csv"));
 	CHECK_INT(csv_read(&dataset, "/tmp", &err), -EISDIR);
 	CHECK_INT(csv_read(&dataset, "/dev/null", &err), -ENODATA);
 }
@@ -350,20 +350,18 @@ static void *pipe_write(void *arg)
 	return NULL;
 }
 
-static void pipe_is_read_though_it_cannot_be_rewound(void)
+static void standard_input_is_read_though_it_cannot_be_rewound(void)
 {
 	AUTO_DATASET struct dataset dataset = { 0 };
 	struct err err = { 0 };
 	pthread_t thread;
-	char path[64];
 	int ends[2];
 
-	REQUIRE(pipe(ends) == 0);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
-	REQUIRE(pthread_create(&thread, NULL, pipe_write, &ends[1]) == 0);
-	CHECK_INT(csv_read(&dataset, path, &err), 0);
-	pthread_join(thread, NULL);
+	REQUIRE(pipe(ends) == 0 && dup2(ends[0], STDIN_FILENO) == STDIN_FILENO);
 	close(ends[0]);
+	REQUIRE(pthread_create(&thread, NULL, pipe_write, &ends[1]) == 0);
+	CHECK_INT(csv_read(&dataset, "-", &err), 0);
+	pthread_join(thread, NULL);
 	CHECK_INT(dataset.rows, 50000);
 	CHECK(dataset_row(&dataset, 49999)[0] == 49999);
 	CHECK(dataset_row(&dataset, 49999)[1] == 5);
@@ -400,4 +398,4 @@ TESTS(TEST(numbers_and_texts_are_distinguished), TEST(words_for_missing_are_miss
       TEST(endless_cell_is_rejected), TEST(written_table_reads_the_same),
       TEST(write_leaves_no_draft_and_no_half_file), TEST(truncated_gzip_is_an_error),
       TEST(damaged_gzip_is_an_error), TEST(absent_file_and_directory_are_errors),
-      TEST(pipe_is_read_though_it_cannot_be_rewound), TEST(cells_across_chunks_are_whole))
+      TEST(standard_input_is_read_though_it_cannot_be_rewound), TEST(cells_across_chunks_are_whole))
