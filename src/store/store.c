@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "store/store_internal.h"
@@ -252,9 +253,12 @@ static int migrate(struct store *store, struct err *err)
 
 static int open_file(struct store **out, const char *path, int flags, struct err *err)
 {
-	struct store *store = xcalloc(1, sizeof(*store));
-	int code, r;
+	struct store *store;
+	int code, r = file_check_kind(path, err);
 
+	if (r < 0)
+		return r;
+	store = xcalloc(1, sizeof(*store));
 	store->path = xstrdup(path);
 	code = sqlite3_open_v2(path, &store->db,
 			       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | flags, NULL);
@@ -262,6 +266,11 @@ static int open_file(struct store **out, const char *path, int flags, struct err
 		r = fail_sqlite(store, code, err);
 	} else {
 		sqlite3_busy_timeout(store->db, STORE_WAIT_MS);
+		/* The schema of a store is ours, but its file may have been replaced. */
+		sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+		sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+		sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+		sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 		r = migrate(store, err);
 	}
 	if (r < 0) {

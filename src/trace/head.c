@@ -10,6 +10,10 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+/* Numbers that no run reaches; a file with larger ones is damaged or hostile. */
+#define HEAD_COUNT_MAX (UINT64_C(1) << 53) /* calls or threads */
+#define HEAD_TIME_MAX (INT64_C(1) << 62)   /* nanoseconds, 146 years; or bytes */
+
 _Static_assert(FIELD_COUNT <= FIELDS_MAX, "every field has a bit in activity.present");
 
 /* Every text of a head is set, so that users need not check for NULL. */
@@ -233,13 +237,30 @@ static int add_row(struct head_builder *builder, const struct fact *fact, union 
 	return 0;
 }
 
+/* Any 64 bits are valid for ticks of a clock and values of statistics. */
+static int check_ranges(const struct fact *fact, const union fact_row *row, struct err *err)
+{
+	for (size_t i = 0; i < fact->count && fact != &fact_clock && fact != &fact_sample; i++) {
+		const struct fact_field *field = &fact->fields[i];
+		int64_t value = field->type == FACT_TEXT ? 0 : fact_number(field, row);
+
+		if ((field->type == FACT_U64 && (uint64_t)value > HEAD_COUNT_MAX) ||
+		    (field->type == FACT_I64 && (value > HEAD_TIME_MAX || value < -HEAD_TIME_MAX)))
+			return err_set(err, EBADMSG, "%s of a fact \"%s\" is out of range",
+				       field->name, fact->name);
+	}
+	return 0;
+}
+
 int head_add(struct head_builder *builder, const struct fact *fact, union fact_row *row,
 	     struct err *err)
 {
 	int r;
 
 	fill_missing_texts(fact, row);
-	r = add_row(builder, fact, row, err);
+	r = check_ranges(fact, row, err);
+	if (!r)
+		r = add_row(builder, fact, row, err);
 	fact_release(fact, row);
 	return r;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reads the SQLite form. A database of another application is refused by its application id. Rows
- * are checked like those of any other file, because users can edit the database.
+ * Reads the SQLite form, through guard.h. A database of another application is refused by its
+ * application id. Rows are checked like those of any other file, because users can edit the
+ * database.
  */
 #include <errno.h>
 #include <sqlite3.h>
@@ -11,10 +12,12 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "trace/head.h"
+#include "trace/sqlite/guard.h"
 #include "trace/sqlite/sqlite.h"
 
 struct reader {
 	char *path;
+	struct guard guard;
 	sqlite3 *db;
 	sqlite3_stmt *activities;
 	int64_t version;
@@ -37,6 +40,11 @@ void sqlite_close(void *reader)
 
 static int fail_read(const struct reader *r, struct err *err)
 {
+	if (r->guard.exceeded)
+		return err_set(err, EBADMSG,
+			       "%s: reading it takes more work than a trace of its size needs; the "
+			       "database is damaged or hostile",
+			       r->path);
 	return err_set(err, EBADMSG, "%s: cannot read: %s", r->path, sqlite3_errmsg(r->db));
 }
 
@@ -89,16 +97,24 @@ static int load_row(struct reader *r, sqlite3_stmt *query, const struct sqlite_t
 		    struct err *err)
 {
 	union fact_row row;
+	size_t bytes = 0;
 
 	memset(&row, 0, sizeof(row));
 	for (size_t i = 0; i < table->fact->count; i++) {
 		const struct fact_field *field = &table->fact->fields[i];
 
-		if (read_value(query, (int)i, field, &row))
+		if (read_value(query, (int)i, field, &row)) {
+			bytes += field->type == FACT_TEXT ? strlen(fact_text(field, &row)) : 0;
 			continue;
+		}
 		fact_release(table->fact, &row);
 		return err_set(err, EBADMSG, "%s: table %s: %s is out of range", r->path,
 			       table->name, field->name);
+	}
+	if (!guard_take_row(&r->guard, bytes)) {
+		fact_release(table->fact, &row);
+		return err_set(err, EBADMSG, "%s: table %s has more data than the file", r->path,
+			       table->name);
 	}
 	if (head_add(&r->builder, table->fact, &row, err) < 0) {
 		err_prefix(err, "%s: table %s", r->path, table->name);
@@ -122,8 +138,11 @@ static int load_table(struct reader *r, const struct sqlite_table *table, struct
 {
 	AUTO_BUF struct buf sql = { 0 };
 	sqlite3_stmt *query;
-	int code = 0, step = SQLITE_DONE;
+	int code = guard_check_table(r->db, r->path, table->name, table->fact, r->version, err);
+	int step = SQLITE_DONE;
 
+	if (code < 0)
+		return code;
 	select_columns(&sql, table->fact, r->version);
 	buf_printf(&sql, " FROM %s ORDER BY rowid", table->name);
 	if (sqlite3_prepare_v2(r->db, sql.data, -1, &query, NULL) != SQLITE_OK)
@@ -140,8 +159,11 @@ static int prepare_activities(struct reader *r, struct err *err)
 {
 	AUTO_BUF struct buf sql = { 0 };
 	int64_t count = 0;
-	int code = query_number(r, "SELECT count(*) FROM activities", &count, err);
+	int code = guard_check_table(r->db, r->path, "activities", &fact_activity, r->version, err);
 
+	/* Unlike count(*), this counts row by row, so that the guard can end it. */
+	if (!code)
+		code = query_number(r, "SELECT count(+rowid) FROM activities", &count, err);
 	if (code < 0)
 		return code;
 	r->builder.head->activities = (uint64_t)count;
@@ -155,11 +177,10 @@ static int prepare_activities(struct reader *r, struct err *err)
 
 static int start_reader(struct reader *r, struct err *err)
 {
-	int code;
+	int code = guard_open(&r->guard, &r->db, r->path, err);
 
-	if (sqlite3_open_v2(r->path, &r->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-		return fail_read(r, err);
-	code = check_origin(r, err);
+	if (!code)
+		code = check_origin(r, err);
 	for (size_t i = 0; sqlite_tables[i].name && !code; i++)
 		if (sqlite_tables[i].since <= r->version)
 			code = load_table(r, &sqlite_tables[i], err);
