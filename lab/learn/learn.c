@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/parallel.h"
+#include "base/term.h"
 #include "learn/model/model.h"
 #include "learn/table/folds.h"
 
@@ -55,9 +56,9 @@ void learn_note(const struct command *command, const char *format, ...)
 {
 	va_list ap;
 
-	fprintf(stderr, "%s %s: ", command->program, command->name);
+	term_printf(stderr, "%s %s: ", command->program, command->name);
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	term_vprintf(stderr, format, ap);
 	va_end(ap);
 	putc('\n', stderr);
 }

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/option.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "lab/learn/print.h"
 #include "learn/judge/metrics.h"
 #include "learn/judge/selection.h"
@@ -139,12 +140,13 @@ static void print_winner(const struct selection *selection, const struct model_r
 	AUTO_BUF struct buf settings = { 0 };
 
 	append_settings(&best->plan, &settings);
-	printf("\nbest: %s (%s): ", best->plan.learner->name, buf_text(&settings));
+	term_printf(stdout, "\nbest: %s (%s): ", best->plan.learner->name, buf_text(&settings));
 	if (rows->class_count)
 		printf("accuracy %.1f%%", 100 * best->mean_first);
 	else
 		printf("median error %.1f%%", 100 * median_error(selection, rows));
-	printf(", from %zu %s folds of %zu rows\n", selection->folds, split, rows->rows);
+	term_printf(stdout, ", from %zu %s folds of %zu rows\n", selection->folds, split,
+		    rows->rows);
 }
 
 /* Prints each reason once per method. */
@@ -166,8 +168,8 @@ static void print_failures(const struct selection *selection)
 			earlier += j < i;
 		}
 		if (!earlier)
-			printf("failed: %s, %zu %s: %s\n", entry->plan.learner->name, same,
-			       same == 1 ? "candidate" : "candidates", entry->failure);
+			term_printf(stdout, "failed: %s, %zu %s: %s\n", entry->plan.learner->name,
+				    same, same == 1 ? "candidate" : "candidates", entry->failure);
 	}
 }
 

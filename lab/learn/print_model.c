@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/option.h"
+#include "base/term.h"
 #include "lab/learn/print.h"
 #include "learn/model/model.h"
 
@@ -88,9 +89,10 @@ static void print_score(const struct model *model)
 		printf("  validation   accuracy %.4f, AUC %.4f (cross-validation)\n", origin->score,
 		       origin->second);
 	else
-		printf("  validation   R2 %.4f%s, median error %.1f%% (cross-validation)\n",
-		       origin->score, model->pipeline.log_target ? " of logarithms" : "",
-		       100 * origin->second);
+		term_printf(stdout,
+			    "  validation   R2 %.4f%s, median error %.1f%% (cross-validation)\n",
+			    origin->score, model->pipeline.log_target ? " of logarithms" : "",
+			    100 * origin->second);
 }
 
 static void print_interval(const struct model *model, double coverage)
@@ -117,17 +119,17 @@ static void print_origin(const struct model *model)
 	char when[32];
 
 	format_time(origin->made, when, sizeof(when));
-	printf("  created      %s by sluice %s, seed %llu\n", when, origin->version,
-	       (unsigned long long)origin->seed);
+	term_printf(stdout, "  created      %s by sluice %s, seed %llu\n", when, origin->version,
+		    (unsigned long long)origin->seed);
 	printf("  trained on   %llu rows, %zu features, %zu inputs",
 	       (unsigned long long)origin->rows, model->schema.count, model->schema.width);
 	if (origin->refreshed)
 		printf("; updated with %llu rows", (unsigned long long)origin->refreshed);
 	printf("\n");
 	if (origin->time)
-		printf("  time range   %s from %.10g to %.10g\n", origin->time, origin->from,
-		       origin->to);
-	printf("  preparation  %s\n", learn_recipe_text(origin->recipe));
+		term_printf(stdout, "  time range   %s from %.10g to %.10g\n", origin->time,
+			    origin->from, origin->to);
+	term_printf(stdout, "  preparation  %s\n", learn_recipe_text(origin->recipe));
 	print_score(model);
 	fputs(kinds[model->calibration.kind], stdout);
 }
@@ -136,12 +138,12 @@ static void print_title(const char *path, const struct model *model)
 {
 	const struct model_origin *origin = &model->origin;
 
-	printf("%s%s%s%s%s%s predicts %s%s", path ? path : "", path ? ": " : "",
-	       model->pipeline.learner->name, *origin->settings ? " (" : "", origin->settings,
-	       *origin->settings ? ")" : "", origin->target,
-	       model->pipeline.log_target ? " through its logarithm" : "");
+	term_printf(stdout, "%s%s%s%s%s%s predicts %s%s", path ? path : "", path ? ": " : "",
+		    model->pipeline.learner->name, *origin->settings ? " (" : "", origin->settings,
+		    *origin->settings ? ")" : "", origin->target,
+		    model->pipeline.log_target ? " through its logarithm" : "");
 	for (size_t i = 0; i < model->pipeline.classes; i++)
-		printf("%s%s", i ? ", " : ": ", model->classes[i]);
+		term_printf(stdout, "%s%s", i ? ", " : ": ", model->classes[i]);
 	printf("\n");
 }
 
@@ -155,15 +157,18 @@ static void print_model_text(const char *path, const struct model *model, char *
 	print_origin(model);
 	print_interval(model, coverage);
 	for (size_t i = 0; weights && i < count && i < TOP_INPUTS && weights[i].share > 0; i++)
-		printf("  %-11s  %5.1f%%  %s\n", i ? "" : "importance", 100 * weights[i].share,
-		       weights[i].name);
+		term_printf(stdout, "  %-11s  %5.1f%%  %s\n", i ? "" : "importance",
+			    100 * weights[i].share, weights[i].name);
 	if (!path || !model->pipeline.learner->describe)
 		return;
 	model->pipeline.learner->describe(model->pipeline.fitted, (const char *const *)names,
 					  &described);
-	if (described.len)
-		printf("\n%s%s", buf_text(&described),
-		       described.data[described.len - 1] == '\n' ? "" : "\n");
+	if (!described.len)
+		return;
+	putchar('\n');
+	term_lines(stdout, buf_text(&described));
+	if (described.data[described.len - 1] != '\n')
+		putchar('\n');
 }
 
 static void print_features_json(struct json *json, const struct schema *schema)

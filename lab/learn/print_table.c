@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "lab/learn/print.h"
 #include "learn/judge/metrics.h"
 #include "learn/math/vector.h"
@@ -69,7 +70,7 @@ static void print_table_text(const char *path, const struct dataset *dataset)
 					      ">maximum",  "values",   NULL };
 	struct table table;
 
-	printf("%s: %zu rows, %zu columns\n\n", path, dataset->rows, dataset->width);
+	term_printf(stdout, "%s: %zu rows, %zu columns\n\n", path, dataset->rows, dataset->width);
 	table_init(&table, titles);
 	for (size_t c = 0; c < dataset->width; c++) {
 		const struct column *column = &dataset->columns[c];

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/mem.h"
 
-#define PRINTF_ROOM 64 /* bytes; most formatted texts fit */
+#define PRINTF_ROOM 64		   /* bytes; most formatted texts fit */
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD, for bytes that are not UTF-8 */
 
 void buf_release(struct buf *buf)
 {
@@ -87,47 +89,51 @@ void buf_put_shell_word(struct buf *buf, const char *word)
 
 void buf_put_csv_cell(struct buf *buf, const char *text)
 {
-	if (!strpbrk(text, ",\"\r\n")) {
-		buf_puts(buf, text);
+	AUTO_BUF struct buf safe = { 0 };
+
+	escape_text(&safe, text, "");
+	if (!strpbrk(buf_text(&safe), ",\"")) {
+		buf_puts(buf, buf_text(&safe));
 		return;
 	}
 	buf_putc(buf, '"');
-	for (; *text; text++) {
-		if (*text == '"')
+	for (const char *at = buf_text(&safe); *at; at++) {
+		if (*at == '"')
 			buf_putc(buf, '"');
-		buf_putc(buf, *text);
+		buf_putc(buf, *at);
 	}
 	buf_putc(buf, '"');
 }
 
+static void put_xml_character(struct buf *buf, uint32_t code, const char *bytes, size_t n)
+{
+	if (code == '&')
+		buf_puts(buf, "&amp;");
+	else if (code == '<')
+		buf_puts(buf, "&lt;");
+	else if (code == '>')
+		buf_puts(buf, "&gt;");
+	else if (code == '"')
+		buf_puts(buf, "&quot;");
+	else if (code < 32) /* XML allows no control characters, not even escaped ones. */
+		buf_putc(buf, ' ');
+	else if (code == 0xfeff) /* XML readers drop a byte order mark unless it is escaped. */
+		buf_puts(buf, "&#xFEFF;");
+	else
+		buf_add(buf, bytes, n);
+}
+
 void buf_put_xml(struct buf *buf, const char *text)
 {
-	/* XML readers drop a byte order mark unless it is escaped. */
-	static const char mark[] = "\xEF\xBB\xBF";
+	while (*text) {
+		uint32_t code;
+		size_t n = escape_decode(text, &code);
 
-	for (; *text; text++) {
-		if (strncmp(text, mark, 3) == 0) {
-			buf_puts(buf, "&#xFEFF;");
-			text += 2;
-			continue;
-		}
-		switch (*text) {
-		case '&':
-			buf_puts(buf, "&amp;");
-			break;
-		case '<':
-			buf_puts(buf, "&lt;");
-			break;
-		case '>':
-			buf_puts(buf, "&gt;");
-			break;
-		case '"':
-			buf_puts(buf, "&quot;");
-			break;
-		default:
-			/* XML allows no control characters, not even escaped ones. */
-			buf_putc(buf, (unsigned char)*text < 32 ? ' ' : *text);
-		}
+		if (n)
+			put_xml_character(buf, code, text, n);
+		else
+			buf_puts(buf, REPLACEMENT);
+		text += n ? n : 1;
 	}
 }
 

@@ -5,25 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Length of the UTF-8 sequence at s, or 0 if it is invalid, overlong or a surrogate. */
-static size_t utf8_length(const unsigned char *s)
-{
-	size_t n = s[0] < 0x80			 ? 1
-		   : s[0] >= 0xC2 && s[0] < 0xE0 ? 2
-		   : s[0] >= 0xE0 && s[0] < 0xF0 ? 3
-		   : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
-						 : 0;
-
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xC0) != 0x80)
-			return 0;
-	}
-	if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] >= 0xA0))
-		return 0;
-	if ((s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] >= 0x90))
-		return 0;
-	return n;
-}
+#include "base/escape.h"
 
 static void put_ascii(FILE *out, unsigned char c)
 {
@@ -34,7 +16,7 @@ static void put_ascii(FILE *out, unsigned char c)
 		fprintf(out, "\\%c", c);
 	else if (hit)
 		fprintf(out, "\\%c", to[hit - from]);
-	else if (c < 0x20 || c == 0x7F)
+	else if (escape_is_control(c))
 		fprintf(out, "\\u%04x", c);
 	else
 		putc_unlocked(c, out);
@@ -42,19 +24,20 @@ static void put_ascii(FILE *out, unsigned char c)
 
 void json_quote(FILE *out, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
-
 	putc_unlocked('"', out);
-	while (*s) {
-		size_t n = utf8_length(s);
+	while (*text) {
+		uint32_t code;
+		size_t n = escape_decode(text, &code);
 
 		if (n == 1)
-			put_ascii(out, *s);
+			put_ascii(out, (unsigned char)code);
+		else if (n && escape_is_control(code)) /* all of them have four digits */
+			fprintf(out, "\\u%04" PRIx32, code);
 		else if (n)
-			fwrite(s, 1, n, out);
+			fwrite(text, 1, n, out);
 		else
 			fputs("\\ufffd", out);
-		s += n ? n : 1;
+		text += n ? n : 1;
 	}
 	putc_unlocked('"', out);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A streaming JSON writer: memory does not grow with the output. The output is valid whatever bytes
- * the texts hold: a byte that is not UTF-8 becomes U+FFFD, and a number that is not finite becomes
- * null.
+ * the texts hold: a byte that is not UTF-8 becomes U+FFFD, controls are escaped (base/escape.h),
+ * and a number that is not finite becomes null.
  *
  *	struct json j;
  *

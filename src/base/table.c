@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/escape.h"
 #include "base/mem.h"
 
 void table_init(struct table *table, const char *const *titles)
@@ -29,16 +31,16 @@ void table_release(struct table *table)
 
 void table_add(struct table *table, const char *format, ...)
 {
+	AUTO_BUF struct buf cell = { 0 };
+	AUTO_FREE char *text = NULL;
 	va_list ap;
 
 	table->cells = xgrow(table->cells, &table->cap, table->count + 1, sizeof(*table->cells));
 	va_start(ap, format);
-	table->cells[table->count] = xvprintf(format, ap);
+	text = xvprintf(format, ap);
 	va_end(ap);
-	/* A line break, e.g. in a command, must not break the row. */
-	for (char *p = table->cells[table->count++]; *p; p++)
-		if ((unsigned char)*p < ' ')
-			*p = ' ';
+	escape_text(&cell, text, "");
+	table->cells[table->count++] = buf_take(&cell);
 }
 
 /* Width on a terminal, approximated as one column per UTF-8 character. */

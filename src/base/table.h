@@ -23,7 +23,10 @@ struct table {
 void table_init(struct table *table, const char *const *titles);
 void table_release(struct table *table);
 
-/* Adds the next cell, from left to right. A new row starts when a row is full. */
+/*
+ * Adds the next cell, from left to right. A new row starts when a row is full. The text is escaped
+ * (base/escape.h).
+ */
 void table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints titles and rows. Each line starts with `indent` blanks and has no trailing blanks. */

@@ -6,7 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/escape.h"
+#include "base/mem.h"
 
 #define REDRAW_NS (100 * NS_PER_MS)
 #define LOG_NS (PROGRESS_LOG_S * NS_PER_S)
@@ -40,6 +43,58 @@ const char *term_plain(FILE *out)
 	return has_color(out) ? "\033[0m" : "";
 }
 
+/* Length of the line breaks at the end of a text. */
+static size_t breaks_at_end(const char *text)
+{
+	size_t n = strlen(text), kept = n;
+
+	while (kept && text[kept - 1] == '\n')
+		kept--;
+	return n - kept;
+}
+
+int term_vprintf(FILE *out, const char *format, va_list ap)
+{
+	size_t before = strspn(format, "\n"), after = breaks_at_end(format + before);
+	AUTO_BUF struct buf safe = { 0 };
+	AUTO_FREE char *text = xvprintf(format, ap);
+
+	buf_add(&safe, text, before);
+	text[strlen(text) - after] = 0;
+	escape_text(&safe, text + before, "");
+	buf_add(&safe, format + strlen(format) - after, after);
+	fwrite(buf_text(&safe), 1, safe.len, out);
+	return (int)safe.len;
+}
+
+int term_printf(FILE *out, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = term_vprintf(out, format, ap);
+	va_end(ap);
+	return n;
+}
+
+void term_headline(FILE *out, const char *text)
+{
+	fputs(term_bold(out), out);
+	term_printf(out, "%s", text);
+	fprintf(out, "%s\n", term_plain(out));
+}
+
+void term_lines(FILE *out, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		term_printf(out, text[n] ? "%.*s\n" : "%.*s", (int)n, text);
+		text += n + (text[n] == '\n');
+	}
+}
+
 void progress_start(struct progress *progress, const char *label, uint64_t total)
 {
 	*progress = (struct progress){ .label = label,
@@ -64,9 +119,9 @@ static bool is_due(struct progress *progress, int64_t terminal_ns)
 static void print_line(const struct progress *progress, const char *separator, const char *text)
 {
 	if (progress->is_terminal)
-		fprintf(stderr, "\r%s%s %s\033[K", progress->label, separator, text);
-	else
-		fprintf(stderr, "%s%s %s\n", progress->label, separator, text);
+		putc('\r', stderr);
+	term_printf(stderr, "%s%s %s", progress->label, separator, text);
+	fputs(progress->is_terminal ? "\033[K" : "\n", stderr);
 	fflush(stderr);
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Color, and progress of long operations.
+ * Text for people, its color, and progress of long operations.
+ *
+ * Everything that people read on a terminal goes through term_printf(), term_lines(), a table or
+ * JSON, so that names from outside cannot control the terminal (base/escape.h).
  *
  * Color is used on a terminal unless NO_COLOR is set or TERM is "dumb"; --color overrides that.
  * Progress is one line that is redrawn on a terminal. Elsewhere (a log file, a batch job) it is a
@@ -9,6 +12,7 @@
 #ifndef SLUICE_BASE_TERM_H
 #define SLUICE_BASE_TERM_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,9 +23,23 @@ enum term_color_when { TERM_COLOR_AUTO, TERM_COLOR_ALWAYS, TERM_COLOR_NEVER };
 /* Applies to the whole process; the default is auto. */
 void term_set_color(enum term_color_when when);
 
+/* Prints the text as a bold line, escaped as by term_printf(). */
+void term_headline(FILE *out, const char *text);
+
 /* Escape sequences for bold and normal text; empty strings if `out` gets no color. */
 const char *term_bold(FILE *out);
 const char *term_plain(FILE *out);
+
+/*
+ * printf() for one line. Controls and invalid bytes of the arguments are escaped. So are line
+ * breaks, except those with which the format begins and ends. Returns the number of bytes printed.
+ */
+int term_printf(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+int term_vprintf(FILE *out, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
+
+/* Prints a text that has lines of its own; everything but its line breaks is escaped. */
+void term_lines(FILE *out, const char *text);
 
 #define PROGRESS_LOG_S 30
 

@@ -20,8 +20,8 @@ static void print_message(const struct command *command, const char *kind, const
 			  va_list ap)
 {
 	fflush(stdout);
-	fprintf(stderr, "%s %s: %s", command->program, command->name, kind);
-	vfprintf(stderr, format, ap);
+	term_printf(stderr, "%s %s: %s", command->program, command->name, kind);
+	term_vprintf(stderr, format, ap);
 	putc('\n', stderr);
 }
 
@@ -48,7 +48,7 @@ int command_misuse(const struct command *command, const char *format, ...)
 	va_start(ap, format);
 	print_message(command, "", format, ap);
 	va_end(ap);
-	fprintf(stderr, "Try '%s %s --help'.\n", command->program, command->name);
+	term_printf(stderr, "Try '%s %s --help'.\n", command->program, command->name);
 	return COMMAND_MISUSE;
 }
 
@@ -121,10 +121,11 @@ static int fail_unknown(const char *path, const struct command_ops *const *list,
 	for (; *list; list++)
 		if (!((*list)->flags & COMMAND_HIDDEN))
 			spelling_offer(&spelling, (*list)->name);
-	fprintf(stderr, "%s%s%s: unknown %s \"%s\"", cli_program.name, separator, path, kind, word);
+	term_printf(stderr, "%s%s%s: unknown %s \"%s\"", cli_program.name, separator, path, kind,
+		    word);
 	if (spelling.best)
-		fprintf(stderr, "; did you mean \"%s\"?", spelling.best);
-	fprintf(stderr, "\nTry '%s%s%s --help'.\n", cli_program.name, separator, path);
+		term_printf(stderr, "; did you mean \"%s\"?", spelling.best);
+	term_printf(stderr, "\nTry '%s%s%s --help'.\n", cli_program.name, separator, path);
 	return COMMAND_MISUSE;
 }
 
@@ -150,14 +151,15 @@ static int run_group(const struct command_ops *ops, const char *path, struct con
 	}
 	if (word)
 		return fail_unknown(path, ops->subcommands, word);
-	fprintf(stderr, "%s %s: missing subcommand\n", cli_program.name, path);
+	term_printf(stderr, "%s %s: missing subcommand\n", cli_program.name, path);
 	manual_help(stderr, path, ops);
 	return COMMAND_MISUSE;
 }
 
 static int fail_usage(const char *message)
 {
-	fprintf(stderr, "%s: %s\nTry '%s help'.\n", cli_program.name, message, cli_program.name);
+	term_printf(stderr, "%s: %s\n", cli_program.name, message);
+	term_printf(stderr, "Try '%s help'.\n", cli_program.name);
 	return COMMAND_MISUSE;
 }
 

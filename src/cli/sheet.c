@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/term.h"
 
 void sheet_init(struct sheet *sheet, const char *name, const char *title,
 		const struct sheet_column *columns)
@@ -88,11 +89,11 @@ void sheet_print(const struct sheet *sheet, FILE *out)
 		print_cell(&table, &sheet->cells[i], column->digits);
 		column = next_column(sheet, column);
 	}
-	fprintf(out, "%s\n", sheet->title);
+	term_printf(out, "%s\n", sheet->title);
 	table_print(&table, out, 2);
 	table_release(&table);
 	for (size_t i = 0; i < sheet->note_count; i++)
-		fprintf(out, "%s\n", sheet->notes[i]);
+		term_printf(out, "%s\n", sheet->notes[i]);
 }
 
 void sheet_json(const struct sheet *sheet, struct json *json)

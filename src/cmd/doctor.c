@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "base/term.h"
 #include "base/unit.h"
 #include "cli/command.h"
 #include "contract/call.h"
@@ -245,14 +246,14 @@ static void coverage_text(bool names)
 
 	for (unsigned layer = 0; layer < LAYER_COUNT; layer++) {
 		sum += count_calls(layer);
-		printf("%-14s %4u calls\n", names_layer(layer), count_calls(layer));
+		term_printf(stdout, "%-14s %4u calls\n", names_layer(layer), count_calls(layer));
 		for (unsigned i = CALLS_WITHOUT_WRAPPER; names && i < call_count; i++) {
 			if (call_table[i].layer == layer)
-				printf("  %-24s %s\n", call_table[i].name,
-				       names_class(call_table[i].class));
+				term_printf(stdout, "  %-24s %s\n", call_table[i].name,
+					    names_class(call_table[i].class));
 		}
 	}
-	printf("%-14s %4u calls\n", "all", sum);
+	term_printf(stdout, "%-14s %4u calls\n", "all", sum);
 }
 
 static void coverage_json(struct json *json)
@@ -280,7 +281,8 @@ static enum health show_check(struct json *json, const struct check *check,
 	enum health health = check->run(config, &text);
 
 	if (!json) {
-		printf("%-4s  %-11s  %s\n", health_names[health], check->name, buf_text(&text));
+		term_printf(stdout, "%-4s  %-11s  %s\n", health_names[health], check->name,
+			    buf_text(&text));
 		return health;
 	}
 	json_open(json, NULL, '{');

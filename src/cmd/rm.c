@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/term.h"
 #include "base/unit.h"
 #include "cli/command.h"
 #include "cmd/run_argument.h"
@@ -58,8 +59,8 @@ static void report_removed(struct removal *removal, const char *path, uint64_t b
 		json_count(&removal->json, "bytes", bytes);
 		json_close(&removal->json);
 	} else {
-		printf("%s %s (%s)\n", args->dry_run ? "would delete" : "deleted", path,
-		       unit_bytes(text, (double)bytes));
+		term_printf(stdout, "%s %s (%s)\n", args->dry_run ? "would delete" : "deleted",
+			    path, unit_bytes(text, (double)bytes));
 	}
 }
 
@@ -128,7 +129,8 @@ static void report_total(struct removal *removal)
 	} else if (!removal->count && !removal->failed) {
 		fputs("sluice rm: no run to delete\n", stderr);
 	} else if (removal->count > 1) {
-		printf("%zu runs, %s\n", removal->count, unit_bytes(text, (double)removal->bytes));
+		term_printf(stdout, "%zu runs, %s\n", removal->count,
+			    unit_bytes(text, (double)removal->bytes));
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/term.h"
 #include "cli/command.h"
 #include "cmd/format_option.h"
 #include "observe/report/brief.h"
@@ -79,7 +80,7 @@ static void show_notice(void *arg, const char *sentence)
 	const struct run_args *args = c->args;
 
 	if (!args->quiet)
-		fprintf(stderr, "sluice: %s\n", sentence);
+		term_printf(stderr, "sluice: %s\n", sentence);
 }
 
 static int apply_overrides(struct command *c, struct err *err)
@@ -111,9 +112,9 @@ static void print_brief(const struct command *c, const struct session_result *re
 	if (brief_print(stderr, result->trace, &err) >= 0)
 		return;
 	command_warn(c, "%s", err.text);
-	fprintf(stderr, "sluice: %llu calls of %u processes recorded in %s\n",
-		(unsigned long long)result->totals.activities, result->totals.processes,
-		result->trace);
+	term_printf(stderr, "sluice: %llu calls of %u processes recorded in %s\n",
+		    (unsigned long long)result->totals.activities, result->totals.processes,
+		    result->trace);
 }
 
 static void print_summary(const struct command *c, const struct session_result *result)

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/escape.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "params/constraints.h"
@@ -56,10 +57,10 @@ int param_pattern(const char **pattern, const char *name, struct err *err)
 		return 0;
 	}
 	/* A tab or a newline would start another field in the format of contract/parameters.h. */
-	for (const char *p = text; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			return err_set(err, EINVAL, "%s: the pattern contains control characters",
-				       name);
+	if (escape_is_needed(text))
+		return err_set(err, EINVAL,
+			       "%s: the pattern contains control characters or invalid UTF-8",
+			       name);
 	if (strlen(text) > PATTERN_BYTES)
 		return err_set(err, EINVAL, "%s: the pattern is too long", name);
 	return 0;

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/term.h"
 #include "cli/command.h"
 
 struct config_args {
@@ -67,8 +68,8 @@ static void show_text(const struct config *config, const char *want, bool origin
 
 	for (size_t at = 0; find_next(config, want, &at, &shown);) {
 		if (origin)
-			printf("%s\t", shown.origin);
-		printf("%s.%s = %s\n", shown.section, shown.key, shown.text);
+			term_printf(stdout, "%s", shown.origin), putchar('\t');
+		term_printf(stdout, "%s.%s = %s\n", shown.section, shown.key, shown.text);
 	}
 }
 

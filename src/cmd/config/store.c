@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "cli/command.h"
 #include "cli/format.h"
 #include "store/catalog.h"
@@ -412,7 +413,8 @@ static int show_overview(struct store *store, bool is_json, struct err *err)
 		json_number(&json, "bytes", bytes);
 		json_open(&json, "topics", '{');
 	} else {
-		printf("%s (%s)\n", store_path(store), unit_bytes(text, (double)bytes));
+		term_printf(stdout, "%s (%s)\n", store_path(store),
+			    unit_bytes(text, (double)bytes));
 	}
 	for (const struct topic *t = topics; r >= 0 && t->name; t++) {
 		struct listing listing = { .topic = t };
@@ -421,7 +423,7 @@ static int show_overview(struct store *store, bool is_json, struct err *err)
 		if (is_json)
 			json_count(&json, t->name, listing.rows);
 		else
-			printf("%10zu %s\n", listing.rows, t->name);
+			term_printf(stdout, "%10zu %s\n", listing.rows, t->name);
 	}
 	if (is_json)
 		json_end(&json);

@@ -341,9 +341,9 @@ static void show_evaluation(const struct forecast_args *args, const struct evalu
 		json_end(&json);
 		return;
 	}
-	printf("%s, trained from %s to %s, tested until %s UTC\n\n", evaluated->chronicle->system,
-	       date_text(from, judgment->from_s), date_text(to, judgment->to_s),
-	       date_text(end, judgment->test_to_s));
+	term_printf(stdout, "%s, trained from %s to %s, tested until %s UTC\n\n",
+		    evaluated->chronicle->system, date_text(from, judgment->from_s),
+		    date_text(to, judgment->to_s), date_text(end, judgment->test_to_s));
 	show_sheets(evaluated, args->per_target, NULL);
 	printf("shuffled: accuracy in random folds, as in the paper; optimistic, because "
 	       "neighbors in time are alike\n"

@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/term.h"
 #include "cmd/forecast/probe.h"
 #include "predict/forecast/chronicle/blocks.h"
 #include "store/store.h"
@@ -38,9 +39,10 @@ static void show_file(struct import *import, const char *path, const struct chro
 		      const struct blocks_facts *facts)
 {
 	if (!import->args->json) {
-		fprintf(stderr, "%s: %zu samples of %zu targets and %zu snapshots of jobs, %s\n",
-			path, facts->samples, chronicle->target_count, facts->snapshots,
-			chronicle->system);
+		term_printf(stderr,
+			    "%s: %zu samples of %zu targets and %zu snapshots of jobs, %s\n", path,
+			    facts->samples, chronicle->target_count, facts->snapshots,
+			    chronicle->system);
 		return;
 	}
 	json_open(&import->json, NULL, '{');

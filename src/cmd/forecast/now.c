@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "cli/format.h"
 #include "cmd/forecast/forecast.h"
 #include "predict/forecast/states/forecaster.h"
@@ -90,7 +91,8 @@ static void print_outlook(const struct outlook *outlook)
 	char when[DATE_TEXT];
 	struct table table;
 
-	printf("%s at %s UTC\n\n", forecaster->system, date_text(when, outlook->now_s));
+	term_printf(stdout, "%s at %s UTC\n\n", forecaster->system,
+		    date_text(when, outlook->now_s));
 	table_init(&table, titles);
 	for (size_t t = 0; t < forecaster->target_count; t++)
 		for (size_t s = 1; s < forecaster->size_count; s++)

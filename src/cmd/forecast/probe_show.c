@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "cli/format.h"
 #include "cmd/forecast/probe.h"
 #include "predict/forecast/jobs/jobs.h"
@@ -115,11 +116,12 @@ static void show_text(const struct probing *probing, FILE *out)
 	for (size_t c = 0; c < COUNTS; c++)
 		titles[FIRST_COLUMNS + c] = counts[c].title;
 	prober_sum(&probing->prober, &sum);
-	fprintf(out, "%s: %llu rounds in %s, %s written, %.3f%% of one core, %llu rows saved\n",
-		probing->options.system, (unsigned long long)probing->prober.rounds,
-		unit_ns(time, probing_elapsed_ns(probing)), unit_bytes(bytes, (double)sum.bytes),
-		100 * probing_cpu_s(probing) / ((double)probing_elapsed_ns(probing) / NS_PER_S),
-		(unsigned long long)probing->saved);
+	term_printf(out, "%s: %llu rounds in %s, %s written, %.3f%% of one core, %llu rows saved\n",
+		    probing->options.system, (unsigned long long)probing->prober.rounds,
+		    unit_ns(time, probing_elapsed_ns(probing)),
+		    unit_bytes(bytes, (double)sum.bytes),
+		    100 * probing_cpu_s(probing) / ((double)probing_elapsed_ns(probing) / NS_PER_S),
+		    (unsigned long long)probing->saved);
 	table_init(&table, titles);
 	for (size_t i = 0; i < probing->prober.count; i++)
 		add_target_row(&table, probing, i);

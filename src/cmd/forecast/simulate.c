@@ -12,6 +12,7 @@
 #include "base/date.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/term.h"
 #include "base/unit.h"
 #include "cli/sheet.h"
 #include "cli/window.h"
@@ -260,9 +261,9 @@ static void show_text(const struct findings *f, const struct sheet *sheets)
 	char from[DATE_TEXT], to[DATE_TEXT];
 	double latent = steps_accuracy(f->steps, f->steps->truth);
 
-	printf("%s, %s to %s UTC, method %s: %zu runs of %zu steps\n", f->forecaster->system,
-	       date_text(from, f->middle_s), date_text(to, f->to_s), f->forecaster->method,
-	       f->plan->repetitions, f->plan->points);
+	term_printf(stdout, "%s, %s to %s UTC, method %s: %zu runs of %zu steps\n",
+		    f->forecaster->system, date_text(from, f->middle_s), date_text(to, f->to_s),
+		    f->forecaster->method, f->plan->repetitions, f->plan->points);
 	printf("all %zu targets were measured at %zu times, of which %zu were ignored; forecasts "
 	       "agree with %.1f %% of the labels",
 	       f->steps->targets, f->steps->points, f->steps->left_out,

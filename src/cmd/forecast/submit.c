@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/json.h"
 #include "base/option.h"
+#include "base/term.h"
 #include "cmd/forecast/probe.h"
 #include "predict/forecast/service/resubmission.h"
 #include "predict/forecast/site.h"
@@ -54,7 +55,7 @@ static void print_event(const struct submit *submit, const char *format, const c
 	if (submit->args->json)
 		return;
 	strftime(clock, sizeof(clock), "%Y-%m-%dT%H:%M:%S", localtime(&now));
-	printf("%s ", clock);
+	term_printf(stdout, "%s ", clock);
 	printf(format, id);
 	putchar('\n');
 	fflush(stdout);

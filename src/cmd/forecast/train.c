@@ -157,9 +157,9 @@ static void show_training(const struct forecast_args *args, const struct forecas
 		sheet_json(&sheet, &json);
 		json_end(&json);
 	} else {
-		printf("%s, %s to %s UTC, method %s\n\n", forecaster->system,
-		       date_text(from, forecaster->from_s), date_text(to, forecaster->to_s),
-		       forecaster->method);
+		term_printf(stdout, "%s, %s to %s UTC, method %s\n\n", forecaster->system,
+			    date_text(from, forecaster->from_s), date_text(to, forecaster->to_s),
+			    forecaster->method);
 		sheet_print(&sheet, stdout);
 	}
 	sheet_release(&sheet);
@@ -244,7 +244,7 @@ static int train_run(struct command *command)
 		ret = command_finish(command);
 	}
 	if (!ret)
-		fprintf(stderr, "sluice forecast train: wrote %s\n", path);
+		term_printf(stderr, "sluice forecast train: wrote %s\n", path);
 	forecaster_release(&forecaster);
 	forecast_data_close(&source);
 	return ret;

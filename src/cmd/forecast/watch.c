@@ -11,6 +11,7 @@
 #include "base/interrupt.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/term.h"
 #include "cli/window.h"
 #include "cmd/forecast/forecast.h"
 #include "predict/forecast/service/retrainer.h"
@@ -63,12 +64,13 @@ static void show_check(void *arg, const struct retrainer_check *check)
 		json_count(&json, "generation", forecaster->generation);
 		json_end(&json);
 	} else {
-		printf("%s  %zu forecasts scored", date_text(when, check->now_s), check->scored);
+		term_printf(stdout, "%s  %zu forecasts scored", date_text(when, check->now_s),
+			    check->scored);
 		if (!isnan(check->right))
 			printf(", %.1f%% correct since training", 100 * check->right);
 		if (check->is_trained)
-			printf(", retrained (%s): generation %llu", word,
-			       (unsigned long long)forecaster->generation);
+			term_printf(stdout, ", retrained (%s): generation %llu", word,
+				    (unsigned long long)forecaster->generation);
 		putchar('\n');
 	}
 	watch->ret = command_finish(watch->command);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/option.h"
@@ -47,9 +48,8 @@ static int read_text(const json_t *entry, const char *key, bool needed, const ch
 
 	if (!value || (needed && !*value))
 		return err_set(err, EINVAL, "\"%s\" is missing or not a string", key);
-	for (const char *p = value; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			return err_set(err, EINVAL, "\"%s\" contains control characters", key);
+	if (escape_is_needed(value))
+		return err_set(err, EINVAL, "\"%s\" contains control characters", key);
 	*text = value;
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "cli/command.h"
 #include "cli/format.h"
 #include "params/set.h"
@@ -225,18 +226,18 @@ static int print_entry(void *arg, const struct knowledge *k)
 	char when[FORMAT_TIME];
 
 	append_parameters(k, &line);
-	printf("entry        %" PRId64 "%s\n", k->id, k->pinned ? ", pinned" : "");
-	printf("program      %s (%s)\n", k->key.program,
-	       *k->key.fingerprint ? k->key.fingerprint : "any version");
-	printf("arguments    %s\n", *k->key.arguments ? k->key.arguments : "-");
+	term_printf(stdout, "entry        %" PRId64 "%s\n", k->id, k->pinned ? ", pinned" : "");
+	term_printf(stdout, "program      %s (%s)\n", k->key.program,
+		    *k->key.fingerprint ? k->key.fingerprint : "any version");
+	term_printf(stdout, "arguments    %s\n", *k->key.arguments ? k->key.arguments : "-");
 	printf("ranks        %u\n", k->key.ranks);
-	printf("platform     %s, %s\n", k->key.platform, k->key.filesystem);
+	term_printf(stdout, "platform     %s, %s\n", k->key.platform, k->key.filesystem);
 	append_costs(k, &costs);
-	printf("speedup      %.2f (95 %% interval %.2f to %.2f): %s\n", k->gain, k->gain_low,
-	       k->gain_high, buf_text(&costs));
-	printf("found        %s%s%s\n", format_local_time(when, k->found_ns),
-	       *k->study ? ", by tuning " : "", k->study);
-	printf("parameters   %s\n", buf_text(&line));
+	term_printf(stdout, "speedup      %.2f (95 %% interval %.2f to %.2f): %s\n", k->gain,
+		    k->gain_low, k->gain_high, buf_text(&costs));
+	term_printf(stdout, "found        %s%s%s\n", format_local_time(when, k->found_ns),
+		    *k->study ? ", by tuning " : "", k->study);
+	term_printf(stdout, "parameters   %s\n", buf_text(&line));
 	l->rows++;
 	return 0;
 }
@@ -294,11 +295,11 @@ static int import_entries(struct command *command, struct store *store, int64_t 
 	(void)id;
 	if (kb_import(store, command->argv[0], &done, &err) < 0)
 		return command_fail(command, "%s", err.text);
-	fprintf(stderr, "sluice kb import: imported %u %s", done.added,
-		done.added == 1 ? "entry" : "entries");
+	term_printf(stderr, "sluice kb import: imported %u %s", done.added,
+		    done.added == 1 ? "entry" : "entries");
 	if (done.kept)
-		fprintf(stderr, "; kept %u pinned %s", done.kept,
-			done.kept == 1 ? "entry" : "entries");
+		term_printf(stderr, "; kept %u pinned %s", done.kept,
+			    done.kept == 1 ? "entry" : "entries");
 	fputs("\n", stderr);
 	return COMMAND_GOOD;
 }

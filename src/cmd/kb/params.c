@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "cli/command.h"
 #include "cmd/kb/kb.h"
 #include "params/set.h"
@@ -289,8 +290,8 @@ static void print_review(const struct review *review)
 		puts("no parameters");
 	table_release(&table);
 	for (size_t i = 0; i < review->count; i++)
-		printf("%s%s%s\n", i ? "" : "\n", review->problems[i].text,
-		       review->problems[i].drop ? "; ignored" : "");
+		term_printf(stdout, i ? "%s%s\n" : "\n%s%s\n", review->problems[i].text,
+			    review->problems[i].drop ? "; ignored" : "");
 }
 
 static void print_review_json(const struct review *review)

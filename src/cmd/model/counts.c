@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "base/unit.h"
 #include "cmd/model/model.h"
 #include "cmd/run_argument.h"
@@ -68,16 +69,17 @@ static void print_counts(const struct counted *c)
 	char access[256], bytes[UNIT_TEXT];
 
 	model_show_access(&c->access, access);
-	printf("%s, with %s, on %s\n\n", access, line, c->machine.title);
+	term_printf(stdout, "%s, with %s, on %s\n\n", access, line, c->machine.title);
 	print_terms(&c->counts);
 	if (!c->counts.aggregators) {
 		printf("\nno aggregators: every rank accesses its own data\n");
 		return;
 	}
-	printf("\n%lu aggregator%s, %lu full round%s of %s%s\n", c->counts.aggregators,
-	       c->counts.aggregators == 1 ? "" : "s", c->counts.rounds,
-	       c->counts.rounds == 1 ? "" : "s", unit_bytes(bytes, (double)c->counts.round_bytes),
-	       c->counts.incomplete ? " and an incomplete one" : "");
+	term_printf(stdout, "\n%lu aggregator%s, %lu full round%s of %s%s\n", c->counts.aggregators,
+		    c->counts.aggregators == 1 ? "" : "s", c->counts.rounds,
+		    c->counts.rounds == 1 ? "" : "s",
+		    unit_bytes(bytes, (double)c->counts.round_bytes),
+		    c->counts.incomplete ? " and an incomplete one" : "");
 }
 
 static void json_term(struct json *json, const struct term *term)

@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "cmd/model/model.h"
 #include "cmd/run_argument.h"
 #include "params/form_files.h"
@@ -281,7 +282,8 @@ static void print_export(const struct exporting *e)
 	}
 	table_print(&table, stdout, 0);
 	table_release(&table);
-	printf("\nto search among their values:\n  sluice tune --space %s -- COMMAND\n", e->space);
+	printf("\nto search among their values:\n");
+	term_printf(stdout, "  sluice tune --space %s -- COMMAND\n", e->space);
 }
 
 static void print_export_json(const struct exporting *e)

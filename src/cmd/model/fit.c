@@ -245,7 +245,7 @@ static int fit_rows(const struct command *command, const struct model_args *args
 	if (!ret)
 		ret = show_model(command, args, &hybrid, path);
 	if (!ret)
-		fprintf(stderr, "sluice model fit: wrote %s\n", path);
+		term_printf(stderr, "sluice model fit: wrote %s\n", path);
 	hybrid_release(&hybrid);
 	return ret;
 }
@@ -282,7 +282,7 @@ static int show_run(struct command *command)
 	if (ret)
 		return ret;
 	if (!args->json)
-		printf("%s: cost of operations on %s\n\n", path, hybrid.machine.title);
+		term_printf(stdout, "%s: cost of operations on %s\n\n", path, hybrid.machine.title);
 	ret = show_model(command, args, &hybrid, path);
 	hybrid_release(&hybrid);
 	return ret;

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "cmd/model/model.h"
 #include "cmd/run_argument.h"
 #include "params/set.h"
@@ -59,13 +60,13 @@ static void print_prediction(const struct asked *asked)
 	char access[256], time[UNIT_TEXT], low[UNIT_TEXT], high[UNIT_TEXT];
 
 	model_show_access(&asked->access, access);
-	printf("%s, with %s\n", access, line);
-	printf("%s (%.0f %% prediction interval of the mean: %s to %s)\n\n",
-	       model_show_seconds(time, p->seconds), 100 * asked->coverage,
-	       model_show_seconds(low, p->low), model_show_seconds(high, p->high));
+	term_printf(stdout, "%s, with %s\n", access, line);
+	term_printf(stdout, "%s (%.0f %% prediction interval of the mean: %s to %s)\n\n",
+		    model_show_seconds(time, p->seconds), 100 * asked->coverage,
+		    model_show_seconds(low, p->low), model_show_seconds(high, p->high));
 	print_terms(p);
-	printf("\n%lu aggregators, %lu full rounds%s\n", p->counts.aggregators, p->counts.rounds,
-	       p->counts.incomplete ? " and an incomplete one" : "");
+	term_printf(stdout, "\n%lu aggregators, %lu full rounds%s\n", p->counts.aggregators,
+		    p->counts.rounds, p->counts.incomplete ? " and an incomplete one" : "");
 	if (p->is_outside)
 		printf("part of this access is outside the measured range, which widens the "
 		       "interval\n");

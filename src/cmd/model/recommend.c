@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "base/unit.h"
 #include "cmd/model/model.h"
 #include "cmd/run_argument.h"
@@ -121,9 +122,11 @@ static void print_meaning(const struct advice *a, const struct settings *s)
 		printf("Every rank then accesses the file itself.\n");
 		return;
 	}
-	printf("%" PRIu64 " of the %" PRIu64 " ranks (aggregators) then access the file for all, "
-	       "with a buffer of %s each.\n",
-	       aggregators, a->access.ranks, unit_bytes(bytes, (double)buffer));
+	term_printf(stdout,
+		    "%" PRIu64 " of the %" PRIu64
+		    " ranks (aggregators) then access the file for all, "
+		    "with a buffer of %s each.\n",
+		    aggregators, a->access.ranks, unit_bytes(bytes, (double)buffer));
 }
 
 static bool is_no_change(const struct advice *a)
@@ -140,21 +143,23 @@ static void print_keep(const struct advice *a, const char *line)
 		printf("No change recommended: no other settings are predicted to be faster.\n");
 		return;
 	}
-	printf("No change recommended. The predicted speedup of %s is %.2f, but it is not "
-	       "significant (%.0f %% prediction interval %.2f to %.2f).\n",
-	       line, r->gain, 100 * a->coverage, r->gain_low, r->gain_high);
+	term_printf(stdout,
+		    "No change recommended. The predicted speedup of %s is %.2f, but it is not "
+		    "significant (%.0f %% prediction interval %.2f to %.2f).\n",
+		    line, r->gain, 100 * a->coverage, r->gain_low, r->gain_high);
 }
 
 static void print_change(const struct advice *a, const char *line)
 {
 	const struct recommendation *r = &a->recommendation;
 
-	printf("Use %s\n", line);
+	term_printf(stdout, "Use %s\n", line);
 	printf("Predicted speedup: %.2f (%.0f %% prediction interval %.2f to %.2f)\n", r->gain,
 	       100 * a->coverage, r->gain_low, r->gain_high);
 	print_meaning(a, &a->choices.list[r->best]);
 	if (a->args->output)
-		printf("To apply it: sluice run --params %s -- mpiexec ...\n", a->args->output);
+		term_printf(stdout, "To apply it: sluice run --params %s -- mpiexec ...\n",
+			    a->args->output);
 	else
 		printf("To apply it, write the settings with -o best.hints, then: sluice run "
 		       "--params best.hints -- mpiexec ...\n");
@@ -190,7 +195,7 @@ static void print_advice(const struct advice *a)
 	char access[256];
 
 	model_show_access(&a->access, access);
-	printf("%s.\n", access);
+	term_printf(stdout, "%s.\n", access);
 	if (a->recommendation.keep)
 		print_keep(a, line);
 	else
@@ -201,8 +206,8 @@ static void print_advice(const struct advice *a)
 		       "Part of this access is outside the measured range, which widens the "
 		       "intervals.\n");
 	if (a->choices.unknown.len)
-		printf("\nThe model does not know %s; they were left unset.\n",
-		       buf_text(&a->choices.unknown));
+		term_printf(stdout, "\nThe model does not know %s; they were left unset.\n",
+			    buf_text(&a->choices.unknown));
 }
 
 static void print_advice_json(const struct advice *a)

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "cli/format.h"
 #include "cmd/model/model.h"
 #include "params/set.h"
@@ -143,7 +144,7 @@ static void print_candidates(const struct cost *cost, enum operation operation, 
 					      "preparation", "settings", NULL };
 	struct table table;
 
-	printf("\n%s (%s)\n", operations[operation].name, operations[operation].title);
+	term_printf(stdout, "\n%s (%s)\n", operations[operation].name, operations[operation].title);
 	table_init(&table, titles);
 	for (size_t i = 0; i < cost->entry_count; i++) {
 		const struct cost_entry *entry = &cost->entries[i];
@@ -173,9 +174,10 @@ void model_show_costs(const struct hybrid *hybrid, bool all)
 		const struct cost *cost = &hybrid->costs.of[i];
 
 		if (cost->left_out)
-			printf("%s: %zu cells were ignored because their mean time is not "
-			       "positive\n",
-			       operations[i].name, cost->left_out);
+			term_printf(stdout,
+				    "%s: %zu cells were ignored because their mean time is not "
+				    "positive\n",
+				    operations[i].name, cost->left_out);
 	}
 	for (int i = 0; all && i < OPERATIONS; i++)
 		if (hybrid->costs.of[i].entry_count)

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/term.h"
 #include "cli/command.h"
 #include "cmd/format_option.h"
 #include "observe/collect/parts.h"
@@ -118,8 +119,9 @@ static void print_result(const struct command *c, const char *path, const struct
 	if (args->json)
 		print_json(path, form, parts, t);
 	else
-		printf("%s: %llu calls of %llu processes from %zu parts\n", path,
-		       (unsigned long long)t->activities, (unsigned long long)t->processes, parts);
+		term_printf(stdout, "%s: %llu calls of %llu processes from %zu parts\n", path,
+			    (unsigned long long)t->activities, (unsigned long long)t->processes,
+			    parts);
 	if (t->damaged_blocks)
 		command_warn(c, "%llu damaged blocks of the parts were skipped",
 			     (unsigned long long)t->damaged_blocks);

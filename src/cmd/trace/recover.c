@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "base/mem.h"
+#include "base/term.h"
 #include "cli/command.h"
 #include "observe/collect/collector.h"
 
@@ -45,8 +46,8 @@ static int recover_one(const struct command *c, const char *directory, json_t *r
 					trace, "activities", (json_int_t)totals.activities, "lost",
 					(json_int_t)totals.lost));
 	if (!args->json)
-		printf("%s: %llu calls, %llu lost\n", trace, (unsigned long long)totals.activities,
-		       (unsigned long long)totals.lost);
+		term_printf(stdout, "%s: %llu calls, %llu lost\n", trace,
+			    (unsigned long long)totals.activities, (unsigned long long)totals.lost);
 	return COMMAND_GOOD;
 }
 

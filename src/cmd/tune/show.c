@@ -156,7 +156,7 @@ static void print_dropped(const struct tune_outcome *o)
 	find_dropped(o, &dropped);
 	if (dropped.count) {
 		param_set_line(&dropped, &line);
-		printf("\ndropped because they have no effect: %s\n", buf_text(&line));
+		term_printf(stdout, "\ndropped because they have no effect: %s\n", buf_text(&line));
 	}
 	param_set_release(&dropped);
 }
@@ -239,10 +239,11 @@ static void print_ablation(const struct tune_outcome *o, const struct partial *p
 	}
 	/* With a single parameter, the table would only repeat the verdict. */
 	if (shown > 2) {
-		printf("\ncontribution per parameter%s\n\n",
-		       without ? " (rows \"without\": all other parameters, and the lost share of "
-				 "the gain)"
-			       : "");
+		term_printf(
+			stdout, "\ncontribution per parameter%s\n\n",
+			without ? " (rows \"without\": all other parameters, and the lost share of "
+				  "the gain)"
+				: "");
 		table_print(&table, stdout, 2);
 	}
 	table_release(&table);
@@ -258,8 +259,8 @@ static void print_unexplained(const struct importance *importance)
 		printf("%.0f%% of the variance is explained only by combinations%s", together,
 		       unexplained > 0 ? "; " : "\n");
 	if (unexplained > 0)
-		printf("%.0f%% %s noise, or needs more trials to be explained\n", unexplained,
-		       together > 0 ? "is" : "of the variance is");
+		term_printf(stdout, "%.0f%% %s noise, or needs more trials to be explained\n",
+			    unexplained, together > 0 ? "is" : "of the variance is");
 }
 
 static void print_importance(const struct tune_outcome *o)
@@ -275,7 +276,7 @@ static void print_importance(const struct tune_outcome *o)
 	if (space->count < 2)
 		return;
 	if (tuning_importance(o->tuning, &importance, &err) < 0) {
-		printf("\nimportance of parameters: %s\n", err.text);
+		term_printf(stdout, "\nimportance of parameters: %s\n", err.text);
 		return;
 	}
 	table_init(&table, titles);
@@ -312,14 +313,16 @@ static void print_tried(const struct tune_outcome *o)
 		if (result->counts[s])
 			buf_printf(&text, ", %zu %s", result->counts[s],
 				   trial_state_name((enum trial_state)s));
-	printf("\n%s\n", buf_text(&text));
+	term_printf(stdout, "\n%s\n", buf_text(&text));
 	if (!o->is_exact)
 		printf("noise: run times vary by %.1f%%\n", 100 * result->noise);
 	if (result->drift != 1)
-		printf("drift: the baseline became %.2f times %s during the tuning; each run was "
-		       "compared with the baseline of its time\n",
-		       result->drift > 1 ? result->drift : 1 / result->drift,
-		       result->drift > 1 ? "slower" : "faster");
+		term_printf(
+			stdout,
+			"drift: the baseline became %.2f times %s during the tuning; each run was "
+			"compared with the baseline of its time\n",
+			result->drift > 1 ? result->drift : 1 / result->drift,
+			result->drift > 1 ? "slower" : "faster");
 }
 
 /* Prints the first reason of each kind of failure. */
@@ -334,8 +337,8 @@ static void print_failures(const struct tune_outcome *o)
 		if (is_printed[run->state] || !run->reason || !*run->reason)
 			continue;
 		is_printed[run->state] = true;
-		printf("%s, first in run %zu: %s\n", trial_state_name(run->state), i + 1,
-		       run->reason);
+		term_printf(stdout, "%s, first in run %zu: %s\n", trial_state_name(run->state),
+			    i + 1, run->reason);
 	}
 }
 
@@ -347,14 +350,14 @@ static void print_apply(const struct tune_outcome *o)
 	if (o->entry)
 		printf("stored as entry %" PRId64 " of the knowledge base\n", o->entry);
 	else if (o->pinned)
-		printf("not stored in the knowledge base: %s\n", o->pinned);
+		term_printf(stdout, "not stored in the knowledge base: %s\n", o->pinned);
 	if (plan->on)
 		return;
 	printf("to apply it:\n");
 	if (o->entry)
-		printf("  sluice run --tune=apply -- %s\n", o->command);
+		term_printf(stdout, "  sluice run --tune=apply -- %s\n", o->command);
 	if (o->output)
-		printf("  sluice run --params %s.xml -- %s\n", o->output, o->command);
+		term_printf(stdout, "  sluice run --params %s.xml -- %s\n", o->output, o->command);
 	if (!o->entry && !o->output)
 		printf("  sluice kb tunings %" PRId64 "\n", o->study);
 }
@@ -373,7 +376,7 @@ void tune_show(const struct tune_outcome *o)
 	AUTO_BUF struct buf text = { 0 };
 
 	append_verdict(o, &text);
-	printf("%s%s%s\n", term_bold(stdout), buf_text(&text), term_plain(stdout));
+	term_headline(stdout, buf_text(&text));
 	if (result->best)
 		print_parameters(o);
 	print_dropped(o);

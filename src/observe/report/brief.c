@@ -8,6 +8,7 @@
 #include <sys/param.h>
 
 #include "base/buf.h"
+#include "base/escape.h"
 #include "base/mem.h"
 #include "base/term.h"
 #include "base/unit.h"
@@ -62,11 +63,15 @@ static size_t bytes_in_columns(const char *text, size_t columns)
 	return n;
 }
 
-/* Cuts a line that is too long. */
+/* Escapes the text, and cuts a line that is too long. */
 static void put_text(struct brief *b, const char *text)
 {
-	size_t n = bytes_in_columns(text, BRIEF_COLUMNS);
+	AUTO_BUF struct buf safe = { 0 };
+	size_t n;
 
+	escape_text(&safe, text, "");
+	text = buf_text(&safe);
+	n = bytes_in_columns(text, BRIEF_COLUMNS);
 	keep_line(b,
 		  text[n] ? xprintf("%.*s...", (int)bytes_in_columns(text, BRIEF_COLUMNS - 3), text)
 			  : xstrdup(text));
@@ -519,10 +524,10 @@ static void put_rest(struct brief *b, const char *path)
 static void print_lines(FILE *out, struct brief *b, bool bold)
 {
 	for (size_t i = 0; i < b->count; i++) {
-		bool head = bold && !i;
-
-		fprintf(out, "%s%s%s\n", head ? term_bold(out) : "", b->lines[i],
-			head ? term_plain(out) : "");
+		if (bold && !i)
+			term_headline(out, b->lines[i]);
+		else
+			term_printf(out, "%s\n", b->lines[i]);
 		free(b->lines[i]);
 	}
 	b->count = 0;

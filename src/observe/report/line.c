@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/escape.h"
 #include "base/json.h"
 #include "observe/tally/names.h"
 
@@ -103,14 +104,7 @@ void line_id(struct buf *out, uint32_t process, uint64_t id)
 static void put_quoted(struct buf *out, const char *text)
 {
 	buf_putc(out, '"');
-	for (const char *c = text; *c; c++) {
-		if (*c == '"' || *c == '\\')
-			buf_printf(out, "\\%c", *c);
-		else if ((unsigned char)*c < 0x20 || *c == 0x7F)
-			buf_printf(out, "\\x%02x", (unsigned char)*c);
-		else
-			buf_putc(out, *c);
-	}
+	escape_text(out, text, "\"\\");
 	buf_putc(out, '"');
 }
 
@@ -288,7 +282,8 @@ static void put_call(struct buf *out, const struct trace_head *head, const struc
 	const struct call_info *call = call_get(head, a);
 	const char *between = "";
 
-	buf_printf(out, "%s(", call->name);
+	escape_text(out, call->name, "");
+	buf_putc(out, '(');
 	for (size_t i = 0; i < FIELD_ORDER_COUNT; i++) {
 		if (!shows_field(a, call, field_order[i]))
 			continue;

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "base/text.h"
 #include "base/unit.h"
 #include "observe/plugins/file_surveyor.h"
@@ -66,12 +67,12 @@ static void print_event(FILE *out, const struct summary *s, const struct note *n
 	add_whose(&whose, s, note);
 	fputs("  ", out);
 	if (note->time_ns >= 0)
-		fprintf(out, "at %s, ", unit_ns(time, note->time_ns));
+		term_printf(out, "at %s, ", unit_ns(time, note->time_ns));
 	if (whose.len)
-		fprintf(out, "%s, ", buf_text(&whose));
-	fprintf(out, "%s: %s%s%s\n", text_or_empty(note->source), text_or_empty(note->name),
-		*text_or_empty(note->name) && *text_or_empty(note->value) ? ": " : "",
-		text_or_empty(note->value));
+		term_printf(out, "%s, ", buf_text(&whose));
+	term_printf(out, "%s: %s%s%s\n", text_or_empty(note->source), text_or_empty(note->name),
+		    *text_or_empty(note->name) && *text_or_empty(note->value) ? ": " : "",
+		    text_or_empty(note->value));
 }
 
 static void print_events(FILE *out, const struct report *report, const struct section *section)
@@ -83,7 +84,7 @@ static void print_events(FILE *out, const struct report *report, const struct se
 		if (!belongs_to(&head->notes[i], section))
 			continue;
 		if (!n)
-			fprintf(out, "\n%s\n", section->title);
+			term_printf(out, "\n%s\n", section->title);
 		if (n++ < report->top)
 			print_event(out, report->summary, &head->notes[i]);
 	}
@@ -211,10 +212,10 @@ static bool same_group(const struct finding *a, const struct finding *b)
 static size_t print_group(FILE *out, const struct finding *f, size_t count)
 {
 	size_t group = group_length(f), n = 0;
-	int column = fprintf(out, "  [%s]", finding_source(f));
+	int column = term_printf(out, "  [%s]", finding_source(f));
 
 	if (group)
-		column += fprintf(out, " %.*s:", (int)group, finding_name(f));
+		column += term_printf(out, " %.*s:", (int)group, finding_name(f));
 	for (; n < count && same_group(f, &f[n]); n++) {
 		AUTO_BUF struct buf text = { 0 };
 
@@ -225,7 +226,7 @@ static size_t print_group(FILE *out, const struct finding *f, size_t count)
 			column += fprintf(out, ",");
 		if (n && column + 1 + (int)text.len > LINE_COLUMNS)
 			column = fprintf(out, "\n     ") - 1;
-		column += fprintf(out, " %s", buf_text(&text));
+		column += term_printf(out, " %s", buf_text(&text));
 	}
 	fputc('\n', out);
 	return n;
@@ -241,7 +242,7 @@ static void print_findings(FILE *out, const struct report *report, const struct 
 		findings_new(s->head, &s->ranks, section->kind, &count);
 
 	if (count)
-		fprintf(out, "\n%s\n", section->title);
+		term_printf(out, "\n%s\n", section->title);
 	while (i < count) {
 		size_t first = i;
 
@@ -252,8 +253,8 @@ static void print_findings(FILE *out, const struct report *report, const struct 
 			while (i < count && same_group(&findings[first], &findings[i]))
 				i++;
 		if (groups > most && (i == count || !same_source(&findings[first], &findings[i])))
-			fprintf(out, "  ... and %zu more of %s (--top %zu shows all)\n",
-				groups - most, finding_source(&findings[first]), groups);
+			term_printf(out, "  ... and %zu more of %s (--top %zu shows all)\n",
+				    groups - most, finding_source(&findings[first]), groups);
 	}
 }
 
@@ -320,7 +321,8 @@ static void print_node(FILE *out, const struct summary *s)
 		rows++;
 	}
 	if (rows) {
-		fprintf(out,
+		term_printf(
+			out,
 			"\nNode statistics while the program did I/O (%s to %s after the start)\n",
 			unit_ns(first, from), unit_ns(last, to));
 		table_print(&table, out, 2);

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/term.h"
 #include "observe/plugins/file_surveyor.h"
 #include "observe/report/render.h"
 #include "observe/tally/names.h"
@@ -14,7 +15,7 @@ static void print_prefix(FILE *out, const struct report *report, const struct su
 {
 	const struct sluice_host *host = report->surveyor->host;
 
-	fprintf(out, "[FileSurveyor:%s] ", names_layer(row->layer));
+	term_printf(out, "[FileSurveyor:%s] ", names_layer(row->layer));
 	json_quote(out, host->file(host->self, row->file));
 }
 
@@ -25,9 +26,9 @@ static void print_sharing(FILE *out, const struct report *report, const struct s
 	const char *one = ranked ? "rank" : "process", *many = ranked ? "ranks" : "processes";
 
 	print_prefix(out, report, row);
-	fprintf(out, "/Sharing/%s = %zu %s, %s\n", way == READING ? "Reading" : "Writing",
-		row->accessing[way], row->accessing[way] == 1 ? one : many,
-		sharing_names[row->sharing[way]]);
+	term_printf(out, "/Sharing/%s = %zu %s, %s\n", way == READING ? "Reading" : "Writing",
+		    row->accessing[way], row->accessing[way] == 1 ? one : many,
+		    sharing_names[row->sharing[way]]);
 }
 
 static void print_row(FILE *out, const struct report *report, const struct survey_row *row)
@@ -38,7 +39,7 @@ static void print_row(FILE *out, const struct report *report, const struct surve
 		print_prefix(out, report, row);
 		buf_clear(&text);
 		spread_format(&text, &row->fields[i]);
-		fprintf(out, "/%s = %s\n", survey_measures[i].name, buf_text(&text));
+		term_printf(out, "/%s = %s\n", survey_measures[i].name, buf_text(&text));
 	}
 	for (int way = READING; way <= WRITING; way++) {
 		if (row->accessing[way])

@@ -86,8 +86,8 @@ static void add_tally(struct table *table, const struct summary *s, const struct
 static void print_more(FILE *out, size_t count, uint64_t top, const char *what)
 {
 	if (count > top)
-		fprintf(out, "  ... and %zu more %s (--top %zu shows all)\n", count - (size_t)top,
-			what, count);
+		term_printf(out, "  ... and %zu more %s (--top %zu shows all)\n",
+			    count - (size_t)top, what, count);
 }
 
 static void print_layers(FILE *out, const struct summary *s)
@@ -197,8 +197,9 @@ void render_text(FILE *out, const struct report *report)
 
 	render_verdict(&verdict, s);
 	render_notes(&notes, s);
-	fprintf(out, "%s%s%s\n", term_bold(out), buf_text(&verdict), term_plain(out));
-	fprintf(out, "%s\n%s", s->head->run.command ? s->head->run.command : "", buf_text(&notes));
+	term_headline(out, buf_text(&verdict));
+	term_printf(out, "%s\n", s->head->run.command ? s->head->run.command : "");
+	term_lines(out, buf_text(&notes));
 	render_events(out, report);
 	render_parameters(out, report);
 	if (report->by_rank && s->ranks.count)

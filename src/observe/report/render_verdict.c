@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/escape.h"
 #include "base/mem.h"
 #include "base/unit.h"
 #include "observe/report/render.h"
@@ -207,9 +208,12 @@ static void note_host(struct buf *out, const struct host_info *host)
 {
 	char text[UNIT_TEXT];
 
-	buf_printf(out, "clock offset of %s: %s%s", host->host ? host->host : "?",
-		   host->offset_ns < 0 ? "-" : "+", unit_ns(text, llabs(host->offset_ns)));
-	buf_printf(out, " (%s, ", host->method ? host->method : "?");
+	buf_puts(out, "clock offset of ");
+	escape_text(out, host->host ? host->host : "?", "");
+	buf_printf(out, ": %s%s (", host->offset_ns < 0 ? "-" : "+",
+		   unit_ns(text, llabs(host->offset_ns)));
+	escape_text(out, host->method ? host->method : "?", "");
+	buf_puts(out, ", ");
 	if (host->error_ns < 0)
 		buf_puts(out, "error unknown)\n");
 	else

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "trace/facts.h"
@@ -65,7 +66,7 @@ static int write_fact(struct writer *w, const struct fact *fact, const void *row
 		buf_puts(&w->out, field->name);
 		buf_putc(&w->out, '=');
 		if (field->type == FACT_TEXT)
-			text_escape(&w->out, fact_text(field, row));
+			escape_text(&w->out, fact_text(field, row), "\\");
 		else
 			text_put_number(&w->out, fact_number(field, row), field->type == FACT_U64);
 	}
@@ -83,7 +84,7 @@ static char *make_call_text(const struct call_info *calls, size_t number)
 	for (size_t i = 0; i < number && plain; i++)
 		plain = !calls[i].name || strcmp(calls[i].name, name) != 0;
 	if (plain)
-		text_escape(&text, name);
+		escape_text(&text, name, "\\");
 	else
 		buf_printf(&text, "=%zu", number);
 	return buf_take(&text);

@@ -8,8 +8,8 @@
  *   start_ns TAB duration_ns TAB ...     the first other line names the columns
  *   1200 TAB 350 TAB ...                 one line per activity, in order; - if a field is absent
  *
- * Facts may appear on any line. Texts are UTF-8; backslash, control characters and bytes that are
- * not UTF-8 are written as \\, \t, \n and \xHH.
+ * Facts may appear on any line. Texts are UTF-8, escaped by escape_text() (base/escape.h),
+ * backslashes included.
  */
 #ifndef SLUICE_TRACE_TEXT_TEXT_H
 #define SLUICE_TRACE_TEXT_TEXT_H
@@ -20,8 +20,7 @@
 #define TEXT_MAGIC "#sluice-text"
 #define TEXT_VERSION FACTS_VERSION
 
-void text_escape(struct buf *out, const char *text);
-/* Reverts text_escape() in place. False if the text has an invalid escape. */
+/* Reverts escape_text() in place. False if the text has an invalid escape. */
 bool text_unescape(char *text);
 
 void text_put_number(struct buf *out, int64_t value, bool is_unsigned);

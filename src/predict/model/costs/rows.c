@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -217,9 +218,8 @@ static int read_text(const struct reader *r, const struct column *column, char *
 
 	if (strlen(text) >= column->bytes)
 		return report_field(r, column, "is too long");
-	for (const char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 127)
-			return report_field(r, column, "contains a control character");
+	if (escape_is_needed(text))
+		return report_field(r, column, "contains a control character");
 	if (column->is_required && !*text)
 		return report_field(r, column, "is empty");
 	strcpy(to, text);

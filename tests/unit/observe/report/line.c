@@ -158,7 +158,7 @@ static void values_are_readable(void)
 				       .mode = 0644,
 				       .present = PRESENT(PATH) | PRESENT(HANDLE) | PRESENT(FLAGS) |
 						  PRESENT(MODE) },
-		   "0.0000000 ID1 POSIX open(POSIX/descriptor/filename=\"a \\\"b\\\"\\x0a,c\", "
+		   "0.0000000 ID1 POSIX open(POSIX/descriptor/filename=\"a \\\"b\\\"\\n,c\", "
 		   "POSIX/descriptor/filehandle=3, POSIX/hint/flags=O_WRONLY|O_CREAT|O_TRUNC, "
 		   "POSIX/hint/mode=0644) = 0\n");
 	check_line(
@@ -178,7 +178,7 @@ static void values_are_readable(void)
 				       .file2 = 2,
 				       .present = PRESENT(PATH) | PRESENT(PATH2) },
 		   "0.0000000 ID1 POSIX rename(POSIX/descriptor/filename=\"f1\", "
-		   "POSIX/descriptor/filename2=\"a \\\"b\\\"\\x0a,c\") = 0\n");
+		   "POSIX/descriptor/filename2=\"a \\\"b\\\"\\n,c\") = 0\n");
 }
 
 static void layers_have_their_domain(void)
@@ -233,7 +233,7 @@ static void calls_of_libraries_show_views_names_and_collective_numbers(void)
 						  PRESENT(HINTS),
 				       .hints = 3 },
 		   "0.0000000 ID1 HDF5 H5Fopen(HDF5/descriptor/filename=\"f1\", "
-		   "HDF5/descriptor/name=\"a \\\"b\\\"\\x0a,c\", "
+		   "HDF5/descriptor/name=\"a \\\"b\\\"\\n,c\", "
 		   "HDF5/descriptor/filehandle=72057594037927936, HDF5/descriptor/variable=-1, "
 		   "HDF5/hint/flags=H5F_ACC_RDWR|H5F_ACC_SWMR_WRITE, "
 		   "HDF5/hint/set=\"cb_nodes=2;striping_unit=1\") = 0\n");
@@ -362,7 +362,7 @@ static void csv_quotes_texts_and_omits_absent_fields(void)
 				     .present = PRESENT(SIZE) });
 	CHECK_TEXT(
 		buf_text(&out),
-		"5,6,1,3,5,ID1:5.1,POSIX,write,write,0,3,4,,,,,\"a \"\"b\"\"\n,c\",,,ID7,,,,,,\n");
+		"5,6,1,3,5,ID1:5.1,POSIX,write,write,0,3,4,,,,,\"a \"\"b\"\"\\n,c\",,,ID7,,,,,,\n");
 	buf_clear(&out);
 	line_csv(&out, &head,
 		 &(struct activity){ .id = 1,

@@ -1,49 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The values of the text form: escaped texts and decimal numbers.
+ * Reads escaped texts and writes and reads decimal numbers of the text form.
  */
 #include "trace/text/text.h"
 
 #include <string.h>
-
-/* Length of the UTF-8 character at text, or 0 if it is invalid. */
-static size_t utf8_length(const unsigned char *text)
-{
-	size_t n = text[0] < 0x80   ? 1
-		   : text[0] < 0xc2 ? 0
-		   : text[0] < 0xe0 ? 2
-		   : text[0] < 0xf0 ? 3
-				    : 4;
-
-	if (text[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	/* Overlong forms, surrogates, and code points beyond U+10FFFF are invalid. */
-	if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
-	    (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-void text_escape(struct buf *out, const char *text)
-{
-	for (const unsigned char *at = (const unsigned char *)text; *at;) {
-		size_t n = utf8_length(at);
-
-		if (*at == '\\' || *at == '\t' || *at == '\n') {
-			buf_putc(out, '\\');
-			buf_putc(out, *at == '\\' ? '\\' : *at == '\t' ? 't' : 'n');
-		} else if (!n || *at < ' ' || *at == 0x7f) {
-			buf_printf(out, "\\x%02x", *at);
-			n = 1;
-		} else {
-			buf_add(out, at, n);
-		}
-		at += n;
-	}
-}
 
 static int hex_digit(char c)
 {
