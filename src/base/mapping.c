@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/mapping.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+static struct mapping *open_mappings;
+
+static struct mapping *find_mapping(const void *address)
+{
+	for (struct mapping *m = open_mappings; m; m = m->next)
+		if ((uintptr_t)address - (uintptr_t)m->base < m->bytes)
+			return m;
+	return NULL;
+}
+
+/* Replaces a mapping whose file was truncated by zeros; the access is then repeated. */
+static void on_bus_error(int signal, siginfo_t *info, void *context)
+{
+	struct mapping *m = find_mapping(info->si_addr);
+	int saved = errno;
+
+	(void)context;
+	if (m && mmap(m->base, m->bytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+		m->lost = 1;
+	else
+		sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+	errno = saved;
+}
+
+int mapping_open(struct mapping *mapping, int fd, size_t bytes)
+{
+	static bool installed;
+	struct sigaction action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
+	void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	*mapping = (struct mapping){ 0 };
+	if (base == MAP_FAILED)
+		return -errno;
+	if (!installed && sigaction(SIGBUS, &action, NULL) == 0)
+		installed = true;
+	*mapping = (struct mapping){ .base = base, .bytes = bytes, .next = open_mappings };
+	open_mappings = mapping;
+	return 0;
+}
+
+void mapping_close(struct mapping *mapping)
+{
+	struct mapping **at = &open_mappings;
+
+	if (!mapping->base)
+		return;
+	while (*at != mapping)
+		at = &(*at)->next;
+	*at = mapping->next;
+	munmap(mapping->base, mapping->bytes);
+	*mapping = (struct mapping){ 0 };
+}
