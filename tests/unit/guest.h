@@ -38,18 +38,15 @@ static void *map_new(const char *path, size_t bytes)
 	return p;
 }
 
-/* Guest and host through one mapping: a sanitizer knows memory by its address. */
+/* Guest and host through one mapping of the header: a sanitizer knows memory by its address. */
 static void addresses_share(uint32_t segments)
 {
 	struct membership *m = &capture_membership;
 
 	for (uint32_t i = 0; i < segments; i++)
 		REQUIRE(spool_grow());
-	for (uint32_t i = 0; i < segments; i++)
-		atomic_store(&m->segments[i], (unsigned char *)spool.header +
-						      spool_chunk_offset(spool_segment_first(i)));
 	munmap(m->header, SPOOL_HEADER_BYTES);
-	m->header = spool.header;
+	m->header = spool.header.base;
 }
 
 /* A fresh spool of this number of segments; the lanes of this thread are empty. */

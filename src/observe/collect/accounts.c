@@ -63,7 +63,7 @@ static void write_number(const struct accounts_output *to, const char *source, c
 }
 
 static char *refusal_text(const struct account *account, enum plugin_state state,
-			  const struct control *control, const struct run_clock *clock)
+			  const struct accounts_output *to)
 {
 	char worst[UNIT_TEXT], budget[UNIT_TEXT];
 
@@ -77,8 +77,8 @@ static char *refusal_text(const struct account *account, enum plugin_state state
 								 ? strerror((int)account->reason)
 								 : "a required hook is missing");
 	case PLUGIN_SLOW:
-		unit_ns(worst, intake_ns(clock, account->worst_ticks));
-		unit_ns(budget, intake_ns(clock, control->plugin_budget_ticks));
+		unit_ns(worst, intake_ns(to->clock, account->worst_ticks));
+		unit_ns(budget, intake_ns(to->clock, to->budget_ticks));
 		return xprintf(
 			"it was switched off, because a hook took %s, more than plugins.budget "
 			"(%s)",
@@ -89,10 +89,10 @@ static char *refusal_text(const struct account *account, enum plugin_state state
 }
 
 static void report_refusals(const struct account *account, const char *name, const char *source,
-			    const struct control *control, const struct accounts_output *to)
+			    const struct accounts_output *to)
 {
 	for (enum plugin_state state = PLUGIN_MISSING; state < ACCOUNTS_STATES; state++) {
-		AUTO_FREE char *why = refusal_text(account, state, control, to->clock);
+		AUTO_FREE char *why = refusal_text(account, state, to);
 		uint32_t n = account->processes[state];
 		AUTO_FREE char *text = NULL;
 
@@ -106,16 +106,17 @@ static void report_refusals(const struct account *account, const char *name, con
 	}
 }
 
-void accounts_report(const struct accounts *accounts, const struct control *control,
+void accounts_report(const struct accounts *accounts,
+		     const struct control_plugin plugins[CONTROL_PLUGINS],
 		     const struct accounts_output *to)
 {
-	for (unsigned i = 0; i < CONTROL_PLUGINS && control->plugins[i].name[0]; i++) {
+	for (unsigned i = 0; i < CONTROL_PLUGINS && plugins[i].name[0]; i++) {
 		const struct account *account = &accounts->list[i];
-		const char *name = control->plugins[i].name;
+		const char *name = plugins[i].name;
 		AUTO_FREE char *source = short_name(name);
 		const char *acts = to->acts(name);
 
-		report_refusals(account, name, source, control, to);
+		report_refusals(account, name, source, to);
 		if (account->acts)
 			write_number(to, source, NOTE_APPLIED, acts ? acts : "acts", account->acts);
 		if (!account->calls)

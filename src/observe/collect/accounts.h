@@ -23,7 +23,7 @@ struct accounts {
 	struct account list[CONTROL_PLUGINS]; /* in the order of the control page */
 };
 
-/* Adds a process that has ended; index is its number in the trace. */
+/* Adds a process that has ended. header is a copy; index is its number in the trace. */
 void accounts_add(struct accounts *accounts, const struct spool_header *header, uint32_t index);
 
 /*
@@ -34,12 +34,15 @@ void accounts_add(struct accounts *accounts, const struct spool_header *header, 
 struct accounts_output {
 	const char *host;
 	const struct run_clock *clock;
+	uint64_t budget_ticks; /* of the control page */
 	const char *(*acts)(const char *name);
 	void *arg;
 	void (*note)(void *arg, const struct note *note);
 };
 
-void accounts_report(const struct accounts *accounts, const struct control *control,
+/* plugins is a copy of those in the control page, which guests can overwrite. */
+void accounts_report(const struct accounts *accounts,
+		     const struct control_plugin plugins[CONTROL_PLUGINS],
 		     const struct accounts_output *to);
 
 #endif

@@ -5,17 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/mapping.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "observe/collect/calibrate.h"
 #include "observe/collect/control_page.h"
 #include "observe/collect/flight.h"
 #include "observe/collect/intake.h"
+#include "observe/collect/names.h"
 #include "observe/collect/overhead.h"
 #include "observe/watch/plugins.h"
 #include "observe/watch/watcher.h"
@@ -29,11 +30,16 @@
  * passes.
  */
 #define CLOCK_NS NS_PER_S
+#define LAST_PASSES 4096
 #define PASS_NS (500 * NS_PER_MS) /* how long a record may wait for others to fill a block */
 
 struct collector {
 	char *directory;
-	struct control *control;
+	struct mapping page;
+	struct control *control;			/* page.base; guests can overwrite it */
+	struct control_plugin plugins[CONTROL_PLUGINS]; /* a copy from before the first guest */
+	uint64_t budget_ticks;				/* the same of plugin_budget_ticks */
+	uint64_t start;					/* of this process, as process_start() */
 	enum capture_clock clock;
 	struct moment begin;
 	struct run_info run;
@@ -184,7 +190,7 @@ static void write_accounts(struct collector *c)
 				      .arg = c,
 				      .note = on_account_note };
 
-	accounts_report(&c->intake.accounts, c->control, &to);
+	accounts_report(&c->intake.accounts, c->plugins, &to);
 }
 
 static void write_flight_number(struct collector *c, const char *name, uint64_t value)
@@ -257,8 +263,7 @@ static void collector_free(struct collector *c)
 	flight_free(c->intake.flight);
 	intake_release(&c->intake);
 	overhead_release(&c->overhead);
-	if (c->control)
-		munmap(c->control, sizeof(*c->control));
+	mapping_close(&c->page);
 	run_info_release(&c->run);
 	free(c->directory);
 	free(c);
@@ -295,7 +300,8 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 	c->intake.clock = clock_now(c);
 	init_overhead(c, o);
 	if (r >= 0)
-		r = control_page_create(&c->control, c->directory, o, err);
+		r = control_page_create(&c->page, c->directory, o, err);
+	c->control = c->page.base;
 	if (r >= 0)
 		r = trace_container.create(&c->intake.writer, o->trace, &c->run, &c->intake.clock,
 					   call_table, call_count, err);
@@ -307,7 +313,10 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 	}
 	control_page_describe(c->control, &c->intake.clock, o->trace);
 	c->intake.control = c->control;
+	c->start = c->control->collector_start;
 	start_watcher(c, o);
+	memcpy(c->plugins, c->control->plugins, sizeof(c->plugins));
+	c->budget_ticks = c->control->plugin_budget_ticks;
 	*out = c;
 	return 0;
 }
@@ -322,7 +331,7 @@ size_t collector_live(const struct collector *c)
 	size_t live = 0;
 
 	for (size_t i = 0; i < c->intake.member_count; i++)
-		live += c->intake.members[i]->open && !c->intake.members[i]->ended;
+		live += !c->intake.members[i]->ended;
 	return live;
 }
 
@@ -331,61 +340,46 @@ size_t collector_ranks(const struct collector *c)
 	return c->ranks;
 }
 
-/* A newer spool of the same process means that exec replaced the old image. */
-static bool is_replaced(const struct intake *in, size_t index)
-{
-	const struct spool_header *h = in->members[index]->spool.header;
-
-	for (size_t i = index + 1; i < in->member_count; i++) {
-		const struct member *m = in->members[i];
-
-		if (m->open && m->spool.header->pid == h->pid &&
-		    m->spool.header->process_start == h->process_start &&
-		    m->spool.header->pid_namespace == h->pid_namespace)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Is the process of this member gone? One of another pid namespace is searched among all processes.
  */
-static bool is_gone(struct collector *c, size_t i, struct process_scan *scan, bool *scanned)
+static bool is_gone(struct collector *c, const struct member *m, struct process_scan *scan,
+		    bool *scanned)
 {
-	const struct spool_header *h = c->intake.members[i]->spool.header;
+	const struct spool_identity *is = &m->spool.identity;
 
-	if (is_replaced(&c->intake, i))
+	if (m->replaced)
 		return true;
-	if (h->pid_namespace == c->namespace)
-		return process_start(h->pid) != h->process_start;
+	if (is->pid_namespace == c->namespace)
+		return process_start(is->pid) != is->process_start;
 	if (!*scanned)
 		process_scan(scan, c->namespace);
 	*scanned = true;
-	return !process_scan_has(scan, h->pid_namespace, h->pid);
+	return !process_scan_has(scan, is->pid_namespace, is->pid);
 }
 
 /* Finds out which processes have ended. */
 static void check_processes(struct collector *c, bool reap)
 {
-	struct process_scan scan = { .since = c->control->collector_start };
+	struct process_scan scan = { .since = c->start };
 	bool scanned = false;
 
 	for (size_t i = 0; i < c->intake.member_count; i++) {
 		struct member *m = c->intake.members[i];
 
-		if (!m->open || m->ended)
+		if (m->ended)
 			continue;
-		m->ended = is_gone(c, i, &scan, &scanned);
-		if (reap && !m->ended && m->spool.header->pid_namespace == c->namespace)
+		m->ended = is_gone(c, m, &scan, &scanned);
+		if (reap && !m->ended && m->spool.identity.pid_namespace == c->namespace)
 			spool_reap(&m->spool, process_has_thread);
 	}
 	process_scan_release(&scan);
 }
 
-static void find_spools(struct collector *c)
+static void find_spools(struct collector *c, bool last)
 {
-	if (atomic_load(&c->control->sequence) != c->spools_seen)
-		c->spools_seen += (uint32_t)intake_find(&c->intake);
+	if (last || atomic_load(&c->control->sequence) != c->spools_seen)
+		c->spools_seen += (uint32_t)intake_find(&c->intake, last);
 }
 
 size_t collector_live_ranks(struct collector *c)
@@ -393,13 +387,13 @@ size_t collector_live_ranks(struct collector *c)
 	size_t live = 0;
 
 	/* A job may be over before the first pass. */
-	find_spools(c);
+	find_spools(c, false);
 	c->ranks = intake_ranks(&c->intake);
 	check_processes(c, false);
 	for (size_t i = 0; i < c->intake.member_count; i++) {
 		const struct member *m = c->intake.members[i];
 
-		live += m->open && !m->ended && m->rank >= 0;
+		live += !m->ended && m->rank >= 0;
 	}
 	return live;
 }
@@ -415,7 +409,8 @@ static bool is_due(uint64_t *since, uint64_t now, uint64_t period_ns)
 
 static void add_overhead_sample(struct collector *c, const struct member *m, uint64_t now)
 {
-	struct overhead_sample sample = overhead_sample(m->spool.header, &c->intake.clock, now);
+	const struct spool_header *header = intake_header(&c->intake, m);
+	struct overhead_sample sample = overhead_sample(header, &c->intake.clock, now);
 
 	overhead_add(&c->overhead, m->index, &sample);
 }
@@ -427,10 +422,8 @@ static void check_overhead(struct collector *c)
 	uint64_t now = clock_ticks(c->clock);
 	enum capture_mode mode;
 
-	for (size_t i = 0; i < in->member_count; i++) {
-		if (in->members[i]->open)
-			add_overhead_sample(c, in->members[i], now);
-	}
+	for (size_t i = 0; i < in->member_count; i++)
+		add_overhead_sample(c, in->members[i], now);
 	mode = overhead_judge(&c->overhead, intake_ns(&in->clock, now - in->clock.tick0));
 	if (mode < atomic_load(&c->control->mode))
 		atomic_store(&c->control->mode, mode);
@@ -452,10 +445,20 @@ static void run_periodic_tasks(struct collector *c)
 		check_overhead(c);
 }
 
+/* Returns chunks to the run, at most as many as are in use: a guest can overwrite its header. */
+static void return_chunks(struct control *control, uint32_t chunks)
+{
+	uint32_t used = atomic_load(&control->chunks);
+
+	while (!atomic_compare_exchange_weak(&control->chunks, &used,
+					     used > chunks ? used - chunks : 0))
+		;
+}
+
 static void end_member(struct collector *c, struct member *m)
 {
 	add_overhead_sample(c, m, clock_ticks(c->clock));
-	atomic_fetch_sub(&c->control->chunks, intake_end(&c->intake, m));
+	return_chunks(c->control, intake_end(&c->intake, m));
 }
 
 static size_t run_pass(struct collector *c, bool due)
@@ -465,14 +468,14 @@ static size_t run_pass(struct collector *c, bool due)
 
 	if (bytes > t->spool_peak_bytes)
 		t->spool_peak_bytes = bytes;
-	find_spools(c);
+	find_spools(c, false);
 	return intake_pass(&c->intake, clock_ticks(c->clock), due);
 }
 
 /* The process finds no free chunk: it depends on the chunks that we return. */
-static bool is_losing_records(const struct member *m)
+static bool is_losing_records(struct intake *in, const struct member *m)
 {
-	return atomic_load_explicit(&m->spool.header->lost_records, memory_order_relaxed) != 0;
+	return atomic_load(&intake_header(in, m)->lost_records) != 0;
 }
 
 /* An anomaly triggers shipping of the activities before it. */
@@ -496,13 +499,12 @@ size_t collector_poll(struct collector *c)
 	size_t taken;
 
 	run_periodic_tasks(c);
-	for (size_t i = 0; i < in->member_count; i++)
-		due |= in->members[i]->open &&
-		       (in->members[i]->ended || is_losing_records(in->members[i]));
+	for (size_t i = 0; i < in->member_count && !due; i++)
+		due = in->members[i]->ended || is_losing_records(in, in->members[i]);
 	taken = run_pass(c, due);
 	c->ranks = intake_ranks(in);
-	for (size_t i = 0; i < in->member_count; i++)
-		if (in->members[i]->open && in->members[i]->ended && !in->members[i]->pending)
+	for (size_t i = in->member_count; i-- > 0;)
+		if (in->members[i]->ended && !in->members[i]->pending)
 			end_member(c, in->members[i]);
 	if (in->watcher)
 		poll_watcher(c);
@@ -510,6 +512,67 @@ size_t collector_poll(struct collector *c)
 	if (in->error.code)
 		atomic_store(&c->control->mode, CAPTURE_OFF);
 	return taken;
+}
+
+/*
+ * Reads what is left in the spools. A record that claims to end in the future is wrong, but must
+ * not hide those behind it. The number of passes is limited, because a process may go on writing.
+ */
+static void read_rest(struct collector *c)
+{
+	unsigned passes = 0;
+
+	find_spools(c, false);
+	while (run_pass(c, true) && passes++ < LAST_PASSES)
+		;
+	find_spools(c, true);
+	do
+		intake_pass(&c->intake, UINT64_MAX, true);
+	while (c->intake.progress && passes++ < LAST_PASSES);
+	while (c->intake.member_count)
+		end_member(c, c->intake.members[0]);
+}
+
+static void warn_of_limit(struct collector *c, const char *name, uint64_t count, const char *text)
+{
+	char value[32];
+	struct note note = { .time_ns = -1,
+			     .process = -1,
+			     .source = "collector",
+			     .kind = NOTE_DEGRADED,
+			     .name = (char *)name,
+			     .value = value };
+
+	if (!count)
+		return;
+	snprintf(value, sizeof(value), "%llu", (unsigned long long)count);
+	collector_note(c, &note);
+	collector_warn(c, text);
+}
+
+/* Reports what exceeded the limits of a run. */
+static void report_limits(struct collector *c)
+{
+	struct collector_totals *t = &c->intake.totals;
+	struct resolver_counts counts = resolver_counts(c->intake.resolver);
+	char text[256];
+
+	t->names_over = counts.names_over;
+	t->handles_over = counts.handles_over;
+	snprintf(text, sizeof(text), "%u processes were not recorded: cannot read their spools: %s",
+		 t->unopened, strerror(t->unopened_error));
+	warn_of_limit(c, "unreadable spools", t->unopened, text);
+	snprintf(text, sizeof(text), "%u processes were not recorded: a trace has at most %u",
+		 t->processes_over, PROCESSES_MAX);
+	warn_of_limit(c, "processes beyond the limit", t->processes_over, text);
+	snprintf(text, sizeof(text),
+		 "%llu calls are shown under \"%s\": a trace has at most %u file names",
+		 (unsigned long long)t->names_over, NAMES_OTHER, NAMES_MAX);
+	warn_of_limit(c, "names beyond the limit", t->names_over, text);
+	snprintf(text, sizeof(text),
+		 "%llu opened files were not followed: the limit is %u at the same time",
+		 (unsigned long long)t->handles_over, HANDLES_MAX);
+	warn_of_limit(c, "handles beyond the limit", t->handles_over, text);
 }
 
 int collector_close(struct collector *c, int exit_status, struct collector_totals *totals,
@@ -524,14 +587,8 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 	end.duration_ns = calibrate_moment(c->clock).monotonic_ns - c->begin.monotonic_ns;
 	atomic_store(&c->control->mode, CAPTURE_OFF);
 	in->clock = clock_now(c);
-	while (run_pass(c, true))
-		;
-	/* A record that claims to end in the future is wrong, but must not hide those behind it. */
-	while (intake_pass(in, UINT64_MAX, true))
-		;
-	for (size_t i = 0; i < in->member_count; i++)
-		if (in->members[i]->open)
-			end_member(c, in->members[i]);
+	read_rest(c);
+	report_limits(c);
 	watcher_ns = stop_watcher(c);
 	write_accounts(c);
 	overhead_finish(&c->overhead, overhead_cpu_ns(), watcher_ns);

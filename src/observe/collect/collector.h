@@ -4,8 +4,9 @@
  * sorts them, and writes the run's container while the program runs. It is single-threaded and
  * never touches the program.
  *
- * Memory: 64 KiB per chunk of a pass, at most PASS_CHUNKS chunks, the container's block, and tables
- * of the distinct files, processes and open handles of the run.
+ * Memory: the records of a pass (PORTION_WORDS) with their sort keys, the container's block, and
+ * tables of the names (NAMES_MAX), processes (PROCESSES_MAX) and handles (HANDLES_MAX) of the run.
+ * What exceeds these limits is counted in the totals and noted in the trace.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_COLLECTOR_H
 #define SLUICE_OBSERVE_COLLECT_COLLECTOR_H
@@ -48,6 +49,11 @@ struct collector_totals {
 	uint64_t damaged_words;
 	uint64_t container_bytes; /* set by collector_close() */
 	uint32_t processes;
+	uint32_t unopened;	 /* processes without a record, because their spool is unreadable */
+	int32_t unopened_error;	 /* error number of the last of these */
+	uint32_t processes_over; /* processes beyond the limit, without a record */
+	uint64_t names_over;	 /* names of calls that are replaced by NAMES_OTHER */
+	uint64_t handles_over;	 /* handles beyond the limit, whose calls lack their file */
 	uint64_t spool_peak_bytes; /* largest size of all spools at any pass */
 	char warnings[2048];	   /* sentences for the user, each ended by a newline */
 };

@@ -6,10 +6,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/mapping.h"
 #include "base/mem.h"
 #include "base/process.h"
 
@@ -26,7 +26,7 @@ static void shift_turns(struct control *control)
 		atomic_store(&control->turns[i], hash >> 32);
 }
 
-int control_page_create(struct control **control, const char *directory,
+int control_page_create(struct mapping *mapping, const char *directory,
 			const struct collector_options *o, struct err *err)
 {
 	AUTO_FREE char *path = xprintf("%s/%s", directory, CONTROL_NAME);
@@ -35,11 +35,11 @@ int control_page_create(struct control **control, const char *directory,
 	size_t used = 0;
 	struct control *page;
 
+	if (!code)
+		code = -mapping_open(mapping, fd, sizeof(*page));
 	if (code)
 		return err_set(err, code, "%s: %s", path, strerror(code));
-	page = mmap(NULL, sizeof(struct control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (page == MAP_FAILED)
-		return err_set(err, errno, "%s: cannot map: %s", path, strerror(errno));
+	page = mapping->base;
 	page->version = SPOOL_VERSION;
 	page->clock = o->clock;
 	page->messages = o->messages;
@@ -54,7 +54,6 @@ int control_page_create(struct control **control, const char *directory,
 		shift_turns(page);
 	atomic_store(&page->mode, o->mode);
 	page->magic = CONTROL_MAGIC;
-	*control = page;
 	return 0;
 }
 

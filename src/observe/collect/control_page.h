@@ -8,8 +8,10 @@
 
 #include "observe/collect/collector.h"
 
-/* Creates the page in the run's directory and maps it. The caller unmaps it. */
-int control_page_create(struct control **control, const char *directory,
+struct mapping;
+
+/* Creates the page in the run's directory and maps it. The caller closes the mapping. */
+int control_page_create(struct mapping *mapping, const char *directory,
 			const struct collector_options *options, struct err *err);
 
 /* Stores what recovery needs: the collector's process, the clock, and the absolute trace path. */

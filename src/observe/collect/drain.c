@@ -5,13 +5,41 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "contract/call.h"
+
+/* Values of drained[] that are not a number of words. */
+#define CHUNK_UNSEEN UINT16_MAX /* the chunk itself holds the number, from an earlier collector */
+#define CHUNK_DAMAGED (UINT16_MAX - 1u) /* its head is invalid; it is never read again */
+
+_Static_assert(CHUNK_WORDS < CHUNK_DAMAGED, "a number of words fits into drained[]");
+
+/* Neither a link nor a FIFO, which the program may have put there. */
+static int file_open(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
+/* Leaves half of the descriptors for other purposes. */
+static bool descriptors_are_scarce(int fd)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd >= limit.rlim_cur / 2;
+}
 
 static int header_check(const struct spool_header *h, const char *path, struct err *err)
 {
@@ -29,134 +57,271 @@ static int header_check(const struct spool_header *h, const char *path, struct e
 	return 0;
 }
 
+static struct spool_header *header_of(const struct spool *spool)
+{
+	return spool->header.base;
+}
+
+static struct spool_identity identity_of(const struct spool_header *h)
+{
+	return (struct spool_identity){ .pid = h->pid,
+					.ppid = h->ppid,
+					.parent_number = h->parent_number,
+					.first_thread = h->first_thread,
+					.forked_thread = h->forked_thread,
+					.forked_seq = h->forked_seq,
+					.pid_namespace = h->pid_namespace,
+					.process_start = h->process_start,
+					.attached = h->attached };
+}
+
 int spool_open(struct spool *spool, const char *path, struct err *err)
 {
-	AUTO_CLOSE int fd = open(path, O_RDWR | O_CLOEXEC);
-	uint64_t bytes = spool_chunk_offset(SPOOL_CHUNKS_MAX);
+	AUTO_CLOSE int fd = file_open(path);
 	struct stat st;
-	void *p;
 	int r;
 
-	if (fd < 0 || fstat(fd, &st) != 0)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	if (st.st_size < (off_t)SPOOL_HEADER_BYTES)
+	*spool = (struct spool){ .fd = -1 };
+	if (fd < 0)
+		return err_set(err, -fd, "%s: %s", path, strerror(-fd));
+	if (fstat(fd, &st) != 0 || st.st_size < (off_t)SPOOL_HEADER_BYTES)
 		return -EAGAIN;
-	/*
-	 * Reserves address space for the maximum size; pages exist only where the process allocated
-	 * them.
-	 */
-	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (p == MAP_FAILED)
-		return err_set(err, errno, "%s: cannot map: %s", path, strerror(errno));
-	r = header_check(p, path, err);
+	r = mapping_open(&spool->header, fd, SPOOL_HEADER_BYTES);
+	if (r < 0)
+		return err_set(err, -r, "%s: cannot map: %s", path, strerror(-r));
+	r = header_check(header_of(spool), path, err);
 	if (r < 0) {
-		munmap(p, bytes);
+		mapping_close(&spool->header);
 		return r;
 	}
-	*spool = (struct spool){ .path = xstrdup(path), .header = p, .mapped_bytes = bytes };
+	spool->identity = identity_of(header_of(spool));
+	spool->path = xstrdup(path);
+	if (!descriptors_are_scarce(fd)) {
+		spool->fd = fd;
+		fd = -1;
+	}
 	return 0;
 }
 
 void spool_close(struct spool *spool)
 {
-	if (spool->header)
-		munmap(spool->header, spool->mapped_bytes);
+	mapping_close(&spool->header);
+	if (spool->path && spool->fd >= 0)
+		close(spool->fd);
 	free(spool->path);
-	*spool = (struct spool){ 0 };
+	free(spool->drained);
+	*spool = (struct spool){ .fd = -1 };
 }
 
-static struct chunk *chunk_at(const struct spool *spool, uint32_t chunk)
+void spool_copy_header(const struct spool *spool, struct spool_header *copy, bool texts)
 {
-	return (struct chunk *)((unsigned char *)spool->header + spool_chunk_offset(chunk));
+	const struct spool_identity *is = &spool->identity;
+	size_t bytes = texts ? sizeof(*copy) : offsetof(struct spool_header, program);
+
+	memcpy((void *)copy, header_of(spool), bytes);
+	atomic_thread_fence(memory_order_acquire);
+	copy->pid = is->pid;
+	copy->ppid = is->ppid;
+	copy->parent_number = is->parent_number;
+	copy->first_thread = is->first_thread;
+	copy->forked_thread = is->forked_thread;
+	copy->forked_seq = is->forked_seq;
+	copy->pid_namespace = is->pid_namespace;
+	copy->process_start = is->process_start;
+	copy->attached = is->attached;
 }
 
-/*
- * A segment is accessed only after its bytes are known to be in the file: an access beyond the end
- * is fatal.
- */
-static bool is_segment_present(struct spool *spool, uint32_t segment)
+/* Returns the number of bytes read, fewer if the file is too short. */
+static size_t read_at(const struct spool *spool, void *to, size_t bytes, uint64_t offset)
+{
+	AUTO_CLOSE int own = spool->fd < 0 ? file_open(spool->path) : -1;
+	ssize_t n = pread(spool->fd < 0 ? own : spool->fd, to, bytes, (off_t)offset);
+
+	return n < 0 ? 0 : (size_t)n;
+}
+
+static bool write_at(const struct spool *spool, const void *from, size_t bytes, uint64_t offset)
+{
+	AUTO_CLOSE int own = spool->fd < 0 ? file_open(spool->path) : -1;
+
+	return pwrite(spool->fd < 0 ? own : spool->fd, from, bytes, (off_t)offset) ==
+	       (ssize_t)bytes;
+}
+
+static void update_file_bytes(struct spool *spool)
+{
+	struct stat st;
+
+	if ((spool->fd < 0 ? stat(spool->path, &st) : fstat(spool->fd, &st)) == 0)
+		spool->file_bytes = (uint64_t)st.st_size;
+}
+
+/* Makes room in drained[] for the chunks of a segment. */
+static void drained_grow(struct spool *spool, uint32_t segment)
+{
+	uint32_t count = spool_segment_first(segment) + spool_segment_chunks(segment);
+
+	if (count <= spool->drained_count)
+		return;
+	spool->drained = xrealloc(spool->drained, count, sizeof(*spool->drained));
+	while (spool->drained_count < count)
+		spool->drained[spool->drained_count++] = CHUNK_UNSEEN;
+}
+
+/* A segment counts only if its bytes are in the file; *checked: the size of the file is current. */
+static bool is_segment_present(struct spool *spool, uint32_t segment, bool *checked)
 {
 	uint64_t bit = UINT64_C(1) << segment % 64;
 	uint64_t end =
 		spool_chunk_offset(spool_segment_first(segment) + spool_segment_chunks(segment));
-	struct stat st;
 
 	if (spool->segments[segment / 64] & bit)
 		return true;
-	if (!(atomic_load(&spool->header->segment_map[segment / 64]) & bit))
+	if (!(atomic_load(&header_of(spool)->segment_map[segment / 64]) & bit))
 		return false;
-	if (stat(spool->path, &st) != 0 || (uint64_t)st.st_size < end)
+	if (spool->file_bytes < end && !*checked) {
+		update_file_bytes(spool);
+		*checked = true;
+	}
+	if (spool->file_bytes < end)
 		return false;
 	spool->segments[segment / 64] |= bit;
+	drained_grow(spool, segment);
 	return true;
 }
 
-/* Returns the next claimed chunk at or after this one; SPOOL_CHUNKS_MAX if there is none. */
-static uint32_t find_claimed(struct spool *spool, uint32_t chunk)
+uint32_t spool_chunks(const struct spool *spool)
 {
-	while (chunk < SPOOL_CHUNKS_MAX) {
+	uint32_t chunks = 0;
+
+	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX; i++)
+		if (spool->segments[i / 64] >> i % 64 & 1)
+			chunks += spool_segment_chunks(i);
+	return chunks;
+}
+
+/* Returns the next claimed chunk at or after this one; SPOOL_CHUNKS_MAX if there is none. */
+static uint32_t find_claimed(struct spool *spool, uint32_t chunk, bool *checked)
+{
+	while (chunk < SPOOL_CHUNKS_MAX && !spool->header.lost) {
 		uint32_t segment = spool_segment_of(chunk);
 		uint64_t free;
 
-		if (!is_segment_present(spool, segment)) {
+		if (!is_segment_present(spool, segment, checked)) {
 			chunk = spool_segment_first(segment + 1);
 			continue;
 		}
-		free = atomic_load_explicit(&spool->header->free_map[chunk / 64],
+		free = atomic_load_explicit(&header_of(spool)->free_map[chunk / 64],
 					    memory_order_acquire);
-		if (!(free >> chunk % 64 & 1))
+		if (!(free >> chunk % 64 & 1) && spool->drained[chunk] != CHUNK_DAMAGED)
 			return chunk;
 		chunk++;
 	}
 	return SPOOL_CHUNKS_MAX;
 }
 
+static void chunk_give_up(struct spool *spool, uint32_t number)
+{
+	spool->drained[number] = CHUNK_DAMAGED;
+	spool->damaged_words++;
+}
+
 static void chunk_free(struct spool *spool, uint32_t number)
 {
-	struct chunk *chunk = chunk_at(spool, number);
+	const struct chunk empty = { .state = CHUNK_FREE };
 
-	atomic_store_explicit(&chunk->committed, 0, memory_order_relaxed);
-	atomic_store_explicit(&chunk->state, CHUNK_FREE, memory_order_relaxed);
-	chunk->drained = 0;
+	if (!write_at(spool, &empty, offsetof(struct chunk, reserved),
+		      spool_chunk_offset(number))) {
+		chunk_give_up(spool, number);
+		return;
+	}
+	spool->drained[number] = 0;
 	/* The chunk is empty; pairs with the acquire in chunk_claim() of the guest. */
-	atomic_fetch_or_explicit(&spool->header->free_map[number / 64], UINT64_C(1) << number % 64,
-				 memory_order_release);
+	atomic_fetch_or_explicit(&header_of(spool)->free_map[number / 64],
+				 UINT64_C(1) << number % 64, memory_order_release);
+}
+
+/* Copies the head of a chunk; a chunk without one is given up. */
+static bool head_read(struct spool *spool, uint32_t number, struct chunk *head)
+{
+	if (read_at(spool, head, sizeof(*head), spool_chunk_offset(number)) == sizeof(*head)) {
+		/* Pairs with the releases in frame_commit() and spool_yield() of the guest. */
+		atomic_thread_fence(memory_order_acquire);
+		return true;
+	}
+	chunk_give_up(spool, number);
+	return false;
 }
 
 /* Describes the pending records of a claimed chunk; false if there are none. */
 static bool chunk_pending(struct spool *spool, uint32_t number, struct pending *p)
 {
-	struct chunk *chunk = chunk_at(spool, number);
-	/*
-	 * The state is read before committed: a chunk seen as full has had its last record
-	 * committed.
-	 */
-	uint32_t state = atomic_load_explicit(&chunk->state, memory_order_acquire);
-	/* Pairs with the release in frame_commit(). */
-	uint32_t end = atomic_load_explicit(&chunk->committed, memory_order_acquire);
+	struct chunk head;
+	uint32_t drained;
 
-	if (end > CHUNK_WORDS || chunk->drained > end || state == CHUNK_FREE)
+	if (!head_read(spool, number, &head) || head.state == CHUNK_FREE)
 		return false;
-	if (chunk->drained == end) {
-		if (state == CHUNK_FULL)
-			chunk_free(spool, number);
+	/* The last record may have been committed while the head was copied. */
+	if (head.state == CHUNK_FULL && !head_read(spool, number, &head))
+		return false;
+	if (spool->drained[number] == CHUNK_UNSEEN && head.drained <= CHUNK_WORDS)
+		spool->drained[number] = (uint16_t)head.drained;
+	drained = spool->drained[number];
+	if (head.committed > CHUNK_WORDS || drained > head.committed ||
+	    head.thread > ID_THREAD_MAX) {
+		chunk_give_up(spool, number);
 		return false;
 	}
-	*p = (struct pending){ spool, number, chunk->thread, chunk->words + chunk->drained,
-			       chunk->words + end };
-	return true;
+	*p = (struct pending){ .spool = spool,
+			       .chunk = number,
+			       .thread = head.thread,
+			       .first = drained,
+			       .words = head.committed - drained,
+			       .full = head.state == CHUNK_FULL };
+	if (!p->words && p->full)
+		chunk_free(spool, number);
+	return p->words != 0;
 }
 
 size_t spool_pending(struct spool *spool, struct pending **list, size_t *count, size_t *cap)
 {
 	size_t before = *count;
+	bool checked = false;
 	uint32_t chunk = 0;
 
-	while ((chunk = find_claimed(spool, chunk)) < SPOOL_CHUNKS_MAX) {
+	while ((chunk = find_claimed(spool, chunk, &checked)) < SPOOL_CHUNKS_MAX) {
 		*list = xgrow(*list, cap, *count + 1, sizeof(**list));
 		*count += chunk_pending(spool, chunk++, &(*list)[*count]);
 	}
 	return *count - before;
+}
+
+static uint64_t words_offset(const struct pending *p)
+{
+	return spool_chunk_offset(p->chunk) + sizeof(struct chunk) +
+	       (uint64_t)p->first * sizeof(uint64_t);
+}
+
+void pending_peek(struct pending *p)
+{
+	uint64_t head[RECORD_HEAD_WORDS] = { 0 };
+
+	read_at(p->spool, head, sizeof(head), words_offset(p));
+	p->time = record_start(head) + record_duration(head);
+}
+
+void pending_load(struct pending *p, uint64_t *to, uint32_t words)
+{
+	uint32_t wanted = words < p->words ? words : p->words;
+	uint32_t got = (uint32_t)(read_at(p->spool, to, wanted * sizeof(*to), words_offset(p)) /
+				  sizeof(*to));
+
+	p->records = to;
+	p->end = to + got;
+	p->cut = got == wanted && wanted < p->words;
+	/* Fewer, if the file was truncated. */
+	p->dropped = got == wanted ? 0 : p->words - got;
+	p->spool->damaged_words += p->dropped;
 }
 
 /* Checks the length that the call's row implies: head, fields, and strings with their lengths. */
@@ -188,39 +353,60 @@ static bool record_is_sound(const uint64_t *r, const uint64_t *end)
 	return at == r + words;
 }
 
+/* Does the copy end within this record? */
+static bool is_cut(const struct pending *p, const uint64_t *r)
+{
+	size_t left = (size_t)(p->end - r);
+
+	if (!p->cut || r == p->records)
+		return false;
+	return left < RECORD_HEAD_WORDS ||
+	       (record_words(r) > left && record_words(r) <= RECORD_WORDS_MAX);
+}
+
 const uint64_t *pending_next(struct pending *p, const uint64_t **at)
 {
 	const uint64_t *r = *at;
 
+	if (is_cut(p, r))
+		return NULL;
 	if (r + RECORD_HEAD_WORDS > p->end || !record_is_sound(r, p->end)) {
-		p->spool->damaged_words += (uint64_t)(p->end - r);
+		p->spool->damaged_words += p->words - p->dropped - (uint64_t)(r - p->records);
+		p->dropped = p->words - (uint32_t)(p->end - p->records);
 		*at = p->end;
 		return NULL;
 	}
 	*at = r + record_words(r);
-	/* The process may overwrite its spool between the check and this line. */
-	if (*at > p->end)
-		*at = p->end;
 	return r;
 }
 
 void spool_consume(struct pending *p, const uint64_t *at)
 {
-	struct chunk *chunk = chunk_at(p->spool, p->chunk);
+	uint32_t drained = p->first + (uint32_t)(at - p->records);
 
-	chunk->drained = (uint32_t)(at - chunk->words);
-	if (atomic_load_explicit(&chunk->state, memory_order_acquire) == CHUNK_FULL &&
-	    chunk->drained == atomic_load_explicit(&chunk->committed, memory_order_acquire))
+	if (at == p->end)
+		drained += p->dropped;
+	if (p->full && drained == p->first + p->words) {
 		chunk_free(p->spool, p->chunk);
+		return;
+	}
+	p->spool->drained[p->chunk] = (uint16_t)drained;
+	/* For recovery, if this collector dies. */
+	write_at(p->spool, &drained, sizeof(drained),
+		 spool_chunk_offset(p->chunk) + offsetof(struct chunk, drained));
 }
 
 void spool_reap(struct spool *spool, bool (*alive)(int pid, int tid))
 {
-	for (uint32_t i = 0; (i = find_claimed(spool, i)) < SPOOL_CHUNKS_MAX; i++) {
-		struct chunk *chunk = chunk_at(spool, i);
+	const uint32_t full = CHUNK_FULL;
+	bool checked = false;
 
-		if (atomic_load(&chunk->state) == CHUNK_OWNED &&
-		    !alive(spool->header->pid, chunk->tid))
-			atomic_store(&chunk->state, CHUNK_FULL);
+	for (uint32_t i = 0; (i = find_claimed(spool, i, &checked)) < SPOOL_CHUNKS_MAX; i++) {
+		struct chunk head;
+
+		if (head_read(spool, i, &head) && head.state == CHUNK_OWNED &&
+		    !alive(spool->identity.pid, head.tid))
+			write_at(spool, &full, sizeof(full),
+				 spool_chunk_offset(i) + offsetof(struct chunk, state));
 	}
 }

@@ -2,11 +2,10 @@
 #include "observe/collect/intake.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -14,8 +13,6 @@
 #include "observe/watch/watcher.h"
 #include "trace/facts.h"
 
-/* Limit of chunks per pass, which bounds the memory of a pass to about 100 MB of keys. */
-#define PASS_CHUNKS 512
 /*
  * Activities that are resolved at a time: few enough to stay in the L1 cache until they are
  * encoded.
@@ -32,6 +29,12 @@
  * each.
  */
 #define PASS_SEQUENCES 64
+
+/* Value of intake.numbers for a spool that is not read. */
+#define NOT_READ UINTPTR_MAX
+
+/* Limit of a counter of calls if the time is unknown. */
+#define CALLS_MAX (UINT64_C(1) << 48)
 
 static void note_failure(struct intake *in, int result, const struct err *err)
 {
@@ -54,35 +57,53 @@ void intake_init(struct intake *in, const char *directory, const char *host)
 {
 	*in = (struct intake){ .directory = directory, .host = host, .form = &trace_container };
 	in->batch = xcalloc(BATCH, sizeof(*in->batch));
+	in->header = xcalloc(1, sizeof(*in->header));
 	in->resolver = resolver_new(on_new_file, in);
 }
 
 void intake_release(struct intake *in)
 {
 	for (size_t i = 0; i < in->member_count; i++) {
-		if (in->members[i])
-			spool_close(&in->members[i]->spool);
+		spool_close(&in->members[i]->spool);
 		free(in->members[i]);
 	}
 	resolver_free(in->resolver);
 	order_release(&in->order);
+	portion_release(&in->portion);
+	map_release(&in->numbers);
+	map_release(&in->images);
 	free(in->members);
 	free(in->pending);
+	free(in->known_taken);
+	free(in->header);
 	free(in->batch);
 }
 
 int64_t intake_ns(const struct run_clock *clock, uint64_t ticks)
 {
-	return (int64_t)((unsigned __int128)ticks * clock->num / clock->den);
+	unsigned __int128 ns = (unsigned __int128)ticks * clock->num / clock->den;
+
+	return ns < INT64_MAX ? (int64_t)ns : INT64_MAX;
+}
+
+/* Converts a time to nanoseconds since the start of the run. */
+static int64_t time_ns(const struct run_clock *clock, uint64_t ticks)
+{
+	return ticks > clock->tick0 ? intake_ns(clock, ticks - clock->tick0) : 0;
+}
+
+const struct spool_header *intake_header(struct intake *in, const struct member *m)
+{
+	spool_copy_header(&m->spool, in->header, false);
+	return in->header;
 }
 
 /* Returns the index of the process whose spool has this number; -1 if it never appeared. */
 static int32_t find_process(const struct intake *in, int32_t number)
 {
-	for (size_t i = in->member_count; number >= 0 && i-- > 0;)
-		if (in->members[i] && in->members[i]->number == (uint32_t)number)
-			return (int32_t)i;
-	return -1;
+	uintptr_t index = number < 0 ? 0 : (uintptr_t)map_get(&in->numbers, (uint64_t)number + 1);
+
+	return index && index != NOT_READ ? (int32_t)(index - 1) : -1;
 }
 
 /* Joins the NUL-terminated arguments into one line. */
@@ -107,10 +128,10 @@ static char *header_text(const char text[SPOOL_TEXT_BYTES])
 	return xstrndup(text, SPOOL_TEXT_BYTES - 1);
 }
 
-/* Pairs with the release in the guest, which writes the size before the rank. -1: no rank yet. */
+/* -1: no rank yet. */
 static int32_t header_rank(const struct spool_header *h)
 {
-	int32_t rank = atomic_load_explicit(&h->rank, memory_order_acquire);
+	int32_t rank = atomic_load(&h->rank);
 
 	return rank < 0 ? -1 : rank;
 }
@@ -118,98 +139,140 @@ static int32_t header_rank(const struct spool_header *h)
 /* Writes the process into the trace; again when its rank is known. */
 static void write_process(struct intake *in, struct member *m)
 {
-	const struct spool_header *h = m->spool.header;
-	int32_t rank = header_rank(h);
-	struct process_info info = {
+	struct spool_header *h = in->header;
+	struct process_info info;
+	struct err err;
+
+	spool_copy_header(&m->spool, h, true);
+	m->rank = header_rank(h);
+	info = (struct process_info){
 		.index = m->index,
 		.parent = m->parent,
 		.first_thread = h->first_thread,
 		.pid = h->pid,
 		.ppid = h->ppid,
-		.rank = rank,
-		.ranks = rank < 0 ? 0 : atomic_load(&h->ranks),
-		.attached_ns = intake_ns(&in->clock, h->attached - in->clock.tick0),
+		.rank = m->rank,
+		.ranks = m->rank < 0 ? 0 : atomic_load(&h->ranks),
+		.attached_ns = time_ns(&in->clock, h->attached),
 		.host = xstrdup(in->host),
 		.program = header_text(h->program),
 		.command = command_text(h),
 		.directory = header_text(h->directory),
 	};
-	struct err err;
-
 	if (in->watcher)
 		watcher_process(in->watcher, &info);
 	if (!in->error.code)
 		note_failure(in, in->form->add_process(in->writer, &info, &err), &err);
-	m->rank = rank;
 	process_info_release(&info);
 }
 
 static void register_process(struct intake *in, const struct member *m)
 {
-	const struct spool_header *h = m->spool.header;
-	AUTO_FREE char *directory = header_text(h->directory);
+	struct spool_header *h = in->header;
+	AUTO_FREE char *directory = NULL;
 
+	spool_copy_header(&m->spool, h, true);
+	directory = header_text(h->directory);
 	resolver_process(in->resolver, m->index, m->parent, h->first_thread, directory);
 	resolver_forked(in->resolver, m->index, h->forked_thread, h->forked_seq);
 }
 
 size_t intake_ranks(struct intake *in)
 {
-	size_t ranks = 0;
+	size_t ranks = in->ended_ranks;
 
 	for (size_t i = 0; i < in->member_count; i++) {
 		struct member *m = in->members[i];
 
-		if (m && m->open && header_rank(m->spool.header) != m->rank)
+		if (header_rank(intake_header(in, m)) != m->rank)
 			write_process(in, m);
-		ranks += m && m->rank >= 0;
+		ranks += m->rank >= 0;
 	}
 	return ranks;
+}
+
+void intake_set_known(struct intake *in, const struct process_info *known, size_t count)
+{
+	in->known = known;
+	in->known_count = count;
+	in->known_taken = xcalloc(count + 1, sizeof(*in->known_taken));
+	in->process_count = (uint32_t)count;
 }
 
 /*
  * Returns the index that an earlier collector gave to the process of this spool, or else the next
  * free one.
  */
-static uint32_t choose_index(const struct intake *in, const struct spool_header *h)
+static uint32_t choose_index(const struct intake *in, const struct spool_identity *is)
 {
 	for (size_t i = 0; i < in->known_count; i++) {
 		const struct process_info *p = &in->known[i];
 
-		if (!in->members[i] && p->pid == h->pid && p->first_thread == h->first_thread &&
-		    p->attached_ns == intake_ns(&in->clock, h->attached - in->clock.tick0))
+		if (!in->known_taken[i] && p->pid == is->pid &&
+		    p->first_thread == is->first_thread &&
+		    p->attached_ns == time_ns(&in->clock, is->attached))
 			return (uint32_t)i;
 	}
-	return (uint32_t)in->member_count;
+	return in->process_count;
 }
 
-static bool add_member(struct intake *in, const char *path, uint32_t number)
+static uint64_t image_key(const struct spool_identity *is)
+{
+	uint64_t key = (is->process_start * 31 + is->pid_namespace) * UINT64_C(0x9e3779b97f4a7c15) +
+		       (uint32_t)is->pid;
+
+	return key ? key : 1;
+}
+
+/* A newer spool of the same process means that exec replaced the old image. */
+static void replace_image(struct intake *in, struct member *m)
+{
+	const struct spool_identity *is = &m->spool.identity, *was;
+	struct member *old = map_get(&in->images, image_key(is));
+
+	if (old) {
+		was = &old->spool.identity;
+		old->replaced = was->pid == is->pid && was->process_start == is->process_start &&
+				was->pid_namespace == is->pid_namespace;
+	}
+	map_put(&in->images, image_key(is), m);
+}
+
+/* Announces a process that no earlier collector knew. */
+static void announce_member(struct intake *in, struct member *m)
+{
+	m->parent = find_process(in, m->spool.identity.parent_number);
+	write_process(in, m);
+	register_process(in, m);
+	in->process_count++;
+}
+
+static int add_member(struct intake *in, const char *path, uint32_t number)
 {
 	struct member *m = xcalloc(1, sizeof(*m));
-	struct err err;
+	struct err err = { 0 };
+	int r = spool_open(&m->spool, path, &err);
 
-	if (spool_open(&m->spool, path, &err) < 0) {
+	if (r < 0) {
 		free(m);
-		return false;
+		return r;
 	}
-	m->index = choose_index(in, m->spool.header);
-	m->number = number;
-	m->open = true;
+	m->index = choose_index(in, &m->spool.identity);
 	m->rank = -1;
-	if (m->index == in->member_count) {
-		m->parent = find_process(in, m->spool.header->parent_number);
-		in->members = xgrow(in->members, &in->member_cap, in->member_count + 1,
-				    sizeof(*in->members));
-		write_process(in, m);
-		register_process(in, m);
-		in->member_count++;
+	if (m->index == in->process_count) {
+		announce_member(in, m);
 	} else {
 		m->parent = in->known[m->index].parent;
 		m->rank = in->known[m->index].rank;
+		in->known_taken[m->index] = true;
 	}
-	in->members[m->index] = m;
+	in->members =
+		xgrow(in->members, &in->member_cap, in->member_count + 1, sizeof(*in->members));
+	in->members[in->member_count++] = m;
+	map_put(&in->numbers, (uint64_t)number + 1, (void *)((uintptr_t)m->index + 1));
+	replace_image(in, m);
 	in->totals.processes++;
-	return true;
+	return 0;
 }
 
 static int is_spool(const struct dirent *entry)
@@ -219,8 +282,34 @@ static int is_spool(const struct dirent *entry)
 	return n > s && !strcmp(entry->d_name + n - s, SPOOL_SUFFIX);
 }
 
+/* Whether a later attempt to open a spool may succeed. */
+static bool is_temporary(int result)
+{
+	return result == -EAGAIN || result == -ENOMEM || result == -EMFILE || result == -ENFILE;
+}
+
+/* Opens a spool. Returns whether nothing is left to do for it. */
+static bool find_member(struct intake *in, const char *path, uint32_t number, bool last)
+{
+	int r;
+
+	if (in->process_count >= PROCESSES_MAX) {
+		in->totals.processes_over++;
+	} else {
+		r = add_member(in, path, number);
+		if (r == 0)
+			return true;
+		if (is_temporary(r) && !last)
+			return false;
+		in->totals.unopened++;
+		in->totals.unopened_error = -r;
+	}
+	map_put(&in->numbers, (uint64_t)number + 1, (void *)NOT_READ);
+	return true;
+}
+
 /* Names sort by number, so that parents come before their children. */
-size_t intake_find(struct intake *in)
+size_t intake_find(struct intake *in, bool last)
 {
 	struct dirent **names;
 	size_t found = 0;
@@ -230,52 +319,13 @@ size_t intake_find(struct intake *in)
 		AUTO_FREE char *path = xprintf("%s/%s", in->directory, names[i]->d_name);
 		uint32_t number = (uint32_t)strtoul(names[i]->d_name, NULL, 10);
 
-		if (find_process(in, (int32_t)number) < 0)
-			found += add_member(in, path, number);
+		if (!map_get(&in->numbers, (uint64_t)number + 1))
+			found += find_member(in, path, number, last);
 		free(names[i]);
 	}
 	if (n >= 0)
 		free(names);
 	return found;
-}
-
-static int pending_compare(const void *a, const void *b)
-{
-	const uint64_t *ra = ((const struct pending *)a)->records,
-		       *rb = ((const struct pending *)b)->records;
-	uint64_t ea = record_start(ra) + record_duration(ra),
-		 eb = record_start(rb) + record_duration(rb);
-
-	return ea < eb ? -1 : ea > eb;
-}
-
-/*
- * Returns the time up to which this pass reads records. Whatever a record depends on (such as the
- * open before a write, in any thread) ended before the record began, so a pass that reads all
- * records up to one moment is self-contained.
- */
-static uint64_t pass_until(struct intake *in, uint64_t now)
-{
-	struct pending *limit;
-
-	if (in->pending_count <= PASS_CHUNKS)
-		return now;
-	qsort(in->pending, in->pending_count, sizeof(*in->pending), pending_compare);
-	limit = &in->pending[PASS_CHUNKS];
-	now = record_start(limit->records) + record_duration(limit->records);
-	return now;
-}
-
-/* Keeps the chunks of a thread together, so that order_sort() finds one long run. */
-static int thread_compare(const void *a, const void *b)
-{
-	const struct pending *pa = a, *pb = b;
-
-	if (pa->spool != pb->spool)
-		return pa->spool < pb->spool ? -1 : 1;
-	if (pa->thread != pb->thread)
-		return pa->thread < pb->thread ? -1 : 1;
-	return pending_compare(a, b);
 }
 
 /* Adds the records of one sequence up to the given time; returns where it stopped. */
@@ -315,11 +365,13 @@ void intake_fact(struct intake *in, const struct fact *fact, const void *row)
  */
 static int64_t convert_to_ns(struct activity *a, const struct run_clock *clock)
 {
-	uint64_t start_ticks = resolved_start_ticks(a) - clock->tick0;
-	uint64_t end_ticks = start_ticks + resolved_duration_ticks(a);
-	int64_t end_ns = intake_ns(clock, end_ticks);
+	uint64_t start_ticks = resolved_start_ticks(a), end_ticks;
+	int64_t end_ns;
 
-	a->start_ns = intake_ns(clock, start_ticks);
+	if (__builtin_add_overflow(start_ticks, resolved_duration_ticks(a), &end_ticks))
+		end_ticks = UINT64_MAX;
+	end_ns = time_ns(clock, end_ticks);
+	a->start_ns = time_ns(clock, start_ticks);
 	a->duration_ns = end_ns - a->start_ns;
 	return end_ns;
 }
@@ -388,13 +440,46 @@ static uint64_t list_pending(struct intake *in)
 	for (size_t i = 0; i < in->member_count; i++) {
 		struct member *m = in->members[i];
 
-		if (m && m->open)
-			m->pending = spool_pending(&m->spool, &in->pending, &in->pending_count,
-						   &in->pending_cap);
+		m->pending = spool_pending(&m->spool, &in->pending, &in->pending_count,
+					   &in->pending_cap);
 	}
 	for (size_t i = 0; i < in->pending_count; i++)
-		words += (uint64_t)(in->pending[i].end - in->pending[i].records);
+		words += in->pending[i].words;
 	return words;
+}
+
+/* Collects the records that end by `until`, without a limit. */
+static void order_all(struct intake *in, uint64_t until)
+{
+	portion_begin(&in->portion);
+	for (size_t i = 0; i < in->pending_count; i++) {
+		struct pending *p = &in->pending[i];
+
+		portion_add(&in->portion, p);
+		p->taken = order_sequence(in, p, until);
+		portion_keep(&in->portion, p->taken);
+	}
+}
+
+/* Collects the records of the portion that end by `until`. */
+static void order_portion(struct intake *in, uint64_t until)
+{
+	for (size_t i = 0; i < in->pending_count; i++)
+		if (in->pending[i].records)
+			in->pending[i].taken = order_sequence(in, &in->pending[i], until);
+}
+
+static void consume_taken(struct intake *in)
+{
+	in->progress = false;
+	for (size_t i = 0; i < in->pending_count; i++) {
+		struct pending *p = &in->pending[i];
+
+		if (!p->taken)
+			continue;
+		in->progress |= p->taken != p->records || p->dropped;
+		spool_consume(p, p->taken);
+	}
 }
 
 /*
@@ -415,37 +500,70 @@ static void store_progress(struct intake *in, enum pass_state state, uint64_t un
 
 size_t intake_pass(struct intake *in, uint64_t now, bool due)
 {
+	uint64_t until = now;
 	struct err err;
-	uint64_t until;
 	size_t count;
 
+	in->progress = false;
+	if (now != UINT64_MAX)
+		in->now_ticks = now;
 	if (list_pending(in) < PASS_WORDS && in->pending_count < PASS_SEQUENCES && !due)
 		return 0;
-	until = in->skip ? now : pass_until(in, now);
+	portion_sort(in->pending, in->pending_count);
+	if (!in->skip)
+		until = portion_load(&in->portion, in->pending, in->pending_count, now);
 	store_progress(in, PASS_WRITING, until);
-	if (in->pending_count)
-		qsort(in->pending, in->pending_count, sizeof(*in->pending), thread_compare);
-	for (size_t i = 0; i < in->pending_count; i++)
-		in->pending[i].end = order_sequence(in, &in->pending[i], until);
+	if (in->skip)
+		order_all(in, until);
+	else
+		order_portion(in, until);
 	count = write_ordered(in);
 	if (in->form->flush && !in->error.code)
 		note_failure(in, in->form->flush(in->writer, &err), &err);
 	store_progress(in, PASS_WRITTEN, until);
-	for (size_t i = 0; i < in->pending_count; i++)
-		spool_consume(&in->pending[i], in->pending[i].end);
+	consume_taken(in);
 	store_progress(in, PASS_NONE, 0);
 	return count;
 }
 
-static void write_loss(struct intake *in, const struct member *m)
+/*
+ * Number of calls that the processes can have made since the run started: a call takes at least one
+ * tick. A counter with a higher value was overwritten.
+ */
+static uint64_t possible_calls(const struct intake *in)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t ticks = in->now_ticks > in->clock.tick0 ? in->now_ticks - in->clock.tick0 : 0;
+	uint64_t calls;
+
+	if (!ticks ||
+	    __builtin_mul_overflow(ticks, (uint64_t)(processors > 0 ? processors : 1), &calls))
+		return CALLS_MAX;
+	return calls < CALLS_MAX ? calls : CALLS_MAX;
+}
+
+/* Returns a counter of the header; one that is impossible counts as one damaged record. */
+static uint64_t check_counter(const struct intake *in, struct member *m, uint64_t value)
+{
+	if (value <= possible_calls(in))
+		return value;
+	m->spool.damaged_words++;
+	return 0;
+}
+
+/* h is a copy of the member's header. */
+static void write_loss(struct intake *in, struct member *m, const struct spool_header *h)
 {
 	struct loss_info loss = {
 		.process = m->index,
-		.records = atomic_load(&m->spool.header->lost_records),
-		.threads = atomic_load(&m->spool.header->lost_threads),
+		.records = check_counter(in, m, atomic_load(&h->lost_records)),
+		.threads = check_counter(in, m, atomic_load(&h->lost_threads)),
 	};
 	struct err err;
 
+	/* What a truncated spool held is unknown. */
+	if (m->spool.header.lost && !m->spool.damaged_words)
+		m->spool.damaged_words++;
 	in->totals.damaged_words += m->spool.damaged_words;
 	/*
 	 * The number of records in a damaged area is unknown; the shortest possible ones are
@@ -476,9 +594,10 @@ static void counted_add(struct counted *to, const struct counters_slot *slot)
 	}
 }
 
-static void write_counted(struct intake *in, uint32_t process, const struct counted *c)
+static void write_counted(struct intake *in, struct member *m, const struct counted *c)
 {
-	file_id file = resolver_link_file(in->resolver, process, c->key);
+	file_id file = resolver_link_file(in->resolver, m->index, c->key);
+	uint32_t process = m->index;
 	struct err err;
 
 	for (unsigned g = 0; g < COUNTERS_GROUPS; g++) {
@@ -487,9 +606,11 @@ static void write_counted(struct intake *in, uint32_t process, const struct coun
 			.file = file,
 			.group = (uint8_t)g,
 			.layer = (uint8_t)c->layer,
-			.calls = c->groups[g].calls,
-			.errors = c->groups[g].errors,
-			.bytes = (int64_t)c->groups[g].bytes,
+			.calls = check_counter(in, m, c->groups[g].calls),
+			.errors = c->groups[g].errors < c->groups[g].calls ? c->groups[g].errors
+									   : c->groups[g].calls,
+			.bytes = c->groups[g].bytes < INT64_MAX ? (int64_t)c->groups[g].bytes
+								: INT64_MAX,
 			.duration_ns = intake_ns(&in->clock, c->groups[g].ticks),
 		};
 
@@ -510,7 +631,7 @@ static struct counted *counted_find(struct counted *list, size_t *count, uint64_
 	return &list[i];
 }
 
-static void write_counters(struct intake *in, uint32_t process, const struct counters_file *file)
+static void write_counters(struct intake *in, struct member *m, const struct counters_file *file)
 {
 	AUTO_FREE struct counted *list = xcalloc(COUNTERS_SLOTS, sizeof(*list));
 	size_t count = 0;
@@ -524,43 +645,70 @@ static void write_counters(struct intake *in, uint32_t process, const struct cou
 			counted_add(counted_find(list, &count, key, layer), slot);
 	}
 	for (size_t i = 0; i < count; i++)
-		write_counted(in, process, &list[i]);
+		write_counted(in, m, &list[i]);
 }
 
 /* Reads the counters file next to a spool, if there is one. */
-static void read_counters(struct intake *in, uint32_t process, const char *spool_path)
+static void read_counters(struct intake *in, struct member *m)
 {
-	int stem = (int)(strlen(spool_path) - strlen(SPOOL_SUFFIX));
-	AUTO_FREE char *path = xprintf("%.*s%s", stem, spool_path, COUNTERS_SUFFIX);
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct counters_file *file;
-	struct stat st;
+	int stem = (int)(strlen(m->spool.path) - strlen(SPOOL_SUFFIX));
+	AUTO_FREE char *path = xprintf("%.*s%s", stem, m->spool.path, COUNTERS_SUFFIX);
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	AUTO_FREE struct counters_file *file = NULL;
 
-	if (fd < 0 || fstat(fd, &st) != 0 || st.st_size < (off_t)sizeof(*file))
+	if (fd < 0)
 		return;
-	file = mmap(NULL, sizeof(*file), PROT_READ, MAP_SHARED, fd, 0);
-	if (file == MAP_FAILED)
-		return;
-	if (file->magic == COUNTERS_MAGIC)
-		write_counters(in, process, file);
-	munmap(file, sizeof(*file));
+	file = xcalloc(1, sizeof(*file));
+	if (pread(fd, file, sizeof(*file), 0) == (ssize_t)sizeof(*file) &&
+	    file->magic == COUNTERS_MAGIC)
+		write_counters(in, m, file);
 	unlink(path);
+}
+
+/* Ignores accounts of plug-ins that were overwritten. header is a copy. */
+static void check_accounts(struct intake *in, struct member *m, struct spool_header *header)
+{
+	for (unsigned i = 0; i < CONTROL_PLUGINS; i++) {
+		struct plugin_account *a = &header->plugins[i];
+		uint64_t most = a->calls > a->acts ? a->calls : a->acts;
+
+		if (a->ticks > most)
+			most = a->ticks;
+		if (a->worst_ticks > most)
+			most = a->worst_ticks;
+		if (check_counter(in, m, most) != most)
+			atomic_store(&a->state, PLUGIN_NONE);
+	}
+}
+
+static void remove_member(struct intake *in, struct member *m)
+{
+	size_t i = 0;
+
+	while (in->members[i] != m)
+		i++;
+	memmove(&in->members[i], &in->members[i + 1],
+		(--in->member_count - i) * sizeof(struct member *));
+	if (map_get(&in->images, image_key(&m->spool.identity)) == m)
+		map_remove(&in->images, image_key(&m->spool.identity));
+	in->ended_ranks += m->rank >= 0;
+	resolver_ended(in->resolver, m->index);
+	spool_close(&m->spool);
+	free(m);
 }
 
 uint32_t intake_end(struct intake *in, struct member *m)
 {
-	uint32_t chunks = 0;
+	uint32_t chunks = spool_chunks(&m->spool);
 
-	if (header_rank(m->spool.header) != m->rank)
+	if (header_rank(intake_header(in, m)) != m->rank)
 		write_process(in, m);
-	write_loss(in, m);
-	accounts_add(&in->accounts, m->spool.header, m->index);
-	read_counters(in, m->index, m->spool.path);
-	for (uint32_t i = 0; i < SPOOL_SEGMENTS_MAX; i++)
-		if (atomic_load(&m->spool.header->segment_map[i / 64]) >> i % 64 & 1)
-			chunks += spool_segment_chunks(i);
+	read_counters(in, m);
+	spool_copy_header(&m->spool, in->header, false);
+	check_accounts(in, m, in->header);
+	accounts_add(&in->accounts, in->header, m->index);
+	write_loss(in, m, in->header);
 	unlink(m->spool.path);
-	spool_close(&m->spool);
-	m->open = false;
+	remove_member(in, m);
 	return chunks;
 }

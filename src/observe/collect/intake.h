@@ -9,24 +9,28 @@
 #define SLUICE_OBSERVE_COLLECT_INTAKE_H
 
 #include "base/err.h"
+#include "base/map.h"
 #include "observe/collect/accounts.h"
 #include "observe/collect/collector.h"
 #include "observe/collect/drain.h"
 #include "observe/collect/order.h"
+#include "observe/collect/portion.h"
 #include "observe/collect/resolve.h"
 #include "trace/format.h"
 
 struct flight;
 struct watcher;
 
-/* One process of the run. */
+/* Limit of processes of a run. Further ones are not recorded, but counted. */
+#define PROCESSES_MAX 65536
+
+/* One process of the run whose spool is open. */
 struct member {
 	struct spool spool; /* first member: a struct spool * of ours is a struct member * */
 	uint32_t index;	    /* index in the trace */
-	uint32_t number;    /* number of its spool */
 	int32_t parent;	    /* index of the process it was forked from; -1: none */
 	int32_t rank;	    /* rank last written to the trace */
-	bool open;	    /* the spool is mapped */
+	bool replaced;	    /* exec replaced the image: a newer spool has the same process */
 	bool ended;	    /* the process is gone; closed once nothing is pending */
 	size_t pending;	    /* sequences found in the last pass */
 };
@@ -42,15 +46,24 @@ struct intake {
 	struct run_clock clock; /* converts ticks of process starts and counters */
 	bool in_ns;		/* write activities in ns by that clock instead of ticks */
 	struct resolver *resolver;
-	struct member **members; /* by process index; NULL: known, but without a spool */
+	struct member **members; /* those whose spool is open, in order of attachment */
 	size_t member_count, member_cap;
+	uint32_t process_count;	     /* processes in the trace */
+	struct map numbers;	     /* number of a spool + 1 -> index of its process + 1 */
+	struct map images;	     /* process -> the member of its newest spool */
+	size_t ended_ranks;	     /* processes with a rank that have ended */
+	struct spool_header *header; /* buffer for the copy of a header */
 	const struct process_info
-		*known; /* processes that an earlier collector announced; borrowed */
+		*known;	   /* processes that an earlier collector announced; borrowed */
+	bool *known_taken; /* their spool was found */
 	size_t known_count;
 	uint64_t skip;	 /* number of records of the next pass that are in the trace already */
 	int64_t last_ns; /* latest end of an activity; only with in_ns */
 	struct pending *pending;
 	size_t pending_count, pending_cap;
+	struct portion portion;
+	bool progress;	    /* the last pass consumed something */
+	uint64_t now_ticks; /* time of the last pass; 0: unknown */
 	struct order order;
 	struct activity *batch;
 	size_t batch_count;
@@ -64,8 +77,19 @@ struct intake {
 void intake_init(struct intake *in, const char *directory, const char *host);
 void intake_release(struct intake *in); /* does not free the writer */
 
-/* Opens the new spools in the directory. Returns their number. */
-size_t intake_find(struct intake *in);
+/*
+ * Opens the new spools in the directory. Returns the number of those that need no further attempt:
+ * the opened ones, and those that cannot be read, which totals counts. A spool for which there is
+ * no memory or no descriptor now is tried again, until `last`.
+ */
+size_t intake_find(struct intake *in, bool last);
+
+/* Makes room for processes of an existing trace, which keep their indices. The array is borrowed.
+ */
+void intake_set_known(struct intake *in, const struct process_info *known, size_t count);
+
+/* Reads the process's measurements into a buffer that is valid until the next call. */
+const struct spool_header *intake_header(struct intake *in, const struct member *m);
 
 /* Updates processes in the trace that have learned their rank. Returns the number of ranks. */
 size_t intake_ranks(struct intake *in);
@@ -77,8 +101,8 @@ size_t intake_ranks(struct intake *in);
 size_t intake_pass(struct intake *in, uint64_t now, bool due);
 
 /*
- * Finishes a process: writes its losses and counters and removes its files. Returns the number of
- * its chunks.
+ * Finishes a process: writes its losses and counters, removes its files and frees the member.
+ * Returns the number of its chunks.
  */
 uint32_t intake_end(struct intake *in, struct member *m);
 
@@ -91,7 +115,7 @@ void intake_ship(struct intake *in);
 /* Writes a statistic, a sample or a note into the trace. */
 void intake_fact(struct intake *in, const struct fact *fact, const void *row);
 
-/* Converts ticks to nanoseconds. */
+/* Converts a number of ticks to nanoseconds; saturates. */
 int64_t intake_ns(const struct run_clock *clock, uint64_t ticks);
 
 #endif

@@ -79,17 +79,6 @@ static bool calls_are_ours(const struct trace_head *head)
 	return true;
 }
 
-/* A spool that the dead collector knew keeps its index in the trace. */
-static void set_known_members(struct intake *in, const struct trace_head *head)
-{
-	in->members =
-		xgrow(in->members, &in->member_cap, head->process_count, sizeof(*in->members));
-	for (; in->member_count < head->process_count; in->member_count++)
-		in->members[in->member_count] = NULL;
-	in->known = head->processes;
-	in->known_count = head->process_count;
-}
-
 /* Copies what the dead collector had written, and learns the open handles from it. */
 static int copy_old_trace(struct intake *in, struct trace *old, struct err *err)
 {
@@ -120,7 +109,7 @@ static int copy_old_trace(struct intake *in, struct trace *old, struct err *err)
 	}
 	if (r >= 0)
 		r = trace_copy_findings(head, in->form, in->writer, err);
-	set_known_members(in, head);
+	intake_set_known(in, head->processes, head->process_count);
 	return r < 0 ? r : (int)n;
 }
 
@@ -128,7 +117,7 @@ static void read_spools(struct intake *in, const struct control *control, uint64
 {
 	enum pass_state state = atomic_load(&control->pass_state);
 
-	intake_find(in);
+	intake_find(in, true);
 	/* Repeats the pass in which the collector died, without the records that it had written. */
 	if (state == PASS_WRITING && in_trace > control->pass_before)
 		in->skip = in_trace - control->pass_before;
@@ -138,11 +127,11 @@ static void read_spools(struct intake *in, const struct control *control, uint64
 		intake_pass(in, control->pass_until, true);
 	in->skip = 0;
 	/* Activities that the flight recorder had not shipped are dropped. */
-	while (state != PASS_FLIGHT && intake_pass(in, UINT64_MAX, true))
-		;
-	for (size_t i = 0; i < in->member_count; i++)
-		if (in->members[i] && in->members[i]->open)
-			intake_end(in, in->members[i]);
+	in->progress = state != PASS_FLIGHT;
+	while (in->progress)
+		intake_pass(in, UINT64_MAX, true);
+	while (in->member_count)
+		intake_end(in, in->members[0]);
 }
 
 static int write_recovered(struct intake *in, struct trace *old, const char *path,

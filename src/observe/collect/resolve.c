@@ -7,14 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <uthash.h>
-
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "observe/collect/names.h"
 
 /* Number of closed handles to remember, over all processes. */
 #define CLOSED_MAX 65536
+/* Number of ended processes whose handles are remembered. */
+#define ENDED_MAX 1024
 
 #define POSITION_UNKNOWN (-1)
 
@@ -40,12 +41,6 @@ struct process {
 	char *root; /* "/" after chroot(); NULL before */
 };
 
-struct path {
-	UT_hash_handle hh;
-	file_id id;
-	char text[];
-};
-
 struct closed {
 	uint32_t process;
 	uint64_t id;
@@ -63,8 +58,11 @@ struct resolver {
 	struct trait *traits;
 	struct process *processes;
 	size_t process_count, process_cap;
-	struct path *paths, **path_list; /* by text and by id */
-	size_t path_count, path_cap;
+	struct names names;
+	size_t handle_count;
+	uint64_t handles_over;
+	uint32_t *ended; /* ring of the indices of ended processes */
+	size_t ended_at, ended_count;
 	resolve_file file;
 	void *file_arg;
 	struct closed *closed; /* ring */
@@ -99,46 +97,66 @@ struct resolver *resolver_new(resolve_file file, void *arg)
 	r->file = file;
 	r->file_arg = arg;
 	r->closed = xcalloc(CLOSED_MAX, sizeof(*r->closed));
+	r->ended = xcalloc(ENDED_MAX, sizeof(*r->ended));
 	r->traits = xcalloc(call_count, sizeof(*r->traits));
 	for (unsigned i = 0; i < call_count; i++)
 		r->traits[i] = trait_of(&call_table[i]);
 	return r;
 }
 
-static void handle_free(struct handle *h)
+static void handle_free(struct resolver *r, struct handle *h)
 {
 	if (!h)
 		return;
+	r->handle_count--;
 	if (!--h->description->references)
 		free(h->description);
 	free(h);
 }
 
+static void process_forget(struct resolver *r, struct process *p)
+{
+	for (size_t j = 0; j < p->handles.cap; j++)
+		handle_free(r, p->handles.entries[j].value);
+	map_release(&p->handles);
+	free(p->directory);
+	free(p->root);
+	p->directory = p->root = NULL;
+	r->last_id = 0;
+}
+
 void resolver_free(struct resolver *r)
 {
-	struct path *path, *next;
-
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->process_count; i++) {
-		struct process *p = &r->processes[i];
-
-		for (size_t j = 0; j < p->handles.cap; j++)
-			handle_free(p->handles.entries[j].value);
-		map_release(&p->handles);
-		free(p->directory);
-		free(p->root);
-	}
-	HASH_ITER(hh, r->paths, path, next)
-	{
-		HASH_DEL(r->paths, path);
-		free(path);
-	}
+	for (size_t i = 0; i < r->process_count; i++)
+		process_forget(r, &r->processes[i]);
+	names_release(&r->names);
 	free(r->processes);
-	free(r->path_list);
 	free(r->traits);
 	free(r->closed);
+	free(r->ended);
 	free(r);
+}
+
+/* Forgets the process that ended first. */
+static void forget_ended(struct resolver *r)
+{
+	process_forget(r, &r->processes[r->ended[r->ended_at]]);
+	r->ended_at = (r->ended_at + 1) % ENDED_MAX;
+	r->ended_count--;
+}
+
+void resolver_ended(struct resolver *r, uint32_t index)
+{
+	if (r->ended_count == ENDED_MAX)
+		forget_ended(r);
+	r->ended[(r->ended_at + r->ended_count++) % ENDED_MAX] = index;
+}
+
+struct resolver_counts resolver_counts(const struct resolver *r)
+{
+	return (struct resolver_counts){ r->names.over, r->handles_over };
 }
 
 void resolver_process(struct resolver *r, uint32_t index, int32_t parent, uint32_t first_thread,
@@ -200,14 +218,31 @@ static struct handle *handle_find(struct resolver *r, struct process *p, uint64_
 	return r->last;
 }
 
+/* Makes room for one more handle, at the expense of ended processes. */
+static void make_room(struct resolver *r)
+{
+	while (r->handle_count >= HANDLES_MAX && r->ended_count)
+		forget_ended(r);
+}
+
+/* Takes over a new description that has no references yet. */
 static void handle_add(struct resolver *r, struct process *p, uint64_t id, struct description *d,
 		       int64_t number, file_id file)
 {
-	struct handle *h = xmalloc(sizeof(*h));
+	struct handle *h;
 
+	/* Id 0 occurs only in a damaged record. */
+	if (!id || r->handle_count >= HANDLES_MAX) {
+		r->handles_over += id != 0;
+		if (!d->references)
+			free(d);
+		return;
+	}
+	h = xmalloc(sizeof(*h));
+	r->handle_count++;
 	d->references++;
 	*h = (struct handle){ d, number, file, false };
-	handle_free(map_remove(&p->handles, id));
+	handle_free(r, map_remove(&p->handles, id));
 	map_put(&p->handles, id, h);
 	r->last_id = 0;
 }
@@ -228,7 +263,7 @@ static struct closed *take_closed_slot(struct resolver *r)
 			continue;
 		}
 		if (h) {
-			handle_free(map_remove(handles, c->id));
+			handle_free(r, map_remove(handles, c->id));
 			r->last_id = 0;
 		}
 		return c;
@@ -254,25 +289,17 @@ static void handle_close(struct resolver *r, struct process *p, uint64_t id)
 
 static file_id path_id(struct resolver *r, const char *text)
 {
-	struct path *path;
-	size_t n = strlen(text);
+	bool is_new;
+	file_id id = names_id(&r->names, text, &is_new);
 
-	HASH_FIND(hh, r->paths, text, n, path);
-	if (path)
-		return path->id;
-	path = xmalloc(sizeof(*path) + n + 1);
-	memcpy(path->text, text, n + 1);
-	r->path_list = xgrow(r->path_list, &r->path_cap, r->path_count + 1, sizeof(path));
-	r->path_list[r->path_count++] = path;
-	path->id = (file_id)r->path_count;
-	HASH_ADD(hh, r->paths, text[0], n, path);
-	r->file(r->file_arg, path->id, text);
-	return path->id;
+	if (is_new)
+		r->file(r->file_arg, id, names_text(&r->names, id));
+	return id;
 }
 
 static const char *path_text(const struct resolver *r, file_id id)
 {
-	return id ? r->path_list[id - 1]->text : "";
+	return names_text(&r->names, id);
 }
 
 /*
@@ -341,9 +368,6 @@ static const uint64_t *read_text(const uint64_t *at, char *text)
 {
 	size_t n = *at++;
 
-	/* The length was checked, but the process may overwrite its spool at any time. */
-	if (n > RECORD_STRING_MAX)
-		n = 0;
 	memcpy(text, at, n);
 	text[n] = 0;
 	return at + (n + 7) / 8;
@@ -381,13 +405,26 @@ static void read_fields(const struct call_info *call, const uint64_t *record, st
 static void add_new_handle(struct resolver *r, struct process *p, const struct activity *a,
 			   int64_t number)
 {
-	struct handle *from = a->present & PRESENT(PATH) ? NULL : handle_find(r, p, a->link);
-	struct description *d = from ? from->description : xcalloc(1, sizeof(*d));
+	struct handle *from;
+	struct description *d;
 
+	make_room(r);
+	from = a->present & PRESENT(PATH) ? NULL : handle_find(r, p, a->link);
+	d = from ? from->description : xcalloc(1, sizeof(*d));
 	/* The position of an inherited descriptor is unknown, and appended data goes to the end. */
 	if (!from && (r->traits[a->call].is_inherited || a->flags & O_APPEND))
 		d->position = POSITION_UNKNOWN;
 	handle_add(r, p, a->id, d, number, from && !a->file ? from->file : a->file);
+}
+
+/* Returns a position that moves by some bytes; unknown if there is no such position. */
+static int64_t position_move(int64_t position, int64_t bytes)
+{
+	int64_t moved;
+
+	if (position == POSITION_UNKNOWN || __builtin_add_overflow(position, bytes, &moved))
+		return POSITION_UNKNOWN;
+	return moved;
 }
 
 /* Returns the position after a seek. */
@@ -400,9 +437,7 @@ static int64_t position_after_seek(const struct trait *trait, const struct activ
 		return a->result; /* lseek, ftell; rewind gives 0 */
 	if (a->flags == SEEK_SET)
 		return a->offset;
-	if (a->flags == SEEK_CUR && before != POSITION_UNKNOWN)
-		return before + a->offset;
-	return POSITION_UNKNOWN;
+	return a->flags == SEEK_CUR ? position_move(before, a->offset) : POSITION_UNKNOWN;
 }
 
 /* Sockets have no position, and libraries report theirs. */
@@ -423,7 +458,7 @@ static void update_position(const struct trait *trait, enum call_class class, st
 		return;
 	a->offset = d->position;
 	a->present |= PRESENT(OFFSET);
-	d->position += a->result > 0 ? a->result : 0;
+	d->position = position_move(d->position, a->result > 0 ? a->result : 0);
 }
 
 static void use_handle(struct resolver *r, struct process *p, uint64_t link, struct activity *a)
@@ -493,10 +528,12 @@ static void track_operation(struct resolver *r, struct process *p, const struct 
 	enum call_class class = call_table[a->call].class;
 	uint64_t begun = a->link2 ? a->link2 : a->link;
 
-	if (class == CLASS_START && a->file)
+	if (class == CLASS_START && a->file) {
+		make_room(r);
 		handle_add(r, p, a->id, xcalloc(1, sizeof(struct description)), -1, a->file);
-	else if (class == CLASS_WAIT && begun)
+	} else if (class == CLASS_WAIT && begun) {
 		handle_close(r, p, begun);
+	}
 }
 
 /* Applies the effects of a call on later calls. */
@@ -565,7 +602,7 @@ void resolver_replay(struct resolver *r, const struct activity *a)
 		h->description->position =
 			position_after_seek(&r->traits[a->call], a, h->description->position);
 	if (h && moves && a->present & PRESENT(OFFSET) && a->result > 0)
-		h->description->position = a->offset + a->result;
+		h->description->position = position_move(a->offset, a->result);
 	apply_effects(r, p, a);
 }
 

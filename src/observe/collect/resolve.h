@@ -3,7 +3,10 @@
  * Turns raw records into activities: finds the file of a handle and the position of a call in it.
  *
  * Records must come in order of their start. For each process it remembers the open handles, and a
- * bounded number of closed ones for calls that were still running when the handle was closed.
+ * bounded number of closed ones for calls that were still running when the handle was closed. The
+ * handles of a process that has ended are kept for a while, because a child may still use them.
+ * Memory is bounded by NAMES_MAX of names.h and HANDLES_MAX; resolver_counts() tells what exceeded
+ * these limits.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_RESOLVE_H
 #define SLUICE_OBSERVE_COLLECT_RESOLVE_H
@@ -11,6 +14,14 @@
 #include "trace/activity.h"
 
 struct resolver;
+
+/* Limit of handles of all processes together. Calls on further handles lack their file. */
+#define HANDLES_MAX 196608u
+
+struct resolver_counts {
+	uint64_t names_over;   /* names of calls that were replaced by NAMES_OTHER */
+	uint64_t handles_over; /* handles beyond the limit */
+};
 
 /* Called once for each new path, before the first activity that refers to it. */
 typedef void (*resolve_file)(void *arg, file_id id, const char *path);
@@ -30,6 +41,11 @@ void resolver_process(struct resolver *resolver, uint32_t index, int32_t parent,
  * and had begun `seq` calls there. One of those may enclose a call of the child.
  */
 void resolver_forked(struct resolver *resolver, uint32_t index, uint32_t thread, uint64_t seq);
+
+/* The process has ended: no records of it follow. */
+void resolver_ended(struct resolver *resolver, uint32_t index);
+
+struct resolver_counts resolver_counts(const struct resolver *resolver);
 
 /* Fills *a from a valid record. Its times stay in ticks; read them with the functions below. */
 void resolver_activity(struct resolver *resolver, uint32_t process, uint32_t thread,

@@ -160,17 +160,22 @@ static uint32_t plugin_state_of(unsigned i)
 	return atomic_load(&capture_membership.header->plugins[i].state);
 }
 
-/* Takes all records of the spool, in the order of one thread. */
+/* Takes all records of the spool, in the order of one thread. They are valid until the next call.
+ */
 static unsigned take_records(const uint64_t **records, unsigned most)
 {
 	struct pending *list = NULL;
 	size_t count = 0, cap = 0;
 	unsigned n = 0;
+	static uint64_t copies[16][CHUNK_WORDS];
 
 	spool_pending(&spool, &list, &count, &cap);
+	REQUIRE(count <= sizeof(copies) / sizeof(copies[0]));
 	for (size_t i = 0; i < count; i++) {
-		const uint64_t *at = list[i].records, *r;
+		const uint64_t *at, *r;
 
+		pending_load(&list[i], copies[i], CHUNK_WORDS);
+		at = list[i].records;
 		while (n < most && at < list[i].end && (r = pending_next(&list[i], &at)))
 			records[n++] = r;
 	}

@@ -23,10 +23,15 @@ static char *told(const struct accounts *accounts, const struct control *control
 	struct run_clock clock = { .num = 10, .den = 1 };
 	struct buf text = { 0 };
 	struct accounts_output to = {
-		.host = "h", .clock = &clock, .acts = acts, .arg = &text, .note = note_take
+		.host = "h",
+		.clock = &clock,
+		.budget_ticks = control->plugin_budget_ticks,
+		.acts = acts,
+		.arg = &text,
+		.note = note_take,
 	};
 
-	accounts_report(accounts, control, &to);
+	accounts_report(accounts, control->plugins, &to);
 	buf_puts(&text, "");
 	return buf_take(&text);
 }

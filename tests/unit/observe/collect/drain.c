@@ -23,6 +23,7 @@ static size_t guest_bytes;
 static struct spool spool;
 static struct pending *found;
 static size_t found_count, found_cap;
+static uint64_t copies[8][CHUNK_WORDS];
 
 static struct chunk *chunk_at(uint32_t number)
 {
@@ -94,15 +95,19 @@ static void commit(struct chunk *chunk, uint64_t seq)
 	atomic_store(&chunk->committed, write_record(chunk, chunk->committed, seq));
 }
 
-/* Opens the spool and lists what is pending. */
+/* Opens the spool, lists what is pending and loads it. */
 static size_t list_pending(void)
 {
 	struct err err;
 
-	if (!spool.header)
+	if (!spool.path)
 		REQUIRE(spool_open(&spool, path, &err) == 0);
 	found_count = 0;
-	return spool_pending(&spool, &found, &found_count, &found_cap);
+	spool_pending(&spool, &found, &found_count, &found_cap);
+	REQUIRE(found_count <= 8);
+	for (size_t i = 0; i < found_count; i++)
+		pending_load(&found[i], copies[i], CHUNK_WORDS);
+	return found_count;
 }
 
 /*
