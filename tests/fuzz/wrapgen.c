@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	int error = interface_read(&rows, "fuzz.h", (const char *)data, n, &err);
 
 	if (!error)
-		error = interface_check(&rows, &err);
+		error = interface_complete(&rows, &err);
 	if (error && strncmp(err.text, "fuzz.h:", 7) != 0)
 		abort();
 	for (size_t i = 0; !error && template_list[i]; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Built with _FORTIFY_SOURCE: the calls below become __read_chk, __open_2 and similar functions.
+ * Built with _FORTIFY_SOURCE: the calls below become __read_chk, __open_2, __isoc99_fscanf and
+ * similar functions.
  */
 #include "prog.h"
 
@@ -29,6 +30,8 @@ int main(int argc, char **argv)
 	MUST(f && fread(text, 1, size, f) == size);
 	MUST(fgets(text, (int)size, f));
 	MUST(fprintf(f, "%d\n", argc) > 0);
+	rewind(f);
+	MUST(fscanf(f, "%10s", text) == 1);
 	MUST(!fclose(f));
 	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, fds));
 	MUST(send(fds[0], "0123456789", 10, 0) == 10);

@@ -72,10 +72,12 @@ int openat(DIRFD int dirfd, PATH const char *path, FLAGS int flags, ...);
 FIRST(LAYOUT_OPENS(dirfd, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
 int openat64(DIRFD int dirfd, PATH const char *path, FLAGS int flags, ...);
-CALL(OPEN) MAKES(FILE) int __open_2(PATH const char *path, FLAGS int flags);
-CALL(OPEN) MAKES(FILE) int __open64_2(PATH const char *path, FLAGS int flags);
-CALL(OPEN) MAKES(FILE) int __openat_2(DIRFD int dirfd, PATH const char *path, FLAGS int flags);
-CALL(OPEN) MAKES(FILE) int __openat64_2(DIRFD int dirfd, PATH const char *path, FLAGS int flags);
+CALL(OPEN) MAKES(FILE) FIELD(MODE, 0) int __open_2(PATH const char *path, FLAGS int flags);
+CALL(OPEN) MAKES(FILE) FIELD(MODE, 0) int __open64_2(PATH const char *path, FLAGS int flags);
+CALL(OPEN) MAKES(FILE) FIELD(MODE, 0)
+int __openat_2(DIRFD int dirfd, PATH const char *path, FLAGS int flags);
+CALL(OPEN) MAKES(FILE) FIELD(MODE, 0)
+int __openat64_2(DIRFD int dirfd, PATH const char *path, FLAGS int flags);
 FIRST(LAYOUT_OPENS(AT_FDCWD, O_CREAT, mode);) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) int creat(PATH const char *path, MODE mode_t mode);
 FIRST(LAYOUT_OPENS(AT_FDCWD, O_CREAT, mode);) LAST(layout_end(&layout, ret);)

@@ -344,14 +344,61 @@ int row_complete(struct row *row, struct err *err)
 	return 0;
 }
 
-int interface_check(const struct interface *interface, struct err *err)
+static bool rows_are_alike(const struct row *a, const struct row *b)
+{
+	return a->layer == b->layer && a->class == b->class && a->how == b->how &&
+	       a->field_count == b->field_count &&
+	       memcmp(a->fields, b->fields, a->field_count * sizeof(a->fields[0])) == 0;
+}
+
+/* The row of the function that has this linker's name; NULL if the name is a function of its own.
+ */
+static const struct row *find_source(const struct interface *interface, const char *name)
+{
+	static const char *const prefixes[] = { "__isoc99_", "__isoc23_", "_IO_", "__" };
+	static const char *const suffixes[] = { "_chk", "_2" };
+	const struct row *found;
+	char text[64], *x;
+	size_t length = 0;
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]) && !length; i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			length = strlen(prefixes[i]);
+	if (!length || snprintf(text, sizeof(text), "%s", name + length) >= (int)sizeof(text))
+		return NULL;
+	length = strlen(text);
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		size_t end = strlen(suffixes[i]);
+
+		if (length > end && strcmp(text + length - end, suffixes[i]) == 0)
+			text[length - end] = 0;
+	}
+	found = interface_find(interface, text);
+	x = found ? NULL : strchr(text, 'x'); /* __fxstat: fstat with a version */
+	if (x) {
+		memmove(x, x + 1, strlen(x));
+		found = interface_find(interface, text);
+	}
+	return found;
+}
+
+int interface_complete(struct interface *interface, struct err *err)
 {
 	for (size_t i = 0; i < interface->count; i++) {
-		const struct row *row = &interface->rows[i];
+		struct row *row = &interface->rows[i];
+		const struct row *source = row->library ? NULL : find_source(interface, row->name);
 
 		if (row->forward && !interface_find(interface, row->forward))
 			return FAIL(row, "FORWARD(%s): there is no row for this function",
 				    row->forward);
+		if (!source)
+			continue;
+		if (!rows_are_alike(row, source))
+			return FAIL(row,
+				    "layer, class, failure or fields differ from those of %s()",
+				    source->name);
+		row->call = source->call;
+		row->is_again = true;
 	}
 	return 0;
 }

@@ -95,8 +95,8 @@ struct arg {
 /* All strings belong to the interface. A mark that is absent is NULL, ROLE_NONE etc. */
 struct row {
 	const char *file, *name, *type;
-	const char *call;	    /* the name in records: without the prefix */
-	const char *library;	    /* the argument of LIBRARY(); NULL: libc */
+	const char *call;    /* the name in records: without the prefix; see interface_complete() */
+	const char *library; /* the argument of LIBRARY(); NULL: libc */
 	const char *library_prefix; /* the same in lower case, for the names of helpers */
 	unsigned line;
 	enum layer layer;
@@ -108,7 +108,7 @@ struct row {
 	bool quiet;		  /* QUIET: never recorded, has no call number */
 	bool leaves;		  /* LEAVES: does not return, is recorded before the call */
 	bool has_twin;		  /* ALSO() or ONLY(): the function has two names */
-	bool is_again;		  /* the second name, if both have wrappers */
+	bool is_again;		  /* another name of a row, whose number it shares */
 	const char *first, *last; /* statements around the call, whether it is recorded or not */
 	const char *before, *after, *only_if, *keep_if, *forward, *implied;
 	const char *error_if, *error_value;
@@ -148,8 +148,13 @@ struct interface {
 int interface_read(struct interface *interface, const char *file, const char *text, size_t len,
 		   struct err *err);
 
-/* After the last header: checks that every FORWARD() names a row. */
-int interface_check(const struct interface *interface, struct err *err);
+/*
+ * After the last header: checks that every FORWARD() names a row, and gives the linker's names of a
+ * function (__read_chk, __isoc99_fscanf, _IO_puts, __open64_2, __xstat) the name and the number of
+ * the function that the program's source calls. Both rows must have the same layer, class and
+ * fields.
+ */
+int interface_complete(struct interface *interface, struct err *err);
 
 void interface_release(struct interface *interface);
 

@@ -70,7 +70,7 @@ static int read_headers(struct interface *interface, char **paths, struct err *e
 		if (error)
 			return error;
 	}
-	return interface_check(interface, err);
+	return interface_complete(interface, err);
 }
 
 static int write_output(struct output *output, const struct interface *interface, struct err *err)

@@ -20,7 +20,7 @@ static int try_header(const char *text)
 	interface_release(&rows);
 	err = (struct err){ 0 };
 	error = interface_read(&rows, "posix.h", text, strlen(text), &err);
-	return error ? error : interface_check(&rows, &err);
+	return error ? error : interface_complete(&rows, &err);
 }
 
 static const struct row *one_row(const char *text)
@@ -187,6 +187,38 @@ static void forward_names_a_row(void)
 		  0);
 }
 
+static void linker_names_share_the_row_of_their_function(void)
+{
+	static const char *const names[][2] = {
+		{ "__read_chk", "read" },
+		{ "__isoc99_fscanf", "fscanf" },
+		{ "__isoc23_fscanf", "fscanf" },
+		{ "_IO_puts", "puts" },
+		{ "__open64_2", "open64" },
+		{ "__fxstatat", "fstatat" },
+		{ "__fread_unlocked_chk", "fread_unlocked" },
+		{ "__close", "close" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			 "LAYER(POSIX)\nCALL(READ) int %s(FD int fd, SIZE size_t n, int room);\n"
+			 "CALL(READ) int %s(FD int fd, SIZE size_t n);\n",
+			 names[i][0], names[i][1]);
+		REQUIRE(try_header(text) == 0);
+		CHECK_TEXT(rows.rows[0].call, names[i][1]);
+		CHECK(!row_is_recorded(&rows.rows[0]) && row_is_recorded(&rows.rows[1]));
+	}
+	REQUIRE(try_header("LAYER(STDIO) CALL(READ) int __uflow(STREAM FILE *stream);") == 0);
+	CHECK_TEXT(rows.rows[0].call, "__uflow");
+	CHECK(row_is_recorded(&rows.rows[0]));
+	CHECK_ERROR("LAYER(POSIX)\nCALL(READ) int __read_chk(FD int fd);\n"
+		    "CALL(READ) int read(FD int fd, SIZE size_t n);",
+		    "2: __read_chk(): ", "fields differ");
+}
+
 static void deep_nesting_is_accepted(void)
 {
 	enum { DEPTH = 200000 };
@@ -206,4 +238,5 @@ TESTS(TEST(prototype_becomes_a_row), TEST(fields_come_in_the_order_of_the_record
       TEST(declarators_of_all_shapes_have_names), TEST(code_is_kept_as_written),
       TEST(failure_follows_the_result_type), TEST(unknown_words_are_named),
       TEST(shape_mistakes_are_located), TEST(contradictions_are_rejected),
-      TEST(a_function_has_one_row), TEST(forward_names_a_row), TEST(deep_nesting_is_accepted))
+      TEST(a_function_has_one_row), TEST(forward_names_a_row),
+      TEST(linker_names_share_the_row_of_their_function), TEST(deep_nesting_is_accepted))
