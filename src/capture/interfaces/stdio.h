@@ -4,8 +4,9 @@
  * standard-bound variants and the old names that libc still exports.
  *
  * RESULT is in bytes, except for wide characters, which are counted as characters because their bytes
- * depend on the locale. getc_unlocked and similar functions are inlined into optimized programs. Then only
- * __uflow and __overflow are seen, when the buffer is empty or full.
+ * depend on the locale. getc_unlocked and similar functions are macros in optimized programs. Then only
+ * __uflow, __underflow and __overflow are seen, when the buffer is empty or full; they report what the
+ * macros have moved (capture/libraries/followed.h).
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_STDIO_H
 #define SLUICE_CAPTURE_INTERFACES_STDIO_H
@@ -20,6 +21,7 @@
 #include <wchar.h>
 
 #include "capture/apply/layout.h"
+#include "capture/libraries/followed.h"
 #include "capture/interfaces/marks.h"
 
 /* Macros of libc; the second group exists in fortified programs. Only the functions matter here. */
@@ -100,7 +102,12 @@ CALL(READ) FAILS(EOF_ERRNO) RESULT(ret != EOF) int fgetc_unlocked(STREAM FILE *s
 CALL(READ) FAILS(EOF_ERRNO) RESULT(ret != EOF) int getc(STREAM FILE *stream);
 CALL(READ) FAILS(EOF_ERRNO) RESULT(ret != EOF) int getc_unlocked(STREAM FILE *stream);
 CALL(READ) FAILS(EOF_ERRNO) RESULT(ret != EOF) int _IO_getc(STREAM FILE *stream);
-CALL(READ) FAILS(EOF_ERRNO) RESULT(ret != EOF) int __uflow(STREAM FILE *stream);
+CALL(READ) FAILS(EOF_ERRNO) RESULT((ret != EOF) + followed_take_read(followed))
+AFTER(followed_start(followed, stream);)
+int __uflow(STREAM FILE *stream);
+CALL(READ) FAILS(EOF_ERRNO) RESULT(followed_take_read(followed))
+AFTER(followed_start(followed, stream);)
+int __underflow(STREAM FILE *stream);
 CALL(READ) FAILS(EOF_ERRNO) RESULT(ret != EOF) IMPLIED(stdin) int getchar(void);
 CALL(READ) FAILS(EOF_ERRNO) RESULT(ret != EOF) IMPLIED(stdin) int getchar_unlocked(void);
 CALL(READ) FAILS(EOF_ERRNO) RESULT(0) int ungetc(int c, STREAM FILE *stream);
@@ -110,7 +117,9 @@ CALL(WRITE) FAILS(EOF_ERRNO) RESULT(ret != EOF) int fputc_unlocked(int c, STREAM
 CALL(WRITE) FAILS(EOF_ERRNO) RESULT(ret != EOF) int putc(int c, STREAM FILE *stream);
 CALL(WRITE) FAILS(EOF_ERRNO) RESULT(ret != EOF) int putc_unlocked(int c, STREAM FILE *stream);
 CALL(WRITE) FAILS(EOF_ERRNO) RESULT(ret != EOF) int _IO_putc(int c, STREAM FILE *stream);
-CALL(WRITE) FAILS(EOF_ERRNO) RESULT(ret != EOF) int __overflow(STREAM FILE *stream, int c);
+CALL(WRITE) FAILS(EOF_ERRNO) RESULT(ret == EOF ? 0 : 1 + followed_take_written(followed))
+AFTER(followed_start(followed, stream);)
+int __overflow(STREAM FILE *stream, int c);
 CALL(WRITE) FAILS(EOF_ERRNO) RESULT(ret != EOF) IMPLIED(stdout) int putchar(int c);
 CALL(WRITE) FAILS(EOF_ERRNO) RESULT(ret != EOF) IMPLIED(stdout) int putchar_unlocked(int c);
 

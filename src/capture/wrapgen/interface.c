@@ -38,9 +38,10 @@ static const struct {
 
 /* Names of variables in wrappers, which arguments must not have. */
 static const char *const reserved_names[] = {
-	"f",	 "w",	      "ret",   "err",	 "was",	   "link",     "link2",	    "made",
-	"size",	 "words",     "text",  "ap",	 "real",   "path_len", "path2_len", "name_len",
-	"hints", "hints_len", "entry", "called", "opened", "saved",    "outer",	    "key",
+	"f",	     "w",	 "ret",	  "err",       "was",	"link",	  "link2",
+	"made",	     "size",	 "words", "text",      "ap",	"real",	  "path_len",
+	"path2_len", "name_len", "hints", "hints_len", "entry", "called", "opened",
+	"saved",     "outer",	 "key",	  "followed",
 };
 
 const struct row *interface_find(const struct interface *interface, const char *name)

@@ -20,6 +20,7 @@ static const char preamble[] =
 	"#include \"capture/record/frame.h\"\n"
 	"#include \"capture/record/handles.h\"\n"
 	"#include \"capture/inline/after.h\"\n"
+	"#include \"capture/libraries/followed.h\"\n"
 	"#include \"capture/libraries/library.h\"\n"
 	"#include \"capture/record/handle_table.h\"\n"
 	"#include \"capture/libraries/wrapper_helpers.h\"\n"
@@ -301,8 +302,22 @@ static void print_ends(struct buf *out, const struct row *row)
 	buf_puts(out, ");\n");
 }
 
+/* The stream of a row, whose buffer macros use between calls (capture/libraries/followed.h). */
+static const char *stream_of(const struct row *row)
+{
+	const struct arg *stream = row_arg(row, ROLE_STREAM);
+
+	return stream ? stream->name : row->implied;
+}
+
 static void print_real_call(struct buf *out, const struct row *row)
 {
+	const char *stream = stream_of(row);
+
+	if (stream && row->ends)
+		buf_printf(out, "\tfollowed_close(%s);\n", stream);
+	else if (stream)
+		buf_printf(out, "\tstruct followed *followed = followed_enter(%s);\n", stream);
 	if (!row_has_library_handle(row))
 		print_ends(out, row);
 	if (row->before)
@@ -321,6 +336,9 @@ static void print_real_call(struct buf *out, const struct row *row)
 	print_call(out, row, true);
 	buf_puts(out, ";\n");
 	buf_puts(out, "\tframe_stop(&f);\n");
+	if (stream && !row->ends)
+		buf_printf(out, "\tif (unlikely(followed))\n\t\tfollowed_leave(followed, %s);\n",
+			   stream);
 	if (row->has_twin)
 		buf_puts(out, "\tcall_end(outer);\n");
 	if (row->library)

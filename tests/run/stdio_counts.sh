@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Bytes of streams: what macros move in the buffer of a stream is counted, and counted once.
+. "$(dirname "$0")/libtorture.sh"
+
+# moved CLASS FILE: the bytes that calls of a class have moved
+moved() {
+	"$python" - "$work" "$1" "$2" <<'PYTHON'
+import csv, sys
+
+work, kind, name = sys.argv[1:]
+print(sum(int(row["result"] or 0) for row in csv.DictReader(open(work + "/rows.csv"))
+          if row["class"] == kind and row["file"].endswith("/" + name)))
+PYTHON
+}
+
+nm -D --undefined-only "$prog/unlocked" | grep -q ' __uflow' || fail "prog/unlocked does not use the macros"
+seq 1 209000 | head -c 1288895 >in
+
+for what in copy mixed some; do
+	case_begin "macros: $what"
+	both sh -c 'cp ../in . && exec "$0" "$1"' "$prog/unlocked" "$what"
+	n=$(cat captured.out)
+	check_eq "$(moved read in)" "$n" "$case: bytes read"
+	check_eq "$(moved write out)" "$n" "$case: bytes written"
+	[ "$what" != copy ] || check_eq "$n" 1288895 "bytes of the file"
+	check_sound
+done
+
+case_begin "macros: stdout"
+both sh -c 'cp ../in . && exec "$0" stdout >copy' "$prog/unlocked"
+check_eq "$(moved read in)" 1288895 "bytes read"
+check_eq "$(moved write copy)" 1288895 "bytes written"
+
