@@ -21,6 +21,8 @@
 #ifndef SLUICE_CONTRACT_RECORD_H
 #define SLUICE_CONTRACT_RECORD_H
 
+#include <sluice/call.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define RECORD_HEAD_WORDS 4
@@ -68,6 +70,14 @@ static inline uint64_t link_make(enum link_kind kind, uint64_t id)
 static inline enum link_kind link_kind(uint64_t link)
 {
 	return (enum link_kind)(link >> LINK_KIND_SHIFT);
+}
+
+/* The layer of a call on the handle: that of libc on a socket or a pipe is the network. */
+static inline unsigned link_layer(uint64_t link, unsigned layer)
+{
+	bool is_libc = layer == LAYER_POSIX || layer == LAYER_STDIO;
+
+	return is_libc && link_kind(link) == LINK_NETWORK ? LAYER_NETWORK : layer;
 }
 
 static inline uint64_t record_word0(uint64_t seq, unsigned call)

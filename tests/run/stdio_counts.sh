@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Bytes of streams: what macros move in the buffer of a stream is counted, and counted once.
+# Bytes and layers of streams: what macros move in the buffer of a stream, and streams that are pipes.
 . "$(dirname "$0")/libtorture.sh"
 
 # moved CLASS FILE: the bytes that calls of a class have moved
@@ -32,3 +32,12 @@ both sh -c 'cp ../in . && exec "$0" stdout >copy' "$prog/unlocked"
 check_eq "$(moved read in)" 1288895 "bytes read"
 check_eq "$(moved write copy)" 1288895 "bytes written"
 
+case_begin "popen"
+both "$prog/pipes"
+for name in popen fgets pclose; do
+	check_rows 1 "function == '$name' and layer == 'POSIX.Network'"
+	check_rows 0 "function == '$name' and layer == 'STDIO'"
+done
+check_rows 1 'function == "fputs" and layer == "STDIO"'
+io_ns=$(json_get report.json '["io"]["time_ns"]')
+[ "$io_ns" -lt 900000000 ] || fail "waiting for a pipe counts as I/O: $io_ns ns"

@@ -113,8 +113,9 @@ static void update_watched_calls(void)
 		for (unsigned layer = 0; layer < LAYER_COUNT; layer++)
 			if (atomic_load(&plugins[i].active) && plugins[i].layers >> layer & 1)
 				watched[layer] |= plugins[i].classes;
-	/* A wrapper of the POSIX layer does not know whether its descriptor is a socket. */
+	/* A wrapper of libc does not know whether its descriptor or stream is a socket or a pipe. */
 	watched[LAYER_POSIX] |= watched[LAYER_NETWORK];
+	watched[LAYER_STDIO] |= watched[LAYER_NETWORK];
 	for (unsigned layer = 0; layer < LAYER_COUNT; layer++)
 		atomic_store_explicit(&capture_gate->watched[layer], watched[layer],
 				      memory_order_release);
@@ -476,7 +477,7 @@ void inline_after(struct frame *f, unsigned call, int64_t handle, uint64_t link,
 	struct sluice_called called = {
 		.call = (uint16_t)call,
 		.class = info->class,
-		.layer = is_network && info->layer == LAYER_POSIX ? LAYER_NETWORK : info->layer,
+		.layer = link_layer(link, info->layer),
 		.is_network = is_network,
 		.error = error,
 		.handle = handle,

@@ -61,8 +61,6 @@ CALL(OPEN) MAKES(OWN) FILE *open_memstream(char **place, size_t *length);
 CALL(OPEN) MAKES(OWN) FILE *open_wmemstream(wchar_t **place, size_t *length);
 CALL(OPEN) MAKES(OWN) FIELD(FLAGS, stream_flags(mode))
 FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t functions);
-CALL(OPEN) MAKES(NETWORK) FILE *popen(PATH const char *command, const char *mode);
-CALL(OPEN) MAKES(NETWORK) FILE *_IO_popen(PATH const char *command, const char *mode);
 CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *setmntent(PATH const char *path, const char *mode);
 CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
@@ -336,5 +334,11 @@ int __isoc23_vfwscanf(STREAM FILE *stream, const wchar_t *format, va_list list);
 CALL(READ) FAILS(EOF_ERRNO) BEFORE(struct scan at = scan_begin(stdin);)
 RESULT(scan_bytes(at, stdin)) IMPLIED(stdin)
 int __isoc23_vwscanf(const wchar_t *format, va_list list);
+
+LAYER(NETWORK)
+
+/* A stream of popen is a pipe. */
+CALL(OPEN) MAKES(NETWORK) FILE *popen(PATH const char *command, const char *mode);
+CALL(OPEN) MAKES(NETWORK) FILE *_IO_popen(PATH const char *command, const char *mode);
 
 #endif

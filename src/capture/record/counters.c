@@ -142,8 +142,7 @@ static struct addition addition_from_record(const uint64_t *w)
 		else
 			a.link = w[RECORD_HEAD_WORDS + i];
 	}
-	if (link_kind(a.link) == LINK_NETWORK)
-		a.layer = LAYER_NETWORK;
+	a.layer = link_layer(a.link, a.layer);
 	if (class_moves_bytes(call->class) && result > 0)
 		a.bytes = (uint64_t)result;
 	return a;

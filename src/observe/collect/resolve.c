@@ -467,8 +467,7 @@ static void use_handle(struct resolver *r, struct process *p, uint64_t link, str
 	struct handle *h = handle_find(r, p, link);
 
 	a->link = link & ID_MASK;
-	if (link_kind(link) == LINK_NETWORK && call->layer == LAYER_POSIX)
-		a->layer = LAYER_NETWORK;
+	a->layer = (uint8_t)link_layer(link, a->layer);
 	if (!h)
 		return;
 	a->file = h->file;
