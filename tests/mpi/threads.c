@@ -98,7 +98,8 @@ int main(int argc, char **argv)
 	MUST(level == MPI_THREAD_MULTIPLE);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	own_files();
+	/* First: ROMIO initializes itself at the first open, which threads must not call at once. */
 	handed_over();
+	own_files();
 	return MPI_Finalize();
 }
