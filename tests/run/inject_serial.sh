@@ -97,6 +97,8 @@ END
 	check_rc 0 "$sluice" run -p params.json -o trace $python io.py
 	check_eq "$(cat out)" "(1, 512) (0, 65536)
 4095" "values in Python"
+else
+	skip_case python3-h5py
 fi
 
 # Parameters work below NetCDF and PnetCDF.

@@ -46,6 +46,8 @@ check_reader scontrol 'scontrol show job'
 if command -v qstat >/dev/null && qstat -f 2>/dev/null | grep -q '^Job Id:	'; then
 	expected=$(sed -E 's/[0-9]+(\t[0-9]+)$/nan\1/' <<<"$expected") # which tells no memory
 	check_reader pbs
+else
+	skip_case slurm-wlm-torque "the jobs of qstat"
 fi
 
 # A job name with a line break becomes one line.

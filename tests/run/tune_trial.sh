@@ -129,12 +129,14 @@ if os.path.getsize("../trials") > 0:
 with open("../trials", "a") as f:
 	f.write("x")
 END
-if python3 -c 'import h5py' 2>/dev/null; then
+if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
 	# It existed before, so the runner does not remove it after a trial.
 	: >../trials
-	trial -c -n 2 -- python3 -B damage.py
+	trial -c -n 2 -- /usr/bin/python3 -B damage.py
 	check_eq "$(figure state 1) $(figure state 2)" "good wrong" "states of a damaged file"
 	check_words "$(figure reason 2)" damaged.h5 HDF5
+else
+	skip_case python3-h5py "a damaged HDF5 file"
 fi
 
 # Parallel programs get the parameters, their data is the same, and ranks that ignore signals are ended.
