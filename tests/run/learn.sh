@@ -244,12 +244,13 @@ for i in range(3000):
     print(random.random(), random.random(), random.random(), random.random(), sep=",")' >large.csv
 rc=0
 python3 - "$sluice" <<'PYTHON' || rc=$?
-import signal, subprocess, sys, time
+import os, signal, subprocess, sys, time
 with open("out", "w") as out, open("err", "w") as err:
     # A shell would start it with the signal ignored.
     p = subprocess.Popen([sys.argv[1], "learn", "select", "large.csv", "--response", "y", "--learners", "linear,forest",
                           "--candidates", "1000", "--threads", "2"], stdout=out, stderr=err)
-    time.sleep(3)
+    while sum(map(int, open("/proc/%d/stat" % p.pid).read().split()[13:15])) < 3 * os.sysconf("SC_CLK_TCK"):
+        time.sleep(0.05)
     p.send_signal(signal.SIGINT)
     sys.exit(p.wait())
 PYTHON

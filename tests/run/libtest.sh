@@ -3,6 +3,10 @@
 # Each test gets a directory of its own, $work, which is the current directory, receives the traces and is removed at
 # the end. Settings of the user and of the machine do not affect the test.
 set -eu
+# In the background, shells and nohup start commands with some signals ignored, and bash cannot undo that.
+if ((0x$(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/self/status) & 7)); then
+	exec env --default-signal=HUP,INT,QUIT "$BASH" "$0" "$@"
+fi
 : "${BUILD:?names the build tree}"
 sluice=$BUILD/sluice
 prog=$BUILD/prog
