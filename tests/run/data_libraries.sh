@@ -4,13 +4,19 @@
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
-# Bytes: each read and write of two thousand random steps has the size that HDF5 reports.
-if mpi_has serial sizes; then
-	check_rc 0 "$sluice" run -o sizes.sluice "$BUILD/mpi/serial/sizes"
+# moves_same NAME LEAST: each read and write of the program has the size that it prints
+moves_same() {
+	check_rc 0 "$sluice" run -o "$1.sluice" "$BUILD/mpi/serial/$1"
 	cp out said
-	"$sluice" print sizes.sluice | sed -nE 's/.* (H5Dread|H5Dwrite)\(.*Bytes(Read|Written)=([0-9]+).*/\1 \3/p' >recorded
-	[ "$(wc -l <said)" -gt 500 ] || fail "only $(wc -l <said) reads and writes"
-	diff said recorded >difference || fail "sizes differ: $(head -5 difference)"
+	"$sluice" print "$1.sluice" | sed -nE 's/.* (H5Dread|H5Dwrite)\(.*Bytes(Read|Written)=([0-9]+).*/\1 \3/p' >recorded
+	[ "$(wc -l <said)" -ge "$2" ] || fail "$1: only $(wc -l <said) reads and writes"
+	diff said recorded >difference || fail "$1: sizes differ: $(head -5 difference)"
+}
+
+# Bytes: of two thousand random steps, and between types with different fields.
+if mpi_has serial sizes; then
+	moves_same sizes 500
+	moves_same fields 40
 
 	# Handles: a dataset that was closed once of twice is still known, and its end is recorded once.
 	calls=$("$sluice" print sizes.sluice)

@@ -7,14 +7,25 @@
 /* The functions of the library that are called: name, and the symbol if linked. */
 #define USES(X)                                                       \
 	X(H5Aget_space, H5Aget_space)                                 \
+	X(H5Aget_type, H5Aget_type)                                   \
 	X(H5Dget_create_plist, __real_H5Dget_create_plist)            \
 	X(H5Dget_space, H5Dget_space)                                 \
+	X(H5Dget_type, H5Dget_type)                                   \
 	X(H5Pclose, __real_H5Pclose)                                  \
 	X(H5Pget_layout, H5Pget_layout)                               \
 	X(H5Sclose, __real_H5Sclose)                                  \
 	X(H5Sget_select_npoints, H5Sget_select_npoints)               \
 	X(H5Sget_simple_extent_npoints, H5Sget_simple_extent_npoints) \
-	X(H5Tget_size, H5Tget_size)
+	X(H5Tclose, __real_H5Tclose)                                  \
+	X(H5Tdetect_class, H5Tdetect_class)                           \
+	X(H5Tget_class, H5Tget_class)                                 \
+	X(H5Tget_member_index, H5Tget_member_index)                   \
+	X(H5Tget_member_name, H5Tget_member_name)                     \
+	X(H5Tget_member_type, H5Tget_member_type)                     \
+	X(H5Tget_nmembers, H5Tget_nmembers)                           \
+	X(H5Tget_size, H5Tget_size)                                   \
+	X(H5Tget_super, H5Tget_super)                                 \
+	X(H5free_memory, H5free_memory)
 
 #define USE_ENUM(name, symbol) USE_##name,
 enum use { USES(USE_ENUM) USE_COUNT };
@@ -25,7 +36,12 @@ LIBRARY_TABLE(table, USES)
 struct library_uses hdf5_uses = LIBRARY_LISTED(table);
 struct answer_cache hdf5_types, hdf5_spaces, hdf5_datasets;
 
+/* Bytes plus 1 that a type has in common with that of a dataset or attribute. */
+static struct answer_cache common_types;
+
 #define LAYOUT_VIRTUAL 3 /* H5D_VIRTUAL */
+
+enum type_class { CLASS_OF_COMPOUND = 6, CLASS_OF_ARRAY = 10 }; /* H5T_COMPOUND, H5T_ARRAY */
 
 /* The kinds of ids that have a cache: bits 56 and up of an id, the same in all versions. */
 enum id_kind { ID_TYPE = 3, ID_SPACE = 4, ID_DATASET = 5 };
@@ -112,6 +128,7 @@ void hdf5_ended(const void *called)
 	uint64_t links[64], mask = handle_key((enum space)0xf, UINT64_C(0xf) << HDF5_COPY_SHIFT);
 
 	answer_cache_clear(&hdf5_types);
+	answer_cache_clear(&common_types);
 	answer_cache_clear(&hdf5_spaces);
 	answer_cache_clear(&hdf5_datasets);
 	while (handle_table_take_all(mask, handle_key(SPACE_HDF5, hdf5_handle(called, 0)), links,
@@ -119,22 +136,145 @@ void hdf5_ended(const void *called)
 		;
 }
 
+/* Does the type consist of fields, of which another type may lack some? */
+static bool type_has_fields(void *const *functions, hid_t type)
+{
+	int (*detect)(hid_t, int) = (int (*)(hid_t, int))(uintptr_t)functions[USE_H5Tdetect_class];
+
+	return detect && detect(type, CLASS_OF_COMPOUND) > 0;
+}
+
 uint64_t hdf5_type_ask(void *const *functions, hid_t type)
 {
 	int64_t bytes = call_with_id(functions, USE_H5Tget_size, type);
+	uint64_t value = (uint64_t)bytes;
 
 	if (bytes <= 0)
 		return 0;
-	answer_cache_put(&hdf5_types, hdf5_key(functions, type), (uint64_t)bytes);
-	return (uint64_t)bytes;
+	if (type_has_fields(functions, type))
+		value |= HDF5_TYPE_FIELDS;
+	answer_cache_put(&hdf5_types, hdf5_key(functions, type), value);
+	return value;
 }
 
 void hdf5_type_changed(const void *called, hid_t type)
 {
 	void *const *functions = library_use(&hdf5_uses, called);
 
-	if (functions)
-		answer_cache_drop(&hdf5_types, hdf5_key(functions, type));
+	if (!functions)
+		return;
+	answer_cache_drop(&hdf5_types, hdf5_key(functions, type));
+	answer_cache_clear(&common_types);
+}
+
+/* The type of a field, which the caller closes; -1 if there is none. */
+static hid_t field_type(void *const *functions, hid_t type, int field)
+{
+	hid_t (*get)(hid_t, unsigned) =
+		(hid_t(*)(hid_t, unsigned))(uintptr_t)functions[USE_H5Tget_member_type];
+
+	return get && field >= 0 ? get(type, (unsigned)field) : -1;
+}
+
+/* The number in `other` of the field that has the same name; -1 if there is none. */
+static int field_find(void *const *functions, hid_t type, unsigned field, hid_t other)
+{
+	char *(*get_name)(hid_t, unsigned) =
+		(char *(*)(hid_t, unsigned))(uintptr_t)functions[USE_H5Tget_member_name];
+	int (*get_index)(hid_t, const char *) =
+		(int (*)(hid_t, const char *))(uintptr_t)functions[USE_H5Tget_member_index];
+	herr_t (*release)(void *) = (herr_t(*)(void *))(uintptr_t)functions[USE_H5free_memory];
+	char *name = get_name && get_index && release ? get_name(type, field) : NULL;
+	int found = name ? get_index(other, name) : -1;
+
+	if (name)
+		release(name);
+	return found;
+}
+
+static uint64_t common_bytes(void *const *functions, hid_t memory, hid_t file, unsigned depth);
+
+/* The same, of two types that are closed; 0 if one of them is not valid. */
+static uint64_t common_bytes_taken(void *const *functions, hid_t memory, hid_t file, unsigned depth)
+{
+	uint64_t bytes =
+		memory >= 0 && file >= 0 ? common_bytes(functions, memory, file, depth) : 0;
+
+	if (memory >= 0)
+		call_with_id_int(functions, USE_H5Tclose, memory);
+	if (file >= 0)
+		call_with_id_int(functions, USE_H5Tclose, file);
+	return bytes;
+}
+
+static uint64_t common_fields(void *const *functions, hid_t memory, hid_t file, unsigned depth)
+{
+	int count = call_with_id_int(functions, USE_H5Tget_nmembers, memory);
+	bool same = count == call_with_id_int(functions, USE_H5Tget_nmembers, file);
+	int64_t whole = call_with_id(functions, USE_H5Tget_size, memory);
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < count; i++) {
+		int other = field_find(functions, memory, (unsigned)i, file);
+
+		same &= other >= 0;
+		bytes += common_bytes_taken(functions, field_type(functions, memory, i),
+					    field_type(functions, file, other), depth);
+	}
+	/* The gaps between the fields of equal types are moved too. */
+	same &= whole == call_with_id(functions, USE_H5Tget_size, file);
+	return same ? (uint64_t)whole : bytes;
+}
+
+static uint64_t common_elements(void *const *functions, hid_t memory, hid_t file, unsigned depth)
+{
+	hid_t base = call_with_id(functions, USE_H5Tget_super, memory);
+	int64_t whole = call_with_id(functions, USE_H5Tget_size, memory);
+	int64_t element = base >= 0 ? call_with_id(functions, USE_H5Tget_size, base) : 0;
+	uint64_t bytes = common_bytes_taken(functions, base,
+					    call_with_id(functions, USE_H5Tget_super, file), depth);
+
+	return element > 0 ? (uint64_t)(whole / element) * bytes : 0;
+}
+
+/* Bytes of the memory type that a conversion to or from the file type moves. */
+static uint64_t common_bytes(void *const *functions, hid_t memory, hid_t file, unsigned depth)
+{
+	int class = call_with_id_int(functions, USE_H5Tget_class, memory);
+	bool same = class == call_with_id_int(functions, USE_H5Tget_class, file);
+	int64_t bytes;
+
+	if (same && depth && class == CLASS_OF_COMPOUND)
+		return common_fields(functions, memory, file, depth - 1);
+	if (same && depth && class == CLASS_OF_ARRAY)
+		return common_elements(functions, memory, file, depth - 1);
+	bytes = call_with_id(functions, USE_H5Tget_size, memory);
+	return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+#define TYPE_DEPTH 8 /* deeper fields count in full */
+
+/* `get_type` returns the type of the object. */
+static uint64_t common_ask(void *const *functions, hid_t object, enum use get_type, hid_t type)
+{
+	uint64_t key = hdf5_key(functions, type) * 3 + hdf5_key(functions, object);
+	uint64_t known = answer_cache_get(&common_types, key), bytes;
+	hid_t stored;
+
+	if (known)
+		return known - 1;
+	stored = call_with_id(functions, get_type, object);
+	if (stored < 0)
+		return hdf5_type_bytes(hdf5_type_ask(functions, type));
+	bytes = common_bytes(functions, type, stored, TYPE_DEPTH);
+	call_with_id_int(functions, USE_H5Tclose, stored);
+	answer_cache_put(&common_types, key, bytes + 1);
+	return bytes;
+}
+
+uint64_t hdf5_common_ask(void *const *functions, hid_t dataset, hid_t type)
+{
+	return common_ask(functions, dataset, USE_H5Dget_type, type);
 }
 
 /* Below the points of a cached value: the rank, and a bit that is always set. */
@@ -316,7 +456,11 @@ uint64_t hdf5_attribute_bytes(const void *called, hid_t attribute, hid_t type,
 	if (entry && !known)
 		atomic_store_explicit(&entry->note, (uint64_t)points + 1, memory_order_relaxed);
 	element = answer_cache_get(&hdf5_types, hdf5_key(functions, type));
-	return (element ? element : hdf5_type_ask(functions, type)) * (uint64_t)points;
+	if (!element)
+		element = hdf5_type_ask(functions, type);
+	if (element & HDF5_TYPE_FIELDS)
+		element = common_ask(functions, attribute, USE_H5Aget_type, type);
+	return element * (uint64_t)points;
 }
 
 uint64_t hdf5_bytes_many(const void *called, size_t count, const hid_t *datasets,

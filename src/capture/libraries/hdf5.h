@@ -115,6 +115,9 @@ __attribute__((cold)) uint64_t hdf5_space_ask(void *const *functions, hid_t spac
 __attribute__((cold)) uint64_t hdf5_dataset_ask(void *const *functions, hid_t dataset,
 						struct handle_entry *entry);
 
+/* Bytes per element that a type with fields has in common with that of the dataset. */
+__attribute__((cold)) uint64_t hdf5_common_ask(void *const *functions, hid_t dataset, hid_t type);
+
 /* After a dataset was created: with default properties it cannot be virtual. */
 void hdf5_created(struct handle_entry *opened, hid_t properties);
 
@@ -141,6 +144,14 @@ uint64_t hdf5_bytes_many(const void *called, size_t count, const hid_t *datasets
 uint64_t hdf5_product(const hsize_t *dims, int rank);
 
 #pragma GCC visibility pop
+
+/* The cached value of a type: its bytes, and whether it has fields. */
+#define HDF5_TYPE_FIELDS (UINT64_C(1) << 63)
+
+INLINE uint64_t hdf5_type_bytes(uint64_t value)
+{
+	return value & ~HDF5_TYPE_FIELDS;
+}
 
 /* The cached value of a dataspace: its points, and below them its rank, if known. */
 #define HDF5_SPACE_SHIFT 8
@@ -178,7 +189,8 @@ INLINE uint64_t hdf5_points(void *const *functions, hid_t dataset, hid_t memory,
 	return likely(value) ? value - 1 : hdf5_dataset_ask(functions, dataset, entry);
 }
 
-/* Bytes that H5Dread or H5Dwrite has moved, in the memory type; 0 if unknown. */
+/* Bytes that H5Dread or H5Dwrite has moved, in the memory type; 0 if unknown. Of a type with fields
+ * they are the fields that the type in the file has too. */
 INLINE uint64_t hdf5_bytes(const void *called, hid_t dataset, hid_t type, hid_t memory, hid_t file,
 			   struct handle_entry *entry, int err)
 {
@@ -194,6 +206,8 @@ INLINE uint64_t hdf5_bytes(const void *called, hid_t dataset, hid_t type, hid_t 
 	element = answer_cache_get(&hdf5_types, hdf5_key(functions, type));
 	if (unlikely(!element))
 		element = hdf5_type_ask(functions, type);
+	if (unlikely(element & HDF5_TYPE_FIELDS))
+		element = hdf5_common_ask(functions, dataset, type);
 	return element * hdf5_points(functions, dataset, memory, file, entry);
 }
 
