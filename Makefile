@@ -27,7 +27,7 @@ demo: deps-demo
 check: deps-check
 	$(CONFIGURE)
 	$(COMPILE) --target all checks
-	$(CTEST) --label-exclude deep
+	$(CTEST) --label-exclude 'deep|programs'
 
 # Sanitizers, fuzzers, clang-tidy and cppcheck. Sanitizers and fuzzers build trees of their own; clang-tidy and
 # cppcheck need the generated headers of this one.
@@ -36,8 +36,14 @@ check-deep: deps-check
 	$(COMPILE) --target contract
 	$(CTEST) --label-regex deep
 
+# Real software of the distribution, with and without capture: databases, language runtimes, fio, git, rsync, ...
+check-programs: deps-programs
+	$(CONFIGURE)
+	$(COMPILE)
+	$(CTEST) --label-regex programs
+
 # Everything, with long fuzzing and the parts of tests that take minutes.
-check-long: deps-check
+check-long: deps-check deps-programs
 	$(CONFIGURE)
 	$(COMPILE) --target all checks
 	SLUICE_LONG=1 FUZZ_SECONDS=600 $(CTEST)
@@ -75,6 +81,8 @@ deps-demo:
 	@sh packaging/deps.sh build demo
 deps-check:
 	@sh packaging/deps.sh build check
+deps-programs:
+	@sh packaging/deps.sh build programs
 
 format:
 	git ls-files --cached --others --exclude-standard '*.c' '*.h' | xargs clang-format -i
@@ -82,4 +90,5 @@ format:
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
 
-.PHONY: all demo check check-deep check-long check-reliable bench install uninstall deps deps-build deps-demo deps-check format clean
+.PHONY: all demo check check-deep check-programs check-long check-reliable bench install uninstall deps deps-build deps-demo deps-check \
+	deps-programs format clean

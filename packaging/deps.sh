@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: deps.sh PURPOSE...
-# Installs the missing packages for the given purposes: build, demo, check, bench or dev. With SLUICE_DEPS=skip it does
+# Installs the missing packages for the given purposes: build, demo, check, programs, bench or dev. With SLUICE_DEPS=skip it does
 # nothing.
 set -eu
 list=$(dirname "$0")/deps.apt

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 known=$work/known
 {
 	grep -v '^#' "$SOURCE/tests/needs.txt" | cut -f 1
-	sed -n -E 's/^([a-z]+,)*check(,[a-z]+)*[[:space:]]+//p' "$SOURCE/packaging/deps.apt"
+	sed -n -E 's/^([a-z]+,)*(check|programs)(,[a-z]+)*[[:space:]]+//p' "$SOURCE/packaging/deps.apt"
 } >"$known"
 
 # unknown_needs FILE...: prints each skip whose NEED is not known. A NEED with a variable is checked when the test runs.

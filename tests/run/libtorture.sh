@@ -39,13 +39,15 @@ trace_read() {
 }
 
 # Runs without and with capture both happen in $work/here, so that paths are the same. Their files are moved to
-# $work/bare and $work/captured.
+# $work/bare and $work/captured. run_as is a command that runs its arguments, for example as the user who owns $work.
+run_as=()
 # bare COMMAND...: runs the command without capture
 bare() {
 	rm -rf "$work/bare"
 	mkdir "$work/here"
+	chown --reference="$work" "$work/here"
 	bare_rc=0
-	(cd "$work/here" && exec timeout -k 5 "$limit" "$@") \
+	(cd "$work/here" && exec timeout -k 5 "$limit" "${run_as[@]}" "$@") \
 		</dev/null >"$work/bare.out" 2>"$work/bare.err" || bare_rc=$?
 	mv "$work/here" "$work/bare"
 	[ "$bare_rc" != 124 ] || wrong "\"$*\" hangs even without capture"
@@ -62,8 +64,9 @@ captured() {
 observed() {
 	rm -rf "$work/captured" "$work/trace"
 	mkdir "$work/here"
+	chown --reference="$work" "$work/here"
 	captured_rc=0
-	(cd "$work/here" && exec timeout -k 5 "$limit" "$@") \
+	(cd "$work/here" && exec timeout -k 5 "$limit" "${run_as[@]}" "$@") \
 		</dev/null >"$work/captured.out" 2>"$work/captured.err" || captured_rc=$?
 	mv "$work/here" "$work/captured"
 	[ "$captured_rc" != 124 ] || wrong "\"$*\" hangs under capture"

@@ -1,15 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Real programs: the test suite of Python for files, io, os and subprocess. The same tests run and fail without and
-# with capture. SLUICE_LONG=1 also runs the slow tests.
-long=${SLUICE_LONG:-}
+# Real programs: the fast part of the test suite of Python for files, io, os and subprocess. The same tests run and fail
+# without and with capture. programs/python.sh runs all of it.
 . "$(dirname "$0")/libtorture.sh"
 python=/usr/bin/python3
 [ -x "$python" ] || skip python3
 "$python" -c 'import test.test_io, test.test_subprocess, test.libregrtest' 2>/dev/null || skip 'libpython3.*-testsuite'
 
 slow="-i test_daemon_threads* -i test_interrupted_* -i test_*_reentrant* -i test_large_file_ops -i test_threads_* -i *ThreadSafety* -i test_threading -i *interrupt* -i *timeout* -i test_wait* -i *Timeout*"
-[ -z "$long" ] || slow=
 
 # results FILE: how many tests ran, how many were skipped, and which failed
 results() {
