@@ -10,10 +10,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-/* Numbers that no run reaches; a file with larger ones is damaged or hostile. */
-#define HEAD_COUNT_MAX (UINT64_C(1) << 53) /* calls or threads */
-#define HEAD_TIME_MAX (INT64_C(1) << 62)   /* nanoseconds, 146 years; or bytes */
-
 _Static_assert(FIELD_COUNT <= FIELDS_MAX, "every field has a bit in activity.present");
 
 /* Every text of a head is set, so that users need not check for NULL. */

@@ -15,6 +15,13 @@ struct err;
 #define LAYERS_MAX 64 /* layers of a trace; one bit each in a filter's mask */
 #define FIELDS_MAX 16 /* fields of a trace; one bit each in activity.present */
 
+/*
+ * Limits of the numbers of facts: counts of calls or threads, and the magnitude of times (146
+ * years) and of bytes. No run reaches them; a file with larger numbers is damaged or hostile.
+ */
+#define HEAD_COUNT_MAX (UINT64_C(1) << 53)
+#define HEAD_TIME_MAX (INT64_C(1) << 62)
+
 struct head_builder {
 	struct trace_head *head;
 	size_t call_cap, process_cap, file_cap, aggregate_cap, loss_cap, host_cap;

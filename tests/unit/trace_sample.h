@@ -15,6 +15,7 @@
 #include "check.h"
 #include "trace/facts.h"
 #include "trace/format.h"
+#include "trace/head.h"
 
 #define UNUSED __attribute__((unused))
 #define SAMPLE_PROCESSES 6
@@ -235,7 +236,7 @@ static UNUSED void sample_findings(const struct trace_format *form, void *w)
 		  (char *)"calls/slow", (char *)"17.5" },
 		{ 123, SAMPLE_PROCESSES - 1, (char *)"", (char *)"reasoner", (char *)NOTE_ANOMALY,
 		  (char *)"bad", (char *)"two\nlines\tand \\ \xfe" },
-		{ INT64_MAX, 0, (char *)"", (char *)"", (char *)"", (char *)"", (char *)"" },
+		{ HEAD_TIME_MAX, 0, (char *)"", (char *)"", (char *)"", (char *)"", (char *)"" },
 	};
 	struct err err = { 0 };
 
@@ -257,10 +258,12 @@ static UNUSED void sample_finish(const struct trace_format *form, void *w)
 	struct process_info late = sample_late_process();
 	struct host_info hosts[] = {
 		{ (char *)"node1", (char *)"reference", 0, 0 },
-		{ (char *)"node\t2", (char *)"time of day", INT64_MIN, -1 },
+		{ (char *)"node\t2", (char *)"time of day", -HEAD_TIME_MAX, -1 },
 	};
-	struct aggregate counted = { 1, 2, GROUP_SYNC, LAYER_STDIO, UINT64_MAX, 3, INT64_MIN, 5 };
-	struct loss_info loss = { 2, UINT64_MAX, 1 };
+	struct aggregate counted = {
+		1, 2, GROUP_SYNC, LAYER_STDIO, HEAD_COUNT_MAX, 3, -HEAD_TIME_MAX, 5
+	};
+	struct loss_info loss = { 2, HEAD_COUNT_MAX, 1 };
 	int r;
 
 	REQUIRE(form->add_aggregate(w, &counted, &err) == 0);

@@ -156,7 +156,7 @@ static void every_form_stores_hosts(void)
 		REQUIRE(trace.head.host_count == 2);
 		CHECK_TEXT(trace.head.hosts[0].method, "reference");
 		CHECK_TEXT(trace.head.hosts[1].host, "node\t2");
-		CHECK_INT(trace.head.hosts[1].offset_ns, INT64_MIN);
+		CHECK_INT(trace.head.hosts[1].offset_ns, -HEAD_TIME_MAX);
 		CHECK_INT(trace.head.hosts[1].error_ns, -1);
 		trace_close(&trace);
 		unlink(path);
@@ -198,7 +198,7 @@ static void every_form_stores_statistics_and_notes(void)
 		CHECK_INT(trace.head.notes[1].process, SAMPLE_PROCESSES - 1);
 		CHECK_TEXT(trace.head.notes[1].kind, NOTE_ANOMALY);
 		CHECK_TEXT(trace.head.notes[1].value, "two\nlines\tand \\ \xfe");
-		CHECK_INT(trace.head.notes[2].time_ns, INT64_MAX);
+		CHECK_INT(trace.head.notes[2].time_ns, HEAD_TIME_MAX);
 		trace_close(&trace);
 		unlink(path);
 	}

@@ -67,6 +67,12 @@ static void forged_rows_are_refused(void)
 	CHECK_WORDS(read_error("UPDATE samples SET statistic = -1"), "statistic|range");
 	CHECK_TEXT(read_error("UPDATE samples SET statistic = 77; UPDATE notes SET process = 99"),
 		   "");
+	CHECK_WORDS(read_error("UPDATE losses SET records = -1"), "losses|records|range");
+	CHECK_WORDS(read_error("UPDATE hosts SET offset_ns = -9223372036854775807"),
+		    "hosts|offset_ns|range");
+	CHECK_WORDS(
+		read_error("ALTER TABLE files RENAME TO f; CREATE VIEW files AS SELECT * FROM f"),
+		"files|table");
 	CHECK(strstr(read_error("PRAGMA user_version = 8"), "schema version 8"));
 }
 
