@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reports and prints arbitrary bytes as a trace: a container if the first byte says so
+ * (container_file.h), else the text form. Whatever the trace holds, the output is UTF-8 without
+ * controls.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/escape.h"
+#include "base/json.h"
+#include "container_file.h"
+#include "observe/plugins/file_surveyor.h"
+#include "observe/report/brief.h"
+#include "observe/report/line.h"
+#include "observe/report/loss.h"
+#include "observe/report/render.h"
+#include "observe/report/trace_host.h"
+#include "observe/tally/summary.h"
+
+#define BATCH 64
+#define BATCHES_MAX 64
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Only line breaks are allowed besides printable text. */
+static void check_output(char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (text[i] == '\n')
+			text[i] = ' ';
+		else if (!text[i])
+			abort();
+	if (escape_is_needed(text))
+		abort();
+}
+
+static void print_activities(FILE *out, struct summary *summary, struct file_surveyor *surveyor,
+			     struct trace *trace)
+{
+	AUTO_BUF struct buf text = { 0 };
+	struct activity batch[BATCH];
+	struct json json;
+	struct err err;
+	ssize_t n;
+
+	json_start(&json, out, NULL);
+	json_open(&json, "activities", '[');
+	for (int i = 0; i < BATCHES_MAX && (n = trace_next(trace, batch, BATCH, &err)) > 0; i++)
+		for (ssize_t k = 0; k < n; k++) {
+			line_format(&text, &trace->head, &batch[k]);
+			line_tree(&text, &trace->head, &batch[k], 2);
+			line_csv(&text, &trace->head, &batch[k]);
+			line_json(&json, &trace->head, &batch[k]);
+			summary_add(summary, &batch[k]);
+			file_surveyor_add(surveyor, &batch[k]);
+		}
+	json_end(&json);
+	fputs(buf_text(&text), out);
+}
+
+static void report_trace(FILE *out, struct trace *trace)
+{
+	AUTO_BUF struct buf losses = { 0 };
+	struct file_surveyor surveyor = { 0 };
+	struct trace_host host;
+	struct summary summary;
+	struct report report = { .summary = &summary,
+				 .ranks = &summary.ranks,
+				 .surveyor = &surveyor,
+				 .top = 5,
+				 .by_rank = true };
+
+	summary_init(&summary, &trace->head);
+	trace_host_init(&host, &trace->head);
+	file_surveyor_init(&surveyor, &host.host);
+	print_activities(out, &summary, &surveyor, trace);
+	render_text(out, &report);
+	render_survey(out, &report);
+	render_json(out, &report);
+	render_plugins(out, &summary);
+	brief_render(out, &summary, "trace", true);
+	loss_describe(&losses, &trace->head);
+	fputs(buf_text(&losses), out);
+	file_surveyor_release(&surveyor);
+	summary_release(&summary);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	AUTO_BUF struct buf file = { 0 };
+	char path[MEMORY_PATH], *text = NULL;
+	struct trace trace;
+	struct err err;
+	size_t n;
+	FILE *out;
+	int fd;
+
+	if (size && data[0] & 1)
+		container_make(&file, data, size);
+	else
+		buf_add(&file, data, size);
+	fd = memory_file(path, buf_text(&file), file.len);
+	if (fd >= 0 && trace_open(&trace, path, NULL, &err) >= 0) {
+		out = open_memstream(&text, &n);
+		report_trace(out, &trace);
+		fclose(out);
+		trace_close(&trace);
+		check_output(text, n);
+		free(text);
+	}
+	if (fd >= 0)
+		close(fd);
+	return 0;
+}
