@@ -6,8 +6,10 @@
 #include "capture/apply/layout.h"
 #include "capture/apply/rules.h"
 #include "capture/inline/host.h"
+#include "capture/libraries/library.h"
 #include "capture/record/capture.h"
 #include "capture/record/hooks.h"
+#include "capture/record/sandbox.h"
 
 static void guest_joined(uint32_t mode)
 {
@@ -18,13 +20,25 @@ static void guest_joined(uint32_t mode)
 
 static void guest_started(void)
 {
+#ifndef SLUICE_LINKED
+	library_start();
+#endif
+	if (sandbox_is_sealed())
+		return;
 	inline_load();
 	layout_load();
+}
+
+static void guest_sealed(void)
+{
+	rules_places = 0;
+	inline_stop();
 }
 
 const struct record_hooks record_hooks = {
 	.joined = guest_joined,
 	.started = guest_started,
 	.forked = inline_forget,
+	.sealed = guest_sealed,
 	.flush = inline_flush,
 };

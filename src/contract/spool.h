@@ -29,7 +29,7 @@
 #include "contract/record.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 6
+#define SPOOL_VERSION 7
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
 
@@ -111,6 +111,7 @@ struct control {
 	uint32_t chunks_max;	   /* limit for the whole run */
 	_Atomic uint32_t chunks;   /* allocated by all processes of the run */
 	_Atomic uint32_t sequence; /* the number of the next spool */
+	uint32_t seccomp_filters;  /* of the collector: see contract/sandbox.h */
 	char skip[CONTROL_SKIP_BYTES]; /* names of programs that are not captured, one per line */
 	/* For `sluice trace recover`, in case the collector dies: */
 	int32_t collector_pid;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Torture: code that runs before and after the library, libraries that are loaded and unloaded, other preloaded
-# libraries, and programs with their own allocator.
+# libraries, and an allocator that does I/O itself.
 . "$(dirname "$0")/libtorture.sh"
 
 case_begin "constructors run before the library, destructors after it"
@@ -56,23 +56,6 @@ for order in before after; do
 	check_rows 400 'function == "pwrite" and file == "file"'
 	check_least 1000 'function == "write" and file == "/dev/null"'
 done
-
-# allocator PACKAGE LIBRARY: a program runs with the preloaded allocator
-allocator() {
-	local library
-	library=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -n "s/.*$2 .*=> //p" | head -1)
-	if [ -z "$library" ]; then
-		skip_case "$1"
-		return
-	fi
-	case_begin "$2"
-	preloaded after "$library" "$prog/allocates"
-	check_sound
-	check_rows 400 'function == "pwrite" and file == "file"'
-}
-allocator libjemalloc2 libjemalloc.so.2
-allocator libgoogle-perftools4 libtcmalloc.so.4
-allocator libtcmalloc-minimal4 libtcmalloc_minimal.so.4
 
 case_begin "sluice run keeps the user's preloaded libraries, after its own"
 rm -f "$work/counted"

@@ -6,17 +6,19 @@
 #ifndef SLUICE_TESTS_GUEST_H
 #define SLUICE_TESTS_GUEST_H
 
-#include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "capture/record/capture.h"
+#include "capture/record/sandbox.h"
 #include "check.h"
 #include "observe/collect/drain.h"
 
 struct membership capture_membership;
+atomic_bool sandbox_sealed;
 static struct gate gate;
 static struct control control;
 static struct spool spool;
@@ -24,18 +26,6 @@ static struct spool spool;
 bool attach(void)
 {
 	return false;
-}
-
-static void *map_new(const char *path, size_t bytes)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
-	void *p;
-
-	REQUIRE(fd >= 0 && posix_fallocate(fd, 0, (off_t)bytes) == 0);
-	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	REQUIRE(p != MAP_FAILED);
-	close(fd);
-	return p;
 }
 
 /* Guest and host through one mapping of the header: a sanitizer knows memory by its address. */
@@ -49,19 +39,42 @@ static void addresses_share(uint32_t segments)
 	m->header = spool.header.base;
 }
 
+/* The path of a file of the run: the spool's, with another suffix. To be freed. */
+static char *guest_path(const char *suffix)
+{
+	const struct membership *m = &capture_membership;
+
+	return xprintf("%s/%.*s%s", m->directory, (int)(strlen(m->name) - strlen(SPOOL_SUFFIX)),
+		       m->name, suffix);
+}
+
+static void spool_create(struct membership *m)
+{
+	long directory;
+
+	strcpy(m->directory, "/tmp/sluice-unit-XXXXXX");
+	REQUIRE(mkdtemp(m->directory));
+	directory = directory_open(m->directory, &m->directory_id);
+	REQUIRE(directory >= 0);
+	strcpy(m->name, "0" SPOOL_SUFFIX);
+	m->header = file_create(directory, m->name, SPOOL_HEADER_BYTES, &m->spool_id);
+	REQUIRE(m->header);
+	close((int)directory);
+}
+
 /* A fresh spool of this number of segments; the lanes of this thread are empty. */
 static void guest_start(uint32_t segments, enum capture_mode mode)
 {
 	struct membership *m = &capture_membership;
 	struct err err = { 0 };
+	AUTO_FREE char *path = NULL;
 
 	memset(m, 0, sizeof(*m));
 	memset(&capture_self, 0, sizeof(capture_self));
 	memset(&gate, 0, sizeof(gate));
 	spool_forget();
 	counters_forget();
-	snprintf(m->path, sizeof(m->path), "/tmp/sluice-unit-%d%s", (int)getpid(), SPOOL_SUFFIX);
-	m->header = map_new(m->path, SPOOL_HEADER_BYTES);
+	spool_create(m);
 	m->header->magic = SPOOL_MAGIC;
 	m->header->version = SPOOL_VERSION;
 	atomic_store(&m->header->state, SPOOL_LIVE);
@@ -74,20 +87,21 @@ static void guest_start(uint32_t segments, enum capture_mode mode)
 	gate.clock = CLOCK_SOURCE_COUNTER;
 	atomic_store(&gate.mode, mode);
 	capture_gate = &gate;
-	REQUIRE(spool_open(&spool, m->path, &err) == 0);
+	path = guest_path(SPOOL_SUFFIX);
+	REQUIRE(spool_open(&spool, path, &err) == 0);
 	addresses_share(segments);
 }
 
 static void guest_stop(void)
 {
-	AUTO_FREE char *counters = xstrdup(capture_membership.path);
+	AUTO_FREE char *path = guest_path(SPOOL_SUFFIX);
+	AUTO_FREE char *counters = guest_path(COUNTERS_SUFFIX);
 
 	atomic_store(&gate.mode, CAPTURE_DETACHED);
 	spool_close(&spool);
-	unlink(capture_membership.path);
-	strcpy(strstr(counters, SPOOL_SUFFIX), "");
-	AUTO_FREE char *path = xprintf("%s%s", counters, COUNTERS_SUFFIX);
 	unlink(path);
+	unlink(counters);
+	rmdir(capture_membership.directory);
 }
 
 #endif

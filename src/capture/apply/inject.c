@@ -3,12 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "capture/libraries/mpi_job.h"
 #include "capture/libraries/wrapper_helpers.h"
+#include "capture/record/kernel.h"
 #include "contract/calls.h"
 #include "contract/hints.h"
 
@@ -55,7 +54,7 @@ static uint64_t file_system_magic(const char *path)
 	char *slash;
 
 	strcpy(text, path);
-	while (syscall(SYS_statfs, text, &fs) != 0) {
+	while (kernel_call(SYS_statfs, text, &fs) != 0) {
 		slash = strrchr(text, '/');
 		if (!slash || slash == text)
 			return 0;

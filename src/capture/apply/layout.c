@@ -3,17 +3,15 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "capture/apply/inject.h"
 #include "capture/apply/layout_internal.h"
 #include "capture/apply/spread.h"
 #include "capture/libraries/wrapper_helpers.h"
 #include "capture/record/handles.h"
+#include "capture/record/kernel.h"
 #include "contract/calls.h"
 
 /* Lustre's O_LOV_DELAY_CREATE: the program sets the stripes itself after such an open. */
@@ -28,7 +26,7 @@ static bool path_join(char to[RULES_PATH_BYTES], const struct layout *layout)
 
 	if (layout->path[0] != '/' && layout->directory != AT_FDCWD) {
 		rules_put_number(link + strlen(link), (unsigned)layout->directory);
-		got = syscall(SYS_readlinkat, AT_FDCWD, link, to, RULES_PATH_BYTES - 1);
+		got = kernel_call(SYS_readlinkat, AT_FDCWD, link, to, RULES_PATH_BYTES - 1);
 		if (got <= 0 || to[0] != '/')
 			return false;
 		used = (size_t)got;
@@ -52,8 +50,8 @@ static uint32_t parent_magic(struct layout *layout, char *full)
 		return 0;
 	was = *end;
 	*end = 0;
-	is_there = syscall(SYS_statfs, full, &fs) == 0 &&
-		   syscall(SYS_newfstatat, AT_FDCWD, full, &st, 0) == 0;
+	is_there = kernel_call(SYS_statfs, full, &fs) == 0 &&
+		   kernel_call(SYS_newfstatat, AT_FDCWD, full, &st, 0) == 0;
 	*end = was;
 	layout->is_common = is_there && (st.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
 	return is_there ? (uint32_t)fs.f_type : 0;
@@ -61,24 +59,20 @@ static uint32_t parent_magic(struct layout *layout, char *full)
 
 static struct layout_workspace *workspace_map(void)
 {
-	void *page = (void *)syscall(SYS_mmap, NULL, sizeof(struct layout_workspace),
-				     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return page == MAP_FAILED ? NULL : page;
+	return kernel_map_private(sizeof(struct layout_workspace));
 }
 
 static void workspace_unmap(struct layout_workspace *space)
 {
-	syscall(SYS_munmap, space, sizeof(*space));
+	kernel_call(SYS_munmap, space, sizeof(*space));
 }
 
 bool layout_is_absent(const struct layout *layout)
 {
 	struct stat st;
 
-	return syscall(SYS_newfstatat, layout->directory, layout->path, &st, AT_SYMLINK_NOFOLLOW) !=
-		       0 &&
-	       errno == ENOENT;
+	return kernel_call(SYS_newfstatat, layout->directory, layout->path, &st,
+			   AT_SYMLINK_NOFOLLOW) == -ENOENT;
 }
 
 const struct parameters_line *layout_rule(const char *full, const char *name)
@@ -192,7 +186,7 @@ void layout_end_slow(struct layout *layout, int fd)
 	if (layout->magic == MAGIC_LUSTRE && layout->is_made)
 		lustre_end(layout, fd);
 	if (fd >= 0 && layout->is_linked && layout->is_made)
-		syscall(SYS_fchmod, fd, layout->mode);
+		kernel_call(SYS_fchmod, fd, layout->mode);
 	space = workspace_map();
 	if (space) {
 		file_end(layout, fd, space);

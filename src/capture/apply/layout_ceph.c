@@ -3,10 +3,9 @@
 
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "capture/record/capture.h"
+#include "capture/record/kernel.h"
 
 #define CEPH_KEY_BYTES 64
 #define CEPH_STEP 65536 /* all sizes are multiples of it */
@@ -21,7 +20,7 @@ static const char *ceph_key(char to[CEPH_KEY_BYTES], const char *field)
 static bool ceph_get(int fd, const char *field, char *value, size_t bytes)
 {
 	char key[CEPH_KEY_BYTES];
-	long n = syscall(SYS_fgetxattr, fd, ceph_key(key, field), value, bytes - 1);
+	long n = kernel_call(SYS_fgetxattr, fd, ceph_key(key, field), value, bytes - 1);
 
 	if (n <= 0)
 		return false;
@@ -44,7 +43,7 @@ static void ceph_put(int fd, const char *field, const char *value)
 {
 	char key[CEPH_KEY_BYTES];
 
-	syscall(SYS_fsetxattr, fd, ceph_key(key, field), value, strlen(value), 0);
+	kernel_call(SYS_fsetxattr, fd, ceph_key(key, field), value, strlen(value), 0);
 }
 
 static void ceph_put_number(int fd, const char *field, uint64_t number)
@@ -102,7 +101,7 @@ void ceph_end(const struct layout *layout, int fd, const char *full)
 	struct stat st;
 
 	/* CephFS changes the layout of empty files only. */
-	if (syscall(SYS_fstat, fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size)
+	if (kernel_call(SYS_fstat, fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size)
 		return;
 	if (turn || pool)
 		ceph_put(fd, "pool", turn ? turn : pool);

@@ -5,14 +5,13 @@
 #include <dlfcn.h>
 #endif
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "capture/apply/inject.h"
 #include "capture/record/capture.h"
 #include "capture/record/handles.h"
+#include "capture/record/kernel.h"
+#include "capture/record/symbols.h"
 
 /* The functions of liblustreapi, NULL if missing. */
 static struct {
@@ -43,19 +42,20 @@ void lustre_load(void)
 		library = dlopen("liblustreapi.so", RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return;
-	lustre.level_get = (int (*)(void))(uintptr_t)dlsym(library, "llapi_msg_get_level");
-	lustre.level_set = (void (*)(int))(uintptr_t)dlsym(library, "llapi_msg_set_level");
-	lustre.alloc = (void *(*)(void))(uintptr_t)dlsym(library, "llapi_layout_alloc");
-	lustre.release = (void (*)(void *))(uintptr_t)dlsym(library, "llapi_layout_free");
-	lustre.count_set = (__typeof__(lustre.count_set))(uintptr_t)dlsym(
+	lustre.level_get = (int (*)(void))(uintptr_t)symbol_find(library, "llapi_msg_get_level");
+	lustre.level_set = (void (*)(int))(uintptr_t)symbol_find(library, "llapi_msg_set_level");
+	lustre.alloc = (void *(*)(void))(uintptr_t)symbol_find(library, "llapi_layout_alloc");
+	lustre.release = (void (*)(void *))(uintptr_t)symbol_find(library, "llapi_layout_free");
+	lustre.count_set = (__typeof__(lustre.count_set))(uintptr_t)symbol_find(
 		library, "llapi_layout_stripe_count_set");
-	lustre.size_set = (__typeof__(lustre.size_set))(uintptr_t)dlsym(
+	lustre.size_set = (__typeof__(lustre.size_set))(uintptr_t)symbol_find(
 		library, "llapi_layout_stripe_size_set");
-	lustre.target_set = (__typeof__(lustre.target_set))(uintptr_t)dlsym(
+	lustre.target_set = (__typeof__(lustre.target_set))(uintptr_t)symbol_find(
 		library, "llapi_layout_ost_index_set");
-	lustre.file_create = (__typeof__(lustre.file_create))(uintptr_t)dlsym(
+	lustre.file_create = (__typeof__(lustre.file_create))(uintptr_t)symbol_find(
 		library, "llapi_layout_file_create");
-	lustre.create = (__typeof__(lustre.create))(uintptr_t)dlsym(library, "llapi_file_create");
+	lustre.create =
+		(__typeof__(lustre.create))(uintptr_t)symbol_find(library, "llapi_file_create");
 #endif
 }
 
@@ -67,13 +67,13 @@ bool lustre_is_within(void)
 /* Reads the umask of the process. umask() would have to change it for a moment. */
 static bool read_umask(mode_t *mask)
 {
-	long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC), n;
+	long fd = kernel_call(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC), n;
 	char text[1024], *at;
 
 	if (fd < 0)
 		return false;
-	n = syscall(SYS_read, fd, text, sizeof(text) - 1);
-	syscall(SYS_close, fd);
+	n = kernel_call(SYS_read, fd, text, sizeof(text) - 1);
+	kernel_call(SYS_close, fd);
 	text[n > 0 ? n : 0] = 0;
 	at = strstr(text, "\nUmask:\t");
 	if (!at)
@@ -109,7 +109,7 @@ static int create_on_targets(const char *path, const struct request *request)
 	if (fd < 0)
 		return -1;
 	handle_take(fd);
-	syscall(SYS_close, fd);
+	kernel_call(SYS_close, fd);
 	return 0;
 }
 
@@ -215,11 +215,11 @@ void lustre_end(struct layout *layout, int fd)
 	struct stat st;
 
 	if (fd >= 0)
-		syscall(SYS_fchmod, fd, layout->mode & ~layout->mask & 07777);
-	else if (syscall(SYS_newfstatat, layout->directory, layout->path, &st,
-			 AT_SYMLINK_NOFOLLOW) == 0 &&
+		kernel_call(SYS_fchmod, fd, layout->mode & ~layout->mask & 07777);
+	else if (kernel_call(SYS_newfstatat, layout->directory, layout->path, &st,
+			     AT_SYMLINK_NOFOLLOW) == 0 &&
 		 !st.st_size)
-		syscall(SYS_unlinkat, layout->directory, layout->path, 0);
+		kernel_call(SYS_unlinkat, layout->directory, layout->path, 0);
 }
 
 /* struct lov_user_md of Lustre: the common part of versions 1 and 3. */
@@ -287,13 +287,11 @@ static void report_targets(const struct stripes *stripes, long bytes, struct inf
 static void report_stripes(int fd, bool with_targets, struct info_text *effective)
 {
 	long bytes;
-	struct stripes *stripes =
-		(struct stripes *)syscall(SYS_mmap, NULL, STRIPES_BYTES, PROT_READ | PROT_WRITE,
-					  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct stripes *stripes = kernel_map_private(STRIPES_BYTES);
 
-	if (stripes == MAP_FAILED)
+	if (!stripes)
 		return;
-	bytes = syscall(SYS_fgetxattr, fd, "lustre.lov", stripes, STRIPES_BYTES);
+	bytes = kernel_call(SYS_fgetxattr, fd, "lustre.lov", stripes, STRIPES_BYTES);
 	if (bytes >= (long)sizeof(*stripes) &&
 	    (stripes->magic == STRIPES_1 || stripes->magic == STRIPES_3)) {
 		put_number(effective, "striping_factor", stripes->count);
@@ -301,7 +299,7 @@ static void report_stripes(int fd, bool with_targets, struct info_text *effectiv
 		if (with_targets)
 			report_targets(stripes, bytes, effective);
 	}
-	syscall(SYS_munmap, stripes, STRIPES_BYTES);
+	kernel_call(SYS_munmap, stripes, STRIPES_BYTES);
 }
 
 void lustre_report(const struct layout *layout, int fd, const char *full,

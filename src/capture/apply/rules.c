@@ -2,8 +2,8 @@
 #include "capture/apply/rules.h"
 
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "capture/record/kernel.h"
 
 uint32_t rules_places;
 struct rules rules_own;
@@ -82,7 +82,7 @@ const char *rules_path(char to[RULES_PATH_BYTES], const char *path)
 
 	path = skip_prefix(path);
 	/* The kernel returns a path without "." and "..". */
-	if (path[0] != '/' && syscall(SYS_getcwd, to, RULES_PATH_BYTES) > 0 && to[0] == '/')
+	if (path[0] != '/' && kernel_call(SYS_getcwd, to, RULES_PATH_BYTES) > 0 && to[0] == '/')
 		used = strlen(to);
 	to[0] = '/';
 	used = append_components(to, used, path);

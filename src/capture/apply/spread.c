@@ -2,17 +2,15 @@
 #include "capture/apply/spread.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "capture/apply/inject.h"
 #include "capture/apply/layout_internal.h"
 #include "capture/apply/weighted_rotation.h"
 #include "capture/libraries/wrapper_helpers.h"
 #include "capture/record/capture.h"
+#include "capture/record/kernel.h"
 
 #define NAME_BYTES 255
 #define TAIL_BYTES (sizeof(SPREAD_MARK) - 1 + SPREAD_DIGITS)
@@ -90,15 +88,15 @@ static bool is_spread_file(const char *target)
  * descriptor of the link itself. */
 static bool read_link(int directory, const char *path, char target[RULES_PATH_BYTES])
 {
-	long n = syscall(SYS_readlinkat, directory, path, target, RULES_PATH_BYTES - 1);
+	long n = kernel_call(SYS_readlinkat, directory, path, target, RULES_PATH_BYTES - 1);
 	struct stat st;
 
 	if (n <= 0)
 		return false;
 	target[n] = 0;
 	return is_spread_file(target) &&
-	       syscall(SYS_newfstatat, directory, path, &st,
-		       AT_SYMLINK_NOFOLLOW | (*path ? 0 : AT_EMPTY_PATH)) == 0 &&
+	       kernel_call(SYS_newfstatat, directory, path, &st,
+			   AT_SYMLINK_NOFOLLOW | (*path ? 0 : AT_EMPTY_PATH)) == 0 &&
 	       st.st_nlink == 1;
 }
 
@@ -107,11 +105,11 @@ static uint64_t random_number(void)
 	struct timespec now = { 0 };
 	uint64_t number = 0;
 
-	if (syscall(SYS_getrandom, &number, sizeof(number), 1) == (long)sizeof(number))
+	if (kernel_call(SYS_getrandom, &number, sizeof(number), 1) == (long)sizeof(number))
 		return number;
 	clock_gettime(CLOCK_REALTIME, &now);
 	number = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-	return number ^ (uint64_t)syscall(SYS_getpid) << 44;
+	return number ^ (uint64_t)kernel_call(SYS_getpid) << 44;
 }
 
 static void write_digits(char *at, uint64_t number)
@@ -145,20 +143,20 @@ static bool write_target(char to[RULES_PATH_BYTES], const struct parameters_dest
 static bool create_file(struct layout *layout, const char *target)
 {
 	int flags = (layout->flags & ~O_TRUNC) | O_CREAT | O_EXCL | O_CLOEXEC;
-	long fd = syscall(SYS_openat, AT_FDCWD, target, flags, layout->mode);
+	long fd = kernel_call(SYS_openat, AT_FDCWD, target, flags, layout->mode);
 	struct stat st;
 
 	if (fd < 0) {
 		/* Some file systems reject flags only after they have created the file. */
-		if (errno == EINVAL)
-			syscall(SYS_unlinkat, AT_FDCWD, target, 0);
+		if (fd == -EINVAL)
+			kernel_call(SYS_unlinkat, AT_FDCWD, target, 0);
 		return false;
 	}
-	if (syscall(SYS_fstat, fd, &st) == 0 && (st.st_mode & 0600) != 0600) {
+	if (kernel_call(SYS_fstat, fd, &st) == 0 && (st.st_mode & 0600) != 0600) {
 		layout->mode = st.st_mode & 07777;
-		layout->is_made = syscall(SYS_fchmod, fd, layout->mode | 0600) == 0;
+		layout->is_made = kernel_call(SYS_fchmod, fd, layout->mode | 0600) == 0;
 	}
-	syscall(SYS_close, fd);
+	kernel_call(SYS_close, fd);
 	return true;
 }
 
@@ -167,11 +165,11 @@ static bool create_link(const struct layout *layout, const char *target)
 {
 	struct stat st;
 
-	if (syscall(SYS_symlinkat, target, layout->directory, layout->path) != 0)
+	if (kernel_call(SYS_symlinkat, target, layout->directory, layout->path) != 0)
 		return false;
-	if (syscall(SYS_newfstatat, layout->directory, layout->path, &st, 0) == 0)
+	if (kernel_call(SYS_newfstatat, layout->directory, layout->path, &st, 0) == 0)
 		return true;
-	syscall(SYS_unlinkat, layout->directory, layout->path, 0);
+	kernel_call(SYS_unlinkat, layout->directory, layout->path, 0);
 	return false;
 }
 
@@ -179,12 +177,12 @@ static bool create_link(const struct layout *layout, const char *target)
  */
 static bool create_linked_file(struct layout *layout, const char *target)
 {
-	signal_mask held = signals_hold();
+	struct signals_held held = signals_hold();
 	bool is_file = create_file(layout, target),
 	     is_linked = is_file && create_link(layout, target);
 
 	if (is_file && !is_linked)
-		syscall(SYS_unlinkat, AT_FDCWD, target, 0);
+		kernel_call(SYS_unlinkat, AT_FDCWD, target, 0);
 	signals_release(held);
 	return is_linked;
 }
@@ -219,10 +217,11 @@ static void remove_unused_file(const struct layout *layout, char target[RULES_PA
 	write_digits(number, layout->number);
 	if (!read_link(layout->directory, layout->path, target) ||
 	    strcmp(target + strlen(target) - SPREAD_DIGITS, number) != 0 ||
-	    syscall(SYS_newfstatat, AT_FDCWD, target, &st, AT_SYMLINK_NOFOLLOW) != 0 || st.st_size)
+	    kernel_call(SYS_newfstatat, AT_FDCWD, target, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    st.st_size)
 		return;
-	syscall(SYS_unlinkat, layout->directory, layout->path, 0);
-	syscall(SYS_unlinkat, AT_FDCWD, target, 0);
+	kernel_call(SYS_unlinkat, layout->directory, layout->path, 0);
+	kernel_call(SYS_unlinkat, AT_FDCWD, target, 0);
 }
 
 /* Reports the directory of the open file, if the link points to it. */
@@ -232,8 +231,8 @@ static void report_place(const struct layout *layout, int fd, struct layout_work
 	struct stat file, at;
 
 	if (!read_link(layout->directory, layout->path, target) ||
-	    syscall(SYS_fstat, fd, &file) != 0 ||
-	    syscall(SYS_newfstatat, AT_FDCWD, target, &at, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    kernel_call(SYS_fstat, fd, &file) != 0 ||
+	    kernel_call(SYS_newfstatat, AT_FDCWD, target, &at, AT_SYMLINK_NOFOLLOW) != 0 ||
 	    file.st_ino != at.st_ino || file.st_dev != at.st_dev)
 		return;
 	*strrchr(target, '/') = 0;
@@ -265,25 +264,23 @@ void spread_end(struct layout *layout, int fd, struct layout_workspace *space)
 
 static char *map_page(void)
 {
-	void *page = (void *)syscall(SYS_mmap, NULL, RULES_PATH_BYTES, PROT_READ | PROT_WRITE,
-				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return page == MAP_FAILED ? NULL : page;
+	return kernel_map_private(RULES_PATH_BYTES);
 }
 
 static void removal_drop(struct spread_removal *removal)
 {
 	if (removal->link >= 0)
-		syscall(SYS_close, removal->link);
+		kernel_call(SYS_close, removal->link);
 	if (removal->target)
-		syscall(SYS_munmap, removal->target, RULES_PATH_BYTES);
+		kernel_call(SYS_munmap, removal->target, RULES_PATH_BYTES);
 	*removal = (struct spread_removal){ NULL, -1 };
 }
 
 /* Opens the link itself, because another process may replace it before the program's call. */
 static void open_link(struct spread_removal *removal, int directory, const char *path)
 {
-	removal->link = (int)syscall(SYS_openat, directory, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	removal->link =
+		(int)kernel_call(SYS_openat, directory, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	removal->target = removal->link >= 0 ? map_page() : NULL;
 	if (!removal->target || !read_link(removal->link, "", removal->target))
 		removal_drop(removal);
@@ -293,8 +290,9 @@ static void open_link(struct spread_removal *removal, int directory, const char 
 static bool link_is_gone(int link)
 {
 	struct stat st;
+	long failed = kernel_call(SYS_fstat, link, &st);
 
-	return syscall(SYS_fstat, link, &st) == 0 ? st.st_nlink == 0 : errno == ESTALE;
+	return failed ? failed == -ESTALE : st.st_nlink == 0;
 }
 
 void spread_removes_slow(struct spread_removal *removal, int directory, const char *path)
@@ -317,7 +315,7 @@ void spread_replaces_slow(struct spread_removal *removal, int directory, const c
 	spread_removes_slow(removal, to_directory, to);
 	/* If the new link points to the same file, the file is kept. */
 	if (removal->target && path_bytes(path, EINVAL)) {
-		long n = syscall(SYS_readlinkat, directory, path, target, RULES_PATH_BYTES - 1);
+		long n = kernel_call(SYS_readlinkat, directory, path, target, RULES_PATH_BYTES - 1);
 
 		if (n > 0 && !strncmp(removal->target, target, (size_t)n) && !removal->target[n])
 			removal_drop(removal);
@@ -330,7 +328,7 @@ void spread_removed_slow(struct spread_removal *removal, int result)
 	int saved = errno;
 
 	if (result == 0 && link_is_gone(removal->link))
-		syscall(SYS_unlinkat, AT_FDCWD, removal->target, 0);
+		kernel_call(SYS_unlinkat, AT_FDCWD, removal->target, 0);
 	removal_drop(removal);
 	errno = saved;
 }
@@ -347,7 +345,7 @@ void spread_copies_slow(struct spread_removal *removal, const char *target)
 	if (removal->target) {
 		memcpy(removal->target, target, n);
 		write_digits(removal->target + n - SPREAD_DIGITS, random_number());
-		if (syscall(SYS_linkat, AT_FDCWD, target, AT_FDCWD, removal->target, 0) != 0)
+		if (kernel_call(SYS_linkat, AT_FDCWD, target, AT_FDCWD, removal->target, 0) != 0)
 			removal_drop(removal);
 	}
 	errno = saved;
@@ -358,7 +356,7 @@ void spread_copied_slow(struct spread_removal *removal, int result)
 	int saved = errno;
 
 	if (result != 0)
-		syscall(SYS_unlinkat, AT_FDCWD, removal->target, 0);
+		kernel_call(SYS_unlinkat, AT_FDCWD, removal->target, 0);
 	removal_drop(removal);
 	errno = saved;
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "capture/apply/weighted_rotation.h"
 
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
+#include "capture/record/kernel.h"
 #include "contract/spool.h"
 
 /* The weights of a list. */
@@ -100,9 +97,8 @@ static const uint16_t *find_table(const struct parameters_line *rule, const stru
 		return known[i].rule == rule ? table : NULL;
 	if (atomic_exchange(&known[i].is_taken, 1))
 		return NULL;
-	table = (uint16_t *)syscall(SYS_mmap, NULL, PARAMETERS_WEIGHTS * sizeof(*table),
-				    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (table == MAP_FAILED)
+	table = kernel_map_private(PARAMETERS_WEIGHTS * sizeof(*table));
+	if (!table)
 		return NULL;
 	list_run(list, list->sum, table);
 	known[i].rule = rule;

@@ -4,10 +4,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "capture/record/capture.h"
+#include "capture/record/kernel.h"
 #include "contract/hints.h"
 
 #define EXPLORE_ATTEMPTS 16
@@ -22,20 +21,14 @@ static struct {
 
 static void answers_read(void)
 {
-	char path[SPOOL_TEXT_BYTES + sizeof(HINTS_ANSWERS_NAME) + 1];
-	size_t used = 0, n = strlen(capture_membership.directory);
-	long fd, got;
+	struct membership *m = &capture_membership;
+	long directory = directory_open(m->directory, &m->directory_id);
+	size_t used;
 
-	memcpy(path, capture_membership.directory, n);
-	path[n] = '/';
-	memcpy(path + n + 1, HINTS_ANSWERS_NAME, sizeof(HINTS_ANSWERS_NAME));
-	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (directory < 0)
 		return;
-	while (used < HINTS_ANSWERS_BYTES &&
-	       (got = syscall(SYS_read, fd, answers.text + used, HINTS_ANSWERS_BYTES - used)) > 0)
-		used += (size_t)got;
-	syscall(SYS_close, fd);
+	used = file_read(directory, HINTS_ANSWERS_NAME, answers.text, sizeof(answers.text));
+	kernel_call(SYS_close, directory);
 	/* Drops a truncated last line. */
 	while (used && answers.text[used - 1] != '\n')
 		used--;

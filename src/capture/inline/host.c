@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "capture/record/capture.h"
+#include "capture/record/files.h"
 #include "capture/record/handles.h"
+#include "capture/record/kernel.h"
+#include "capture/record/sandbox.h"
+#include "capture/record/symbols.h"
 #include "contract/call.h"
 #include "contract/calls.h"
 
@@ -94,9 +96,11 @@ static int64_t guest_advise(void *self, int fd, int64_t offset, int64_t bytes, i
 	int error;
 
 	(void)self;
+	if (sandbox_is_sealed())
+		return -EPERM;
 	if (!recorded)
 		f.start = clock_ticks(capture_gate->clock);
-	error = syscall(SYS_fadvise64, fd, offset, bytes, advice) == 0 ? 0 : errno;
+	error = (int)-kernel_call(SYS_fadvise64, fd, offset, bytes, advice);
 	frame_stop(&f);
 	capture_self.hooks.kernel_ticks += f.stop - f.start;
 	if (recorded)
@@ -212,6 +216,13 @@ void inline_start(void)
 	update_watched_calls();
 }
 
+void inline_stop(void)
+{
+	for (unsigned i = 0; i < CONTROL_PLUGINS; i++)
+		atomic_store(&plugins[i].active, false);
+	update_watched_calls();
+}
+
 void inline_forget(struct self *s)
 {
 	for (unsigned i = 0; i < CONTROL_PLUGINS; i++) {
@@ -235,9 +246,14 @@ static const struct sluice_plugin *library_load(const char *path)
 
 static const struct sluice_plugin *library_load(const char *path)
 {
-	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	const struct sluice_plugin *found = library ? dlsym(library, "sluice_plugin") : NULL;
+	void *library = NULL;
+	const struct sluice_plugin *found = NULL;
 
+	if (file_is_trusted_code(path))
+		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	/* In glibc, a handle is the object. */
+	if (library)
+		found = symbol_find(library, "sluice_plugin");
 	if (library && !found)
 		dlclose(library);
 	/* Clears the error, so that the program does not see it. */
@@ -322,8 +338,8 @@ static struct usage usage_read(void)
 	struct rusage u = { 0 };
 	struct timespec cpu = { 0 };
 
-	syscall(SYS_getrusage, RUSAGE_THREAD, &u);
-	syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu);
+	kernel_call(SYS_getrusage, RUSAGE_THREAD, &u);
+	kernel_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu);
 	return (struct usage){ u.ru_nivcsw, cpu.tv_sec * INT64_C(1000000000) + cpu.tv_nsec };
 }
 
@@ -411,9 +427,9 @@ static bool hook_is_stale(const void *at, const struct frame *f)
 {
 	stack_t stack;
 
-	if ((uintptr_t)at > (uintptr_t)f)
+	if ((uintptr_t)at > (uintptr_t)f || sandbox_is_sealed())
 		return false;
-	return syscall(SYS_sigaltstack, NULL, &stack) == 0 && !(stack.ss_flags & SS_ONSTACK);
+	return kernel_call(SYS_sigaltstack, NULL, &stack) == 0 && !(stack.ss_flags & SS_ONSTACK);
 }
 
 static bool hooks_enter(struct self *s, const struct frame *f)

@@ -47,6 +47,9 @@ void inline_load(void);
 /* In a forked child: forgets the parent's plug-ins, but keeps their libraries loaded. */
 void inline_forget(struct self *s);
 
+/* The process is sealed (record/sandbox.h): all plug-ins stop. Makes no system call. */
+void inline_stop(void);
+
 /*
  * Asks the plug-ins in their order until one has an answer; *by is its index in the control page.
  * False, and the answer is empty, if none has. To be called in a wrapper before the real call.

@@ -6,8 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "capture/record/kernel.h"
 
 #define WAYS 4
 #define SETS (READ_AHEAD_SLOTS / WAYS)
@@ -199,7 +200,7 @@ static bool check_accepts_advice(struct slot *slot, int fd)
 	if (slot->asked)
 		return true;
 	slot->asked = true;
-	flags = syscall(SYS_fcntl, fd, F_GETFL);
+	flags = kernel_call(SYS_fcntl, fd, F_GETFL);
 	slot->barred = flags > 0 && flags & O_DIRECT;
 	return !slot->barred;
 }
@@ -211,7 +212,7 @@ static bool confirm_position(struct slot *slot, const struct sluice_called *call
 
 	if (slot->confirmed || called->offset >= 0)
 		return true;
-	now = syscall(SYS_lseek, (int)called->handle, (off_t)0, SEEK_CUR);
+	now = kernel_call(SYS_lseek, (int)called->handle, (off_t)0, SEEK_CUR);
 	if (now < 0)
 		return false;
 	slot->last += now - slot->position;

@@ -3,8 +3,8 @@
  * Functions of libraries that may be absent, loaded late, or visible to their callers only
  * (RTLD_LOCAL, as Python does), even in several copies. Guest.
  *
- * A wrapper looks for its real function on the first call: among the symbols after this library,
- * then in the library of its caller, then in all loaded libraries.
+ * A wrapper looks for its real function on the first call: among the libraries that the program was
+ * started with, then in the libraries that its caller uses, then in all loaded libraries.
  */
 #ifndef SLUICE_CAPTURE_LIBRARIES_LIBRARY_H
 #define SLUICE_CAPTURE_LIBRARIES_LIBRARY_H
@@ -12,6 +12,9 @@
 #include "capture/record/frame.h"
 
 #pragma GCC visibility push(hidden)
+
+/* The constructor of the guest runs: notes the objects that the program was started with. */
+void library_start(void);
 
 /*
  * The real function for a call that returns to `caller`; NULL if it does not exist. Stored in *slot

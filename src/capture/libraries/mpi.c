@@ -4,11 +4,9 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "capture/record/capture.h"
+#include "capture/record/kernel.h"
 #include "contract/calls.h"
 #include "contract/hints.h"
 
@@ -252,9 +250,8 @@ static bool pending_make_room(struct mpi_pending *p, int count)
 	p->values = p->inlined;
 	p->mapped = 0;
 	if (count > MPI_PENDING_INLINE) {
-		room = (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (room == MAP_FAILED)
+		room = kernel_map_private(bytes);
+		if (!room)
 			return false;
 		p->values = room;
 		p->mapped = bytes;
@@ -329,7 +326,7 @@ bool mpi_pending_keep(struct mpi_pending *p)
 		if (p->links[i])
 			handle_table_put(handle_key(SPACE_MPI_REQUEST, p->values[i]), p->links[i]);
 	if (p->mapped)
-		syscall(SYS_munmap, p->values, p->mapped);
+		kernel_call(SYS_munmap, p->values, p->mapped);
 	p->count = 0;
 	p->mapped = 0;
 	return false;

@@ -4,11 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "capture/libraries/mpi.h"
 #include "capture/record/capture.h"
+#include "capture/record/kernel.h"
 
 /* The job of this process; valid once `joined` is set. */
 static struct {
@@ -28,7 +27,8 @@ static uint64_t find_key(void)
 	if (name && name[0])
 		return mpi_text_hash(name);
 	/* The peer of this socket is the one process that has started all ranks of the node. */
-	if (fd && syscall(SYS_getsockopt, atoi(fd), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
+	if (fd &&
+	    kernel_call(SYS_getsockopt, atoi(fd), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
 	    peer.pid > 0)
 		return mpi_mix(mpi_text_hash("PMI_FD"), (uint64_t)peer.pid);
 	return 0;

@@ -3,33 +3,33 @@
  * The helpers of generated wrappers that are too long or too rarely used to be inline. Guest.
  */
 #include "capture/libraries/wrapper_helpers.h"
+#include "capture/record/kernel.h"
+#include "capture/record/sandbox.h"
 
 #include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define PAGE_BYTES 4096u /* the smallest page size; larger pages are only probed more often */
 
 /*
- * Can the kernel read the page of p? rt_sigprocmask copies the set before it rejects the invalid
- * first argument, so the call changes nothing.
+ * Can the kernel read the page of p? A sealed process cannot find out. rt_sigprocmask copies the
+ * set before it rejects the invalid first argument, so the call changes nothing.
  */
 static bool page_is_readable(const char *p)
 {
 	const char *word = (const char *)((uintptr_t)p & ~(uintptr_t)7);
 
-	return syscall(SYS_rt_sigprocmask, ~0L, word, NULL, 8) == 0 || errno != EFAULT;
+	if (sandbox_is_sealed())
+		return false;
+	return kernel_call(SYS_rt_sigprocmask, ~0L, word, NULL, 8) != -EFAULT;
 }
 
 bool memory_is_readable(const void *start, size_t bytes)
 {
 	uintptr_t at = (uintptr_t)start, end = at + bytes;
-	int saved = errno;
 	bool readable = bytes && end > at;
 
 	for (; readable && at < end; at = (at | (PAGE_BYTES - 1)) + 1)
 		readable = page_is_readable((const char *)at);
-	errno = saved;
 	return readable;
 }
 
@@ -51,9 +51,6 @@ static size_t probe_length(const char *path)
 
 size_t path_bytes_failed(const char *path, int err)
 {
-	int saved = errno;
-	size_t length;
-
 	switch (err) {
 	case ENOENT:
 	case EACCES:
@@ -64,11 +61,7 @@ size_t path_bytes_failed(const char *path, int err)
 	case EFAULT:
 		return 0;
 	}
-	if (!path)
-		return 0;
-	length = probe_length(path);
-	errno = saved;
-	return length;
+	return path ? probe_length(path) : 0;
 }
 
 int stream_flags(const char *mode)

@@ -3,12 +3,10 @@
  * Joins a run: at start-up, at the first call if that comes before the constructor, and again in
  * the child after any kind of fork. If anything fails, the process runs as it would without Sluice.
  *
- * The guest makes its own system calls by syscall(2): they are never recorded and need no I/O
- * function of libc, which may not be resolved yet.
+ * This may happen at any time: while an allocator initializes itself, in a signal handler on a
+ * small stack, or in a sandbox. So it calls no function of libc that allocates memory, and the
+ * texts that it reads are not on the stack.
  */
-#ifndef SLUICE_LINKED
-#include <dlfcn.h>
-#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,12 +14,15 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "capture/record/capture.h"
+#include "capture/record/files.h"
 #include "capture/record/handles.h"
 #include "capture/record/hooks.h"
+#include "capture/record/kernel.h"
+#include "capture/record/sandbox.h"
+#include "capture/record/symbols.h"
 
 #define PAGE_BYTES 4096
 #define STAT_START_FIELD 22 /* of /proc/self/stat */
@@ -71,7 +72,7 @@ static bool is_doubled(void)
 
 void *real_find(const char *name)
 {
-	return dlsym(RTLD_NEXT, name);
+	return symbol_find_next(name, NULL);
 }
 
 static bool is_doubled(void)
@@ -80,14 +81,6 @@ static bool is_doubled(void)
 }
 
 #endif
-
-static void *map_private(size_t bytes)
-{
-	void *p = (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
 
 static void gate_wipe(void)
 {
@@ -103,57 +96,29 @@ static bool create_gate_page(void)
 		return true;
 	if (atomic_exchange(&early, true))
 		return false;
-	p = map_private(PAGE_BYTES);
+	p = kernel_map_private(PAGE_BYTES);
 	if (!p)
 		return false;
 	page = p;
-	if (syscall(SYS_madvise, p, PAGE_BYTES, MADV_WIPEONFORK) != 0)
-		pthread_atfork(NULL, NULL, gate_wipe);
 	capture_gate = &p->gate;
 	return true;
+}
+
+/* Before Linux 4.14, the constructor registers gate_wipe(), because that may allocate memory. */
+static bool is_wiped_on_fork, needs_atfork;
+
+static void wipe_gate_on_fork(void)
+{
+	if (is_wiped_on_fork)
+		return;
+	needs_atfork = kernel_call(SYS_madvise, page, PAGE_BYTES, MADV_WIPEONFORK) != 0;
+	is_wiped_on_fork = true;
 }
 
 static void gate_set(uint32_t mode)
 {
 	/* Publishes the membership, which is complete. */
 	atomic_store_explicit(&page->gate.mode, mode, memory_order_release);
-}
-
-/* Reads a small file into text, always terminated. Returns the number of bytes, 0 on failure. */
-static size_t file_read(const char *path, char *text, size_t size)
-{
-	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-	size_t used = 0;
-	long n;
-
-	text[0] = 0;
-	if (fd < 0)
-		return 0;
-	while (used < size - 1 && (n = syscall(SYS_read, fd, text + used, size - 1 - used)) > 0)
-		used += (size_t)n;
-	syscall(SYS_close, fd);
-	text[used] = 0;
-	return used;
-}
-
-/* Maps a file of at least this size, shared. With O_CREAT in flags, creates it with this size. */
-static void *file_map(const char *path, int flags, size_t bytes)
-{
-	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | flags, 0600);
-	void *p = MAP_FAILED;
-	bool big;
-
-	if (fd < 0)
-		return NULL;
-	if (flags & O_CREAT)
-		big = file_allocate(fd, 0, bytes);
-	else
-		big = syscall(SYS_lseek, fd, (off_t)0, SEEK_END) >= (long)bytes;
-	if (big)
-		p = (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-				    0);
-	syscall(SYS_close, fd);
-	return p == MAP_FAILED ? NULL : p;
 }
 
 static bool is_skipped(const struct control *c)
@@ -167,37 +132,25 @@ static bool is_skipped(const struct control *c)
 	return false;
 }
 
-/* Joins two parts of a path; false if the result does not fit. */
-static bool path_join(char *path, const char *directory, const char *name)
+static struct control *control_map(struct membership *m)
 {
-	size_t d = strlen(directory), n = strlen(name);
-
-	if (d + 1 + n + sizeof(COUNTERS_SUFFIX) > SPOOL_TEXT_BYTES)
-		return false;
-	memcpy(path, directory, d);
-	path[d] = '/';
-	memcpy(path + d + 1, name, n + 1);
-	return true;
-}
-
-static struct control *control_map(const char *directory)
-{
-	char path[SPOOL_TEXT_BYTES];
+	long directory = directory_open(m->directory, &m->directory_id);
 	struct control *c;
 
-	if (directory[0] != '/' || !path_join(path, directory, CONTROL_NAME))
+	if (directory < 0)
 		return NULL;
-	c = file_map(path, 0, sizeof(*c));
+	c = file_map(directory, CONTROL_NAME, sizeof(*c));
+	kernel_call(SYS_close, directory);
 	if (c && c->magic == CONTROL_MAGIC && c->version == SPOOL_VERSION && !is_skipped(c))
 		return c;
 	if (c)
-		syscall(SYS_munmap, c, sizeof(*c));
+		kernel_call(SYS_munmap, c, sizeof(*c));
 	return NULL;
 }
 
 /* Maps the control page of the run that the environment names; NULL if nothing is to be captured.
  */
-static struct control *control_find(void)
+static struct control *control_find(struct membership *m)
 {
 	const char *disable, *directory;
 
@@ -207,10 +160,10 @@ static struct control *control_find(void)
 	if (disable && disable[0] && strcmp(disable, "0") != 0)
 		return NULL;
 	directory = getenv("SLUICE_SPOOL");
-	if (!directory || strlen(directory) >= SPOOL_TEXT_BYTES)
+	if (!directory || directory[0] != '/' || strlen(directory) >= sizeof(m->directory))
 		return NULL;
-	strcpy(capture_membership.directory, directory);
-	return control_map(directory);
+	strcpy(m->directory, directory);
+	return control_map(m);
 }
 
 static char *put_number(char *p, uint32_t number, int digits)
@@ -221,9 +174,9 @@ static char *put_number(char *p, uint32_t number, int digits)
 }
 
 /* NNNNNNNN-PID.spool: unique in the run, and tells a human which process it belongs to. */
-static bool spool_path(struct membership *m, int pid)
+static void spool_name(struct membership *m, int pid)
 {
-	char name[64], *p = put_number(name, m->number, 8);
+	char *p = put_number(m->name, m->number, 8);
 	int digits = 1;
 
 	for (int rest = pid; rest >= 10; rest /= 10)
@@ -231,16 +184,16 @@ static bool spool_path(struct membership *m, int pid)
 	*p++ = '-';
 	p = put_number(p, (uint32_t)pid, digits);
 	memcpy(p, SPOOL_SUFFIX, sizeof(SPOOL_SUFFIX));
-	return path_join(m->path, m->directory, name);
 }
 
 /* The start time in /proc/self/stat, counted from the end of the name, which may contain blanks. */
 static uint64_t read_process_start(void)
 {
-	char text[1024], *p;
+	static char text[1024]; /* only one thread at a time attaches */
+	char *p;
 	int field = 2;
 
-	file_read("/proc/self/stat", text, sizeof(text));
+	file_read(AT_FDCWD, "/proc/self/stat", text, sizeof(text));
 	p = strrchr(text, ')');
 	while (p && field < STAT_START_FIELD) {
 		p = strchr(p + 1, ' ');
@@ -254,16 +207,18 @@ static void describe_process(struct spool_header *h)
 	struct stat ns;
 	long n;
 
-	h->pid = (int32_t)syscall(SYS_getpid);
-	h->ppid = (int32_t)syscall(SYS_getppid);
+	h->pid = (int32_t)kernel_call(SYS_getpid);
+	h->ppid = (int32_t)kernel_call(SYS_getppid);
 	h->process_start = read_process_start();
-	if (syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0)
+	if (kernel_call(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0)
 		h->pid_namespace = ns.st_ino;
-	n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", h->program, SPOOL_TEXT_BYTES - 1);
+	n = kernel_call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", h->program,
+			SPOOL_TEXT_BYTES - 1);
 	h->program[n > 0 ? n : 0] = 0;
-	if (syscall(SYS_getcwd, h->directory, SPOOL_TEXT_BYTES - 1) < 0)
+	if (kernel_call(SYS_getcwd, h->directory, SPOOL_TEXT_BYTES - 1) < 0)
 		h->directory[0] = 0;
-	h->command_bytes = (uint32_t)file_read("/proc/self/cmdline", h->command, SPOOL_TEXT_BYTES);
+	h->command_bytes =
+		(uint32_t)file_read(AT_FDCWD, "/proc/self/cmdline", h->command, SPOOL_TEXT_BYTES);
 }
 
 /*
@@ -285,10 +240,10 @@ static void unmap_parent(void *base, size_t bytes, bool interrupted)
 	if (!base)
 		return;
 	if (interrupted)
-		syscall(SYS_mmap, base, bytes, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+		kernel_call(SYS_mmap, base, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 	else
-		syscall(SYS_munmap, base, bytes);
+		kernel_call(SYS_munmap, base, bytes);
 }
 
 /* The description of the parent in a child's header. */
@@ -297,6 +252,31 @@ struct ancestry {
 	uint32_t first_thread, forked_thread;
 	uint64_t forked_seq;
 };
+
+/* Sequence numbers continue: a call under way at the fork keeps its number in the child. */
+static void lanes_reset(struct self *s)
+{
+	bool interrupted = s->level > 0;
+
+	for (int i = 0; i < LANES; i++)
+		s->lanes[i] = (struct lane){ .chunk = interrupted ? &orphan.chunk : NULL,
+					     .seq = s->lanes[i].seq,
+					     .costed = s->lanes[i].seq,
+					     .current = s->lanes[i].current,
+					     .current_at = s->lanes[i].current_at,
+					     .thread = s->lanes[i].thread };
+	s->tid = 0;
+}
+
+/* Forgets what belongs to the parent, without a system call. */
+static void forget_parent(struct membership *m)
+{
+	spool_forget();
+	counters_forget();
+	record_hooks.forked(&capture_self);
+	lanes_reset(&capture_self);
+	m->header = NULL;
+}
 
 /* Drops the parent's spool in a child. Only the numbers that inherited links refer to are kept. */
 static struct ancestry leave_parent(struct membership *m)
@@ -311,19 +291,21 @@ static struct ancestry leave_parent(struct membership *m)
 		unmap_parent(atomic_exchange(&m->segments[i], NULL),
 			     (size_t)spool_segment_chunks(i) * SPOOL_CHUNK_BYTES, interrupted);
 	unmap_parent(m->header, SPOOL_HEADER_BYTES, interrupted);
-	spool_forget();
-	counters_forget();
-	record_hooks.forked(s);
-	/* Sequence numbers continue: a call under way at the fork keeps its number in the child. */
-	for (int i = 0; i < LANES; i++)
-		s->lanes[i] = (struct lane){ .chunk = interrupted ? &orphan.chunk : NULL,
-					     .seq = s->lanes[i].seq,
-					     .costed = s->lanes[i].seq,
-					     .current = s->lanes[i].current,
-					     .current_at = s->lanes[i].current_at,
-					     .thread = s->lanes[i].thread };
-	s->tid = 0;
+	forget_parent(m);
 	return from;
+}
+
+static struct spool_header *create_header(struct membership *m)
+{
+	long directory = directory_open(m->directory, &m->directory_id);
+	struct spool_header *h;
+
+	if (directory < 0)
+		return NULL;
+	spool_name(m, (int)kernel_call(SYS_getpid));
+	h = file_create(directory, m->name, SPOOL_HEADER_BYTES, &m->spool_id);
+	kernel_call(SYS_close, directory);
+	return h;
 }
 
 static bool create_spool(struct membership *m)
@@ -333,11 +315,8 @@ static bool create_spool(struct membership *m)
 
 	if (m->header)
 		from = leave_parent(m);
-	m->header = NULL;
 	m->number = atomic_fetch_add(&m->control->sequence, 1);
-	if (!spool_path(m, (int)syscall(SYS_getpid)))
-		return false;
-	h = file_map(m->path, O_CREAT | O_EXCL, SPOOL_HEADER_BYTES);
+	h = create_header(m);
 	if (!h)
 		return false;
 	h->magic = SPOOL_MAGIC;
@@ -367,45 +346,87 @@ static bool create_spool(struct membership *m)
 static bool membership_init(struct membership *m)
 {
 	if (!m->control)
-		m->control = control_find();
-	if (!m->control)
 		return false;
 	if (!capture_handles)
-		capture_handles = map_private(HANDLES_MAX * sizeof(*capture_handles));
+		capture_handles = kernel_map_private(HANDLES_MAX * sizeof(*capture_handles));
 	if (!capture_handles)
 		return false;
 	return create_spool(m);
 }
 
-bool attach(void)
+/*
+ * Is this process in a sandbox that the collector is not in? Then nothing else must be tried. What
+ * was done before are system calls of the dynamic linker.
+ */
+static bool is_sandboxed(void)
 {
-	int saved = errno;
-	signal_mask held;
+	struct membership *m = &capture_membership;
+	uint32_t filters;
+
+	if (sandbox_is_sealed())
+		return true;
+	/* A forked child: its filters are those of its parent. */
+	if (resolved)
+		return false;
+	filters = sandbox_count_filters();
+	if (filters)
+		m->control = control_find(m);
+	return filters && (!m->control || filters != m->control->seccomp_filters);
+}
+
+/* The process does not take part in the run. Makes no system call. */
+static void stay_out(void)
+{
+	atomic_store(&sandbox_sealed, true);
+	if (capture_membership.header)
+		forget_parent(&capture_membership);
+	gate_set(CAPTURE_OFF);
+}
+
+/* Joins the run. Signals are blocked, because a handler may leave this function by longjmp. */
+static void join(void)
+{
+	struct membership *m = &capture_membership;
+	struct signals_held held = signals_hold();
 	uint32_t mode;
 	bool joined;
 
+	wipe_gate_on_fork();
+	if (!m->control)
+		m->control = control_find(m);
+	joined = membership_init(m);
+	mode = joined ? atomic_load(&m->control->mode) : CAPTURE_OFF;
+	page->gate.clock = joined ? m->control->clock : 0;
+	page->gate.messages = joined ? m->control->messages : 0;
+	/* Before the gate opens, so that nothing that is done to start is recorded. */
+	if (joined)
+		record_hooks.joined(mode);
+	gate_set(mode);
+	signals_release(held);
+}
+
+bool attach(void)
+{
+	int saved = errno;
+	bool sandboxed;
+
 	/* Before libc is initialized there is no environment: the next call tries again. */
-	if (!page && !environ)
+	if (!page && (!environ || sandbox_is_sealed()))
 		return false;
 	if (!create_gate_page())
 		return false;
 	/* Calls of other threads are not recorded meanwhile, because the guest never waits. */
 	if (atomic_exchange(&page->attaching, true))
 		return false;
-	held = signals_hold();
+	sandboxed = is_sandboxed();
 	/* Before any mode is set, also OFF, because frame_is_off() implies it. */
 	if (!resolved)
 		real_resolve(real_find);
 	resolved = true;
-	joined = membership_init(&capture_membership);
-	mode = joined ? atomic_load(&capture_membership.control->mode) : CAPTURE_OFF;
-	page->gate.clock = joined ? capture_membership.control->clock : 0;
-	page->gate.messages = joined ? capture_membership.control->messages : 0;
-	/* Before the gate opens, so that nothing that is done to start is recorded. */
-	if (joined)
-		record_hooks.joined(mode);
-	gate_set(mode);
-	signals_release(held);
+	if (sandboxed)
+		stay_out();
+	else
+		join();
 	errno = saved;
 	return true;
 }
@@ -414,5 +435,7 @@ __attribute__((constructor(102))) static void attach_at_start(void)
 {
 	if (atomic_load(&capture_gate->mode) == CAPTURE_DETACHED)
 		attach();
+	if (needs_atfork)
+		pthread_atfork(NULL, NULL, gate_wipe);
 	record_hooks.started();
 }

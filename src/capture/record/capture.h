@@ -2,8 +2,10 @@
  *
  * The guest's private state: the membership of this process in a run. Only slow paths use it.
  *
- * Rules for all guest code: it uses libc only; it never prints, waits, exits or allocates memory;
- * it always restores errno.
+ * Rules for all guest code: it uses libc only; it never prints, waits, exits or allocates memory.
+ * It makes system calls by kernel.h, which does not change errno, and none at all once the process
+ * is sealed (sandbox.h). A wrapper and everything below it need less than 2 KiB of stack, which
+ * tests/lint/stack.sh checks.
  *
  * These files implement one recorder together:
  *
@@ -12,6 +14,9 @@
  *   frame.c          the out-of-line parts of frame.h
  *   counters.c       counts calls that are not recorded
  *   cost.c           measures the overhead
+ *   files.c          opens and maps the files of the run
+ *   symbols.c        finds the real functions
+ *   sandbox.c        notices that the program gives up system calls
  *   handles.c        finds out what a descriptor is that no wrapped call has opened
  *   handle_table.c   maps handles of libraries, requests and mappings to the calls that made them
  *   hooks.h          the events that the other folders of the guest act on
@@ -20,6 +25,7 @@
 #ifndef SLUICE_CAPTURE_RECORD_CAPTURE_H
 #define SLUICE_CAPTURE_RECORD_CAPTURE_H
 
+#include "capture/record/files.h"
 #include "capture/record/frame.h"
 #include "contract/spool.h"
 
@@ -30,8 +36,9 @@ struct membership {
 	struct control *control;
 	struct spool_header *header;
 	uint32_t number;		  /* of this process's spool */
-	char path[SPOOL_TEXT_BYTES];	  /* of the spool; absolute */
-	char directory[SPOOL_TEXT_BYTES]; /* that holds all spools of the run */
+	char name[32];			  /* of the spool's file */
+	char directory[SPOOL_TEXT_BYTES]; /* that holds all spools of the run; absolute */
+	struct file_id directory_id, spool_id;
 	_Atomic(unsigned char *) segments[SPOOL_SEGMENTS_MAX];
 };
 
@@ -44,10 +51,17 @@ static inline void counter_add(_Atomic uint64_t *counter, uint64_t n)
 		atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
+/* A call that was not recorded although it should have been. */
+static inline void count_lost_record(void)
+{
+	counter_add(&capture_membership.header->lost_records, 1);
+}
+
 /* Joins the run that the environment names, once per process. True if the gate is set. */
 bool attach(void);
 
-/* Looks up a symbol in the libraries after this one; NULL if it does not exist. */
+/* Looks up a symbol in the libraries after this one; NULL if it does not exist. Only reads memory.
+ */
 void *real_find(const char *name);
 
 /* Generated: fills the table of real functions. */
@@ -55,17 +69,15 @@ void real_resolve(void *(*find)(const char *name));
 
 /*
  * Blocks all signals during work that must not be interrupted: a handler may longjmp or fork, and
- * a pending signal interrupts the allocation of a file. For slow paths only.
+ * a pending signal interrupts the allocation of a file. For slow paths only. In a sealed process
+ * signals stay as they are.
  */
-typedef uint64_t signal_mask;
-signal_mask signals_hold(void);
-void signals_release(signal_mask old);
-
-/*
- * Allocates space in a file before it is mapped, so that a full disk fails here instead of raising
- * SIGBUS later. Fails if the process's limit on file sizes would raise SIGXFSZ.
- */
-bool file_allocate(long fd, uint64_t offset, uint64_t bytes);
+struct signals_held {
+	uint64_t mask; /* before */
+	bool is_held;
+};
+struct signals_held signals_hold(void);
+void signals_release(struct signals_held held);
 
 /* Claims an empty chunk for the lane and grows the spool if necessary. False: there is no room, and
  * the record is lost. */

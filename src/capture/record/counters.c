@@ -4,13 +4,11 @@
  * small file beside the spool, created with the first counted call. If there is no room for it,
  * only the number of lost records is known.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "capture/record/capture.h"
+#include "capture/record/kernel.h"
+#include "capture/record/sandbox.h"
 #include "contract/call.h"
 #include "contract/group.h"
 
@@ -19,32 +17,23 @@
 static _Atomic(struct counters_file *) counters;
 static atomic_bool making;
 
-/* The path of the spool with another suffix. */
-static void counters_path(char path[SPOOL_TEXT_BYTES])
-{
-	size_t n = strlen(capture_membership.path) - (sizeof(SPOOL_SUFFIX) - 1);
-
-	memcpy(path, capture_membership.path, n);
-	memcpy(path + n, COUNTERS_SUFFIX, sizeof(COUNTERS_SUFFIX));
-}
-
 static struct counters_file *counters_create(void)
 {
-	char path[SPOOL_TEXT_BYTES + sizeof(COUNTERS_SUFFIX)];
-	struct counters_file *file = MAP_FAILED;
-	long fd;
+	struct membership *m = &capture_membership;
+	char name[sizeof(m->name) + sizeof(COUNTERS_SUFFIX)];
+	size_t n = strlen(m->name) - (sizeof(SPOOL_SUFFIX) - 1);
+	struct counters_file *file;
+	struct file_id id;
+	long directory = directory_open(m->directory, &m->directory_id);
 
-	counters_path(path);
-	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
+	if (directory < 0)
 		return NULL;
-	if (file_allocate(fd, 0, sizeof(*file)))
-		file = (struct counters_file *)syscall(SYS_mmap, NULL, sizeof(*file),
-						       PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	syscall(SYS_close, fd);
-	if (file == MAP_FAILED)
-		return NULL;
-	file->magic = COUNTERS_MAGIC;
+	memcpy(name, m->name, n);
+	memcpy(name + n, COUNTERS_SUFFIX, sizeof(COUNTERS_SUFFIX));
+	file = file_create(directory, name, sizeof(*file), &id);
+	kernel_call(SYS_close, directory);
+	if (file)
+		file->magic = COUNTERS_MAGIC;
 	return file;
 }
 
@@ -52,10 +41,9 @@ static struct counters_file *counters_create(void)
 static struct counters_file *counters_get(void)
 {
 	struct counters_file *file = atomic_load_explicit(&counters, memory_order_acquire);
-	int saved = errno;
-	signal_mask held;
+	struct signals_held held;
 
-	if (file || atomic_load_explicit(&making, memory_order_relaxed))
+	if (file || atomic_load_explicit(&making, memory_order_relaxed) || sandbox_is_sealed())
 		return file;
 	held = signals_hold();
 	if (!atomic_exchange(&making, true))
@@ -63,7 +51,6 @@ static struct counters_file *counters_get(void)
 	if (file)
 		atomic_store_explicit(&counters, file, memory_order_release);
 	signals_release(held);
-	errno = saved;
 	return file;
 }
 

@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "capture/record/capture.h"
 #include "capture/record/cost.h"
 #include "capture/record/hooks.h"
+#include "capture/record/kernel.h"
+#include "capture/record/sandbox.h"
 #include "contract/call.h"
 #include "contract/calls.h"
 
@@ -31,12 +31,6 @@ __thread struct self capture_self TLS_FAST;
 static pthread_key_t leave_key;
 static bool leave_key_made;
 
-static void count_lost_record(void)
-{
-	atomic_fetch_add_explicit(&capture_membership.header->lost_records, 1,
-				  memory_order_relaxed);
-}
-
 /*
  * A handler that leaves guest code by longjmp leaves level raised, and the interrupted frame is
  * below any live one. On an alternate signal stack addresses cannot be compared; there level is
@@ -47,9 +41,9 @@ static bool level_is_stale(const struct self *s, const struct frame *f)
 	const void *at = s->lanes[s->level - 1].current_at;
 	stack_t stack;
 
-	if (s->level > LANES || !at || (uintptr_t)at > (uintptr_t)f)
+	if (s->level > LANES || !at || (uintptr_t)at > (uintptr_t)f || sandbox_is_sealed())
 		return false;
-	return syscall(SYS_sigaltstack, NULL, &stack) == 0 && !(stack.ss_flags & SS_ONSTACK);
+	return kernel_call(SYS_sigaltstack, NULL, &stack) == 0 && !(stack.ss_flags & SS_ONSTACK);
 }
 
 bool frame_enter_slow(struct frame *f)
@@ -93,6 +87,9 @@ static void thread_leave(void *unused)
 
 	(void)unused;
 	s->armed = false;
+	/* In a forked child that has not attached, the chunks are those of the parent. */
+	if (frame_mode() == CAPTURE_DETACHED)
+		return;
 	s->level++;
 	signal_fence();
 	for (int i = 0; i < LANES; i++)
@@ -130,8 +127,8 @@ bool lane_number(struct self *s, struct lane *l)
 
 	if (l->numbered)
 		return true;
-	if (!s->tid)
-		s->tid = (int32_t)syscall(SYS_gettid);
+	if (!s->tid && !sandbox_is_sealed())
+		s->tid = (int32_t)kernel_call(SYS_gettid);
 	number = atomic_fetch_add(&h->threads, 1);
 	if (number > ID_THREAD_MAX) {
 		atomic_fetch_sub(&h->threads, 1);
@@ -160,6 +157,9 @@ static uint32_t mode_update(void)
 		atomic_load_explicit(&capture_membership.control->mode, memory_order_relaxed);
 	uint32_t seen = frame_mode();
 
+	/* OFF is final: the program may have lost its clock. */
+	if (seen == CAPTURE_OFF)
+		return seen;
 	/* By compare-and-swap: a child that a handler forks here must find the gate detached. */
 	if (mode != seen && seen != CAPTURE_DETACHED)
 		atomic_compare_exchange_strong(&capture_gate->mode, &seen, mode);
@@ -170,8 +170,8 @@ static uint32_t mode_update(void)
 static bool lane_get_chunk(struct lane *l)
 {
 	struct self *s = &capture_self;
+	struct signals_held held;
 	uint64_t start;
-	signal_mask held;
 	bool fed;
 
 	if (l->starved) {

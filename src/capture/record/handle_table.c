@@ -4,10 +4,8 @@
  * search looks at all of them, so a slot can be emptied without a marker.
  */
 #include "capture/record/handle_table.h"
-
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "capture/record/kernel.h"
+#include "capture/record/sandbox.h"
 
 #define SLOTS 32768u
 #define REACH 16u
@@ -29,12 +27,13 @@ static struct table *table_create(void)
 {
 	struct table *made, *none = NULL;
 
-	made = (struct table *)syscall(SYS_mmap, NULL, sizeof(*made), PROT_READ | PROT_WRITE,
-				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (made == MAP_FAILED)
+	if (sandbox_is_sealed())
+		return NULL;
+	made = kernel_map_private(sizeof(*made));
+	if (!made)
 		return NULL;
 	if (!atomic_compare_exchange_strong(&table, &none, made)) {
-		syscall(SYS_munmap, made, sizeof(*made));
+		kernel_call(SYS_munmap, made, sizeof(*made));
 		return none;
 	}
 	return made;

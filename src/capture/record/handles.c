@@ -6,13 +6,12 @@
  */
 #include "capture/record/handles.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "capture/record/capture.h"
+#include "capture/record/kernel.h"
+#include "capture/record/sandbox.h"
 #include "contract/calls.h"
 
 _Atomic uint64_t *capture_handles;
@@ -23,7 +22,7 @@ static enum link_kind descriptor_kind(int fd)
 {
 	struct stat st;
 
-	if (syscall(SYS_fstat, fd, &st) != 0)
+	if (kernel_call(SYS_fstat, fd, &st) != 0)
 		return LINK_UNKNOWN;
 	switch (st.st_mode & S_IFMT) {
 	case S_IFREG:
@@ -47,7 +46,7 @@ static size_t read_descriptor_name(int fd, char *name, size_t size)
 		digits[n++] = (char)('0' + rest % 10);
 	while (n)
 		path[at++] = digits[--n];
-	length = syscall(SYS_readlinkat, AT_FDCWD, path, name, size);
+	length = kernel_call(SYS_readlinkat, AT_FDCWD, path, name, size);
 	return length > 0 ? (size_t)length : 0;
 }
 
@@ -72,7 +71,7 @@ static uint64_t write_inherited_record(int fd, const struct frame *user)
 	f.parent = enclosing;
 	w[4] = 0;
 	w[5] = (uint64_t)fd;
-	w[6] = (uint64_t)syscall(SYS_fcntl, fd, F_GETFL);
+	w[6] = (uint64_t)kernel_call(SYS_fcntl, fd, F_GETFL);
 	frame_text(&f, w + 7, name, length);
 	frame_commit(&f, w, words);
 	return frame_id(&f);
@@ -82,14 +81,12 @@ uint64_t handle_inherit(int fd)
 {
 	uint32_t level = capture_self.level;
 	const struct frame *user = level < LANES ? capture_self.lanes[level].current_at : NULL;
-	int saved = errno;
-	enum link_kind kind = user ? descriptor_kind(fd) : LINK_UNKNOWN;
+	enum link_kind kind = user && !sandbox_is_sealed() ? descriptor_kind(fd) : LINK_UNKNOWN;
 	uint64_t id = kind != LINK_UNKNOWN ? write_inherited_record(fd, user) : 0, link = 0;
 
 	if (id) {
 		link = link_make(kind, id);
 		handle_put(fd, link);
 	}
-	errno = saved;
 	return link;
 }

@@ -27,6 +27,10 @@ struct record_hooks {
 	/* In a forked child, before it joins: the state inherited from the parent is invalid. */
 	void (*forked)(struct self *s);
 
+	/* The process is sealed (sandbox.h): no part of the guest may make system calls any more.
+	 */
+	void (*sealed)(void);
+
 	/* The thread or the process ends: add what the thread has counted to the spool's header. */
 	void (*flush)(struct self *s);
 };

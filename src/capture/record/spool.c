@@ -3,15 +3,13 @@
  * The guest's side of the spool: claims chunks and adds segments. All of it is lock-free: a thread
  * that finds no free chunk grows the spool itself, so no thread ever waits for another.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "capture/record/capture.h"
+#include "capture/record/kernel.h"
+#include "capture/record/sandbox.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -23,27 +21,21 @@
 static _Atomic uint64_t claimed_segments[SPOOL_SEGMENTS_MAX / 64];
 static _Atomic uint64_t retry_at_ns;
 
-signal_mask signals_hold(void)
+struct signals_held signals_hold(void)
 {
-	signal_mask all = ~UINT64_C(0), old = 0;
+	struct signals_held held = { 0, false };
+	uint64_t all = ~UINT64_C(0);
 
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof(old));
-	return old;
+	if (!sandbox_is_sealed())
+		held.is_held = kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &held.mask,
+					   sizeof(held.mask)) == 0;
+	return held;
 }
 
-void signals_release(signal_mask old)
+void signals_release(struct signals_held held)
 {
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
-}
-
-bool file_allocate(long fd, uint64_t offset, uint64_t bytes)
-{
-	struct rlimit limit;
-
-	if (syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) != 0 ||
-	    offset + bytes > limit.rlim_cur)
-		return false;
-	return syscall(SYS_fallocate, fd, 0, (off_t)offset, (off_t)bytes) == 0;
+	if (held.is_held)
+		kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &held.mask, NULL, sizeof(held.mask));
 }
 
 static uint32_t segment_claim(void)
@@ -71,22 +63,18 @@ static void segment_release(uint32_t segment)
 static unsigned char *segment_map(uint32_t segment)
 {
 	struct membership *m = &capture_membership;
-	off_t offset = (off_t)spool_chunk_offset(spool_segment_first(segment));
+	uint64_t offset = spool_chunk_offset(spool_segment_first(segment));
 	size_t bytes = (size_t)spool_segment_chunks(segment) * SPOOL_CHUNK_BYTES;
-	unsigned char *base = MAP_FAILED;
-	long fd = syscall(SYS_openat, AT_FDCWD, m->path, O_RDWR | O_CLOEXEC);
+	long directory = directory_open(m->directory, &m->directory_id);
+	unsigned char *base;
 
-	if (fd < 0)
+	if (directory < 0)
 		return NULL;
-	if (file_allocate(fd, (uint64_t)offset, bytes))
-		base = (unsigned char *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-						MAP_SHARED, fd, offset);
-	syscall(SYS_close, fd);
-	if (base == MAP_FAILED)
-		return NULL;
+	base = file_extend(directory, m->name, &m->spool_id, offset, bytes);
+	kernel_call(SYS_close, directory);
 	/* One call instead of a fault per page; older kernels fail and fault as usual. */
-	if (segment)
-		syscall(SYS_madvise, base, bytes, MADV_POPULATE_WRITE);
+	if (base && segment)
+		kernel_call(SYS_madvise, base, bytes, MADV_POPULATE_WRITE);
 	return base;
 }
 
@@ -132,11 +120,13 @@ static unsigned char *segment_create(uint32_t segment)
 
 bool spool_grow(void)
 {
-	uint64_t now = clock_monotonic_ns();
 	unsigned char *base = NULL;
 	uint32_t segment;
-	int saved = errno;
+	uint64_t now;
 
+	if (sandbox_is_sealed())
+		return false;
+	now = clock_monotonic_ns();
 	if (now < atomic_load_explicit(&retry_at_ns, memory_order_relaxed))
 		return false;
 	segment = segment_claim();
@@ -149,7 +139,6 @@ bool spool_grow(void)
 			segment_release(segment);
 		atomic_store_explicit(&retry_at_ns, now + RETRY_NS, memory_order_relaxed);
 	}
-	errno = saved;
 	return base != NULL;
 }
 

@@ -60,6 +60,8 @@ static void flags_print(struct buf *out, const struct interface *interface)
 	for (size_t i = 0; i < interface->count; i++)
 		if (is_linked(&interface->rows[i]))
 			buf_printf(out, "-Wl,--wrap=%s\n", interface->rows[i].name);
+	/* capture/record/sandbox.c */
+	buf_puts(out, "-Wl,--wrap=prctl\n-Wl,--wrap=syscall\n");
 }
 
 const struct template_ops template_link = {

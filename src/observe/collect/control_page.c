@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "base/mapping.h"
 #include "base/mem.h"
 #include "base/process.h"
+#include "contract/sandbox.h"
 
 /* The nodes of a job must not all start with the same destination of new files. */
 static void shift_turns(struct control *control)
@@ -24,6 +26,17 @@ static void shift_turns(struct control *control)
 		hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
 	for (int i = 0; i < CONTROL_TURNS; i++)
 		atomic_store(&control->turns[i], hash >> 32);
+}
+
+/* The filters that all processes of the run inherit from the collector. */
+static uint32_t count_seccomp_filters(void)
+{
+	char status[SANDBOX_STATUS_BYTES] = "";
+	AUTO_FCLOSE FILE *file = fopen("/proc/self/status", "re");
+	size_t n = file ? fread(status, 1, sizeof(status) - 1, file) : 0;
+
+	status[n] = 0;
+	return sandbox_filters(status);
 }
 
 int control_page_create(struct mapping *mapping, const char *directory,
@@ -43,6 +56,7 @@ int control_page_create(struct mapping *mapping, const char *directory,
 	page->version = SPOOL_VERSION;
 	page->clock = o->clock;
 	page->messages = o->messages;
+	page->seccomp_filters = count_seccomp_filters();
 	page->chunks_max = (uint32_t)(o->spool_bytes / SPOOL_CHUNK_BYTES);
 	for (const char *s = o->skip ? o->skip : ""; *s && used + 1 < CONTROL_SKIP_BYTES; s++)
 		page->skip[used++] = strchr(", \t", *s) ? '\n' : *s;

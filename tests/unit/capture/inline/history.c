@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include "capture/inline/history.c"
+#include "capture/record/files.c"
 
 struct membership capture_membership;
 

@@ -13,6 +13,8 @@
 #include "capture/libraries/wrapper_helpers.c"
 #include "capture/record/handle_table.c"
 
+atomic_bool sandbox_sealed;
+
 static _Atomic uint64_t handles[256];
 _Atomic uint64_t *capture_handles = handles;
 _Atomic int capture_handles_high;

@@ -10,6 +10,8 @@
 /* Guest code in a host test: the file is included. */
 #include "capture/record/handle_table.c"
 
+atomic_bool sandbox_sealed;
+
 static uint64_t key(uint64_t value)
 {
 	return handle_key(SPACE_HDF5, value);

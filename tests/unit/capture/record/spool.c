@@ -167,9 +167,7 @@ static void drained_chunks_are_reused(void)
 /* Calls of the group WRITE without a handle, from the counters file. */
 static uint64_t counted_writes(void)
 {
-	const char *path = capture_membership.path;
-	int stem = (int)(strlen(path) - strlen(SPOOL_SUFFIX));
-	AUTO_FREE char *name = xprintf("%.*s%s", stem, path, COUNTERS_SUFFIX);
+	AUTO_FREE char *name = guest_path(COUNTERS_SUFFIX);
 	AUTO_CLOSE int fd = open(name, O_RDONLY);
 	struct counters_file *file = xcalloc(1, sizeof(*file));
 	uint64_t calls = 0;
