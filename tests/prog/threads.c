@@ -271,5 +271,41 @@ static int tiny_stack(int argc, char **argv)
 	return 0;
 }
 
+static pthread_barrier_t start;
+
+static void *rush(void *arg)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "crowd.%ld", (long)arg);
+	pthread_barrier_wait(&start);
+	for (int i = 0; i < 5; i++) {
+		int fd = file_make(name);
+
+		put(fd, "x");
+		close(fd);
+	}
+	unlink(name);
+	return NULL;
+}
+
+/* crowd N: many more threads than processors start at once. */
+static int crowd(int argc, char **argv)
+{
+	long count = argc > 0 ? atol(argv[0]) : 0;
+	pthread_t *threads = calloc((size_t)count, sizeof(*threads));
+	pthread_attr_t attr;
+
+	MUST(threads && !pthread_barrier_init(&start, NULL, (unsigned)count));
+	pthread_attr_init(&attr);
+	MUST(!pthread_attr_setstacksize(&attr, 65536));
+	for (long i = 0; i < count; i++)
+		MUST(!pthread_create(&threads[i], &attr, rush, (void *)i));
+	for (long i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	free(threads);
+	return 0;
+}
+
 CASES(CASE(destructors), CASE(cancelled), CASE(detached), CASE(many), CASE(sixteen),
-      CASE(main_leaves), CASE(exit_in_thread), CASE(tiny_stack))
+      CASE(main_leaves), CASE(exit_in_thread), CASE(tiny_stack), CASE(crowd))

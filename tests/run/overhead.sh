@@ -62,3 +62,9 @@ check_eq "$(steps)" "counters off" "the steps"
 # An invalid budget is reported, and the default is used.
 SLUICE_OVERHEAD_BUDGET=lots check_rc 0 "$sluice" run -o t.sluice -- true
 check_has "$(cat err)" 'overhead.budget: '
+
+# Threads that wait for a processor cause no overhead: a thread may be preempted in the middle of guest code.
+SLUICE_OVERHEAD_BUDGET=90% SLUICE_OVERHEAD_GRACE=0 check_rc 0 "$sluice" run -o t.sluice -- "$prog/threads" crowd 1000
+check_rc 0 "$sluice" report --json t.sluice
+check_eq "$(steps)" "" "steps with 1000 threads"
+check_eq "$(json_get out '["losses"]["counted_calls"]')" 0 "counted calls of 1000 threads"

@@ -345,14 +345,10 @@ static struct usage usage_read(void)
 
 /* Has the hook itself exceeded its budget? Not if the thread was preempted and its CPU time is low.
  */
-static bool hook_exceeds_budget(const struct usage *before, uint64_t own, uint64_t kernel_ticks,
-				uint64_t budget)
+static bool hook_exceeds_budget(const struct usage *before, uint64_t kernel_ticks, uint64_t budget)
 {
-	struct usage after;
+	struct usage after = usage_read();
 
-	if (own <= budget)
-		return false;
-	after = usage_read();
 	return after.preempted == before->preempted ||
 	       after.cpu_ns - before->cpu_ns - ticks_to_ns(kernel_ticks) > ticks_to_ns(budget);
 }
@@ -401,6 +397,7 @@ static uint64_t hook_run(struct plugin *p, const struct question *q, uint64_t st
 	uint64_t budget = budget_ticks, stop, own;
 	uint32_t suspect = atomic_load_explicit(&p->suspect, memory_order_relaxed);
 	struct usage before;
+	bool exceeds;
 
 	h->kernel_ticks = 0;
 	if (unlikely(suspect)) {
@@ -411,12 +408,17 @@ static uint64_t hook_run(struct plugin *p, const struct question *q, uint64_t st
 	*returned = hook_call(p, q);
 	stop = clock_ticks(capture_gate->clock);
 	own = stop - start - h->kernel_ticks;
-	hook_account(p, h, stop - start, q->called ? *returned : 0);
-	if (likely(!budget || own <= budget))
+	if (likely(!budget || own <= budget)) {
+		hook_account(p, h, stop - start, q->called ? *returned : 0);
 		return stop;
+	}
 	if (!suspect)
 		atomic_store_explicit(&p->suspect, INLINE_SUSPECT_CALLS, memory_order_relaxed);
-	else if (hook_exceeds_budget(&before, own, h->kernel_ticks, budget))
+	exceeds = suspect && hook_exceeds_budget(&before, h->kernel_ticks, budget);
+	/* Unless the hook is known to be slow, the thread was preempted, which is no overhead. */
+	hook_account(p, h, exceeds ? stop - start : budget + h->kernel_ticks,
+		     q->called ? *returned : 0);
+	if (exceeds)
 		plugin_switch_off(p);
 	return clock_ticks(capture_gate->clock);
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "capture/record/cost.h"
 
+#include <time.h>
+
 #include "capture/record/capture.h"
+#include "capture/record/kernel.h"
+#include "capture/record/sandbox.h"
 
 #define REPLAYS 8      /* sample records per measurement */
 #define REPLAY_WORDS 8 /* words of each: the head and the usual four fields */
@@ -45,6 +49,21 @@ static uint64_t time_sample_records(struct chunk *chunk, uint64_t *w)
 	return clock_ticks(clock) - begin;
 }
 
+uint64_t cost_cpu_ticks(void)
+{
+	const struct control *c = capture_membership.control;
+	struct timespec cpu = { 0 };
+	uint64_t ns;
+
+	if (sandbox_is_sealed())
+		return 0;
+	kernel_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu);
+	ns = (uint64_t)cpu.tv_sec * UINT64_C(1000000000) + (uint64_t)cpu.tv_nsec;
+	if (!c->clock_num || !c->clock_den)
+		return ns;
+	return (uint64_t)((unsigned __int128)ns * c->clock_den / c->clock_num);
+}
+
 void cost_measure(struct self *s, struct chunk *fresh)
 {
 	uint64_t first = time_sample_records(fresh, fresh->words);
@@ -71,14 +90,17 @@ void cost_flush(struct self *s, struct lane *l, uint64_t ticks)
 void cost_count(struct self *s, struct frame *f)
 {
 	struct spool_header *h = capture_membership.header;
-	uint64_t ticks;
+	uint64_t record = s->record_ticks / SELF_RECORDS, ticks;
 
 	/* The next flush must not count this call as a record. */
 	f->lane->costed++;
 	if (f->seq % COST_SAMPLE)
 		return;
+	ticks = clock_ticks(capture_gate->clock) - f->stop;
+	if (record && ticks > COST_SAMPLE_MAX * record)
+		ticks = record;
 	/* The work before the call is about half of the overhead of a record. */
-	ticks = clock_ticks(capture_gate->clock) - f->stop + s->record_ticks / SELF_RECORDS / 2;
+	ticks += record / 2;
 	counter_add(&h->cost_ticks, COST_SAMPLE * ticks);
 	counter_add(&h->cost_records, COST_SAMPLE);
 }

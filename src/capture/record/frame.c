@@ -178,7 +178,7 @@ static bool lane_get_chunk(struct lane *l)
 		l->starved--;
 		return false;
 	}
-	start = clock_ticks(capture_gate->clock);
+	start = cost_cpu_ticks();
 	held = signals_hold();
 	spool_yield(l);
 	thread_arm_destructor(s);
@@ -188,8 +188,8 @@ static bool lane_get_chunk(struct lane *l)
 	else
 		l->starved = STARVED_CALLS;
 	signals_release(held);
+	cost_flush(s, l, cost_cpu_ticks() - start);
 	s->hooks.not_before = clock_ticks(capture_gate->clock);
-	cost_flush(s, l, s->hooks.not_before - start);
 	return fed;
 }
 
