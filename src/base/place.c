@@ -14,6 +14,12 @@
 #include "base/mem.h"
 
 #define LIBRARY_NAME "libsluice.so"
+/*
+ * A directory beside the library that contains a link to it. The runtime of gcc's AddressSanitizer
+ * ends the program unless the name of the first library contains "libasan.so". The guest forwards
+ * every call to the next library, so the sanitizer works behind it.
+ */
+#define LIBRARY_ALIAS_DIRECTORY "libasan.so.d"
 
 char *place_binary_dir(void)
 {
@@ -55,7 +61,22 @@ static char *find_installed(const char *bin)
 	return path;
 }
 
-char *place_library(struct err *err)
+/* Takes the path of the library and returns the name to preload it by. */
+static char *library_alias(char *library)
+{
+	AUTO_FREE char *path = library;
+	AUTO_FREE char *directory = xstrndup(path, (size_t)(strrchr(path, '/') - path));
+	char *alias = xprintf("%s/%s/%s", directory, LIBRARY_ALIAS_DIRECTORY, LIBRARY_NAME);
+	struct stat real, linked;
+
+	if (stat(path, &real) == 0 && stat(alias, &linked) == 0 && real.st_dev == linked.st_dev &&
+	    real.st_ino == linked.st_ino)
+		return alias;
+	free(alias);
+	return xstrdup(path);
+}
+
+static char *library_find(struct err *err)
 {
 	const char *named = getenv("SLUICE_LIBRARY");
 	AUTO_FREE char *bin = NULL;
@@ -84,6 +105,24 @@ char *place_library(struct err *err)
 				     "set SLUICE_LIBRARY to the path of the library",
 			bin);
 	return path;
+}
+
+char *place_library(struct err *err)
+{
+	char *path = library_find(err);
+
+	if (!path)
+		return NULL;
+	/* LD_PRELOAD has no way to quote its separators. */
+	if (strpbrk(path, " \t\n:")) {
+		err_set(err, EINVAL,
+			"%s: cannot be preloaded, because its path contains a blank or a colon; "
+			"install Sluice in another directory",
+			path);
+		free(path);
+		return NULL;
+	}
+	return library_alias(path);
 }
 
 char *place_user(void)

@@ -16,7 +16,8 @@ char *place_binary_dir(void);
 
 /*
  * The preload library: $SLUICE_LIBRARY, else beside the binary (build tree), else below ../lib
- * (installed). Returns NULL with a message that lists the places searched.
+ * (installed). Returns a name for LD_PRELOAD, or NULL with a message if there is no library in the
+ * places searched or it cannot be preloaded.
  */
 char *place_library(struct err *err);
 
