@@ -188,25 +188,34 @@ static bool request_read(struct request *request, const char *full)
 
 /* Creates the file with its stripes. That satisfies O_EXCL, because only one process can succeed.
  */
-void lustre_begin(struct layout *layout, const char *path, const char *full)
+static void create_as_requested(struct request *request, struct layout *layout, const char *path,
+				const char *full)
 {
 	const struct parameters_line *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
-	struct request request = { 0 };
-	bool is_requested = request_read(&request, full);
+	bool is_requested = request_read(request, full);
 
-	if (!lustre.create || !(is_requested || rule) || !layout_is_absent(layout) ||
-	    !read_umask(&layout->mask))
+	if (!(is_requested || rule) || !layout_is_absent(layout) || !read_umask(&layout->mask))
 		return;
 	if (rule) {
 		layout->turn =
 			weighted_rotation_take(capture_membership.control->turns, rule,
-					       request.count > 0 ? (unsigned)request.count : 1);
-		choose_targets(&request, rule, layout->turn);
+					       request->count > 0 ? (unsigned)request->count : 1);
+		choose_targets(request, rule, layout->turn);
 	}
-	if (lustre_create(path, &request) != 0)
+	if (lustre_create(path, request) != 0)
 		return;
 	layout->is_made = true;
 	layout->flags &= ~O_EXCL;
+}
+
+void lustre_begin(struct layout *layout, const char *path, const char *full)
+{
+	struct request *request = lustre.create ? kernel_map_private(sizeof(*request)) : NULL;
+
+	if (!request)
+		return;
+	create_as_requested(request, layout, path, full);
+	kernel_call(SYS_munmap, request, sizeof(*request));
 }
 
 /* Sets the permissions that the program wants, or removes the file if it could not be opened. */
@@ -254,9 +263,10 @@ static void put_number(struct info_text *text, const char *key, uint64_t number)
 /* "3,7"; a list that is too long for a record is left out. */
 #define TARGETS_BYTES 2048
 
-static void put_targets(struct info_text *text, const uint32_t *targets, unsigned count)
+static void put_targets(struct info_text *text, char list[TARGETS_BYTES], const uint32_t *targets,
+			unsigned count)
 {
-	char list[TARGETS_BYTES], *at = list;
+	char *at = list;
 
 	for (unsigned i = 0; i < count && at - list < TARGETS_BYTES - 16; i++) {
 		if (i)
@@ -267,39 +277,47 @@ static void put_targets(struct info_text *text, const uint32_t *targets, unsigne
 		info_text_put(text, PARAMETERS_SPREAD_OSTS, list);
 }
 
+/* What is too large for a stack. */
+struct workspace {
+	struct request request;
+	uint32_t targets[PARAMETERS_DESTINATIONS];
+	char list[TARGETS_BYTES];
+	union {
+		struct stripes stripes;
+		char bytes[STRIPES_BYTES];
+	};
+};
+
 /* Reports the targets of the file's objects, which follow the head. */
-static void report_targets(const struct stripes *stripes, long bytes, struct info_text *effective)
+static void report_targets(struct workspace *space, long bytes, struct info_text *effective)
 {
+	const struct stripes *stripes = &space->stripes;
 	const struct object *objects =
 		(const struct object *)((const char *)(stripes + 1) +
 					(stripes->magic == STRIPES_3 ? STRIPES_POOL : 0));
-	uint32_t targets[PARAMETERS_DESTINATIONS];
 	unsigned count = stripes->count;
 
 	if (count > PARAMETERS_DESTINATIONS ||
 	    (const char *)(objects + count) > (const char *)stripes + bytes)
 		return;
 	for (unsigned i = 0; i < count; i++)
-		targets[i] = objects[i].target;
-	put_targets(effective, targets, count);
+		space->targets[i] = objects[i].target;
+	put_targets(effective, space->list, space->targets, count);
 }
 
-static void report_stripes(int fd, bool with_targets, struct info_text *effective)
+static void report_stripes(struct workspace *space, int fd, bool with_targets,
+			   struct info_text *effective)
 {
-	long bytes;
-	struct stripes *stripes = kernel_map_private(STRIPES_BYTES);
+	const struct stripes *stripes = &space->stripes;
+	long bytes = kernel_call(SYS_fgetxattr, fd, "lustre.lov", space->bytes, STRIPES_BYTES);
 
-	if (!stripes)
-		return;
-	bytes = kernel_call(SYS_fgetxattr, fd, "lustre.lov", stripes, STRIPES_BYTES);
 	if (bytes >= (long)sizeof(*stripes) &&
 	    (stripes->magic == STRIPES_1 || stripes->magic == STRIPES_3)) {
 		put_number(effective, "striping_factor", stripes->count);
 		put_number(effective, "striping_unit", stripes->size);
 		if (with_targets)
-			report_targets(stripes, bytes, effective);
+			report_targets(space, bytes, effective);
 	}
-	kernel_call(SYS_munmap, stripes, STRIPES_BYTES);
 }
 
 void lustre_report(const struct layout *layout, int fd, const char *full,
@@ -307,14 +325,17 @@ void lustre_report(const struct layout *layout, int fd, const char *full,
 {
 	const struct parameters_line *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
 	bool is_spread = rule && layout->turn != WEIGHTED_ROTATION_NONE;
-	struct request request = { 0 };
+	struct workspace *space = kernel_map_private(sizeof(*space));
 
+	if (!space)
+		return;
 	if (is_spread && layout->is_made) {
-		request_read(&request, full);
-		choose_targets(&request, rule, layout->turn);
-		put_targets(requested, request.target, request.targets);
+		request_read(&space->request, full);
+		choose_targets(&space->request, rule, layout->turn);
+		put_targets(requested, space->list, space->request.target, space->request.targets);
 	} else if (is_spread) {
 		inject_refuse(requested, PARAMETERS_SPREAD_OSTS, "failed");
 	}
-	report_stripes(fd, is_spread, effective);
+	report_stripes(space, fd, is_spread, effective);
+	kernel_call(SYS_munmap, space, sizeof(*space));
 }

@@ -267,12 +267,17 @@ static char *map_page(void)
 	return kernel_map_private(RULES_PATH_BYTES);
 }
 
+static void unmap_page(char *page)
+{
+	if (page)
+		kernel_call(SYS_munmap, page, RULES_PATH_BYTES);
+}
+
 static void removal_drop(struct spread_removal *removal)
 {
 	if (removal->link >= 0)
 		kernel_call(SYS_close, removal->link);
-	if (removal->target)
-		kernel_call(SYS_munmap, removal->target, RULES_PATH_BYTES);
+	unmap_page(removal->target);
 	*removal = (struct spread_removal){ NULL, -1 };
 }
 
@@ -297,30 +302,32 @@ static bool link_is_gone(int link)
 
 void spread_removes_slow(struct spread_removal *removal, int directory, const char *path)
 {
-	char target[RULES_PATH_BYTES];
-	int saved = errno;
+	char *target = NULL;
 
 	/* No call has accepted the path yet, so it is probed. */
-	if (!capture_self.vforked && path_bytes(path, EINVAL) && read_link(directory, path, target))
+	if (!capture_self.vforked && path_bytes(path, EINVAL))
+		target = map_page();
+	if (target && read_link(directory, path, target))
 		open_link(removal, directory, path);
-	errno = saved;
+	unmap_page(target);
 }
 
 void spread_replaces_slow(struct spread_removal *removal, int directory, const char *path,
 			  int to_directory, const char *to)
 {
-	char target[RULES_PATH_BYTES];
-	int saved = errno;
+	char *target = NULL;
 
 	spread_removes_slow(removal, to_directory, to);
 	/* If the new link points to the same file, the file is kept. */
-	if (removal->target && path_bytes(path, EINVAL)) {
+	if (removal->target && path_bytes(path, EINVAL))
+		target = map_page();
+	if (target) {
 		long n = kernel_call(SYS_readlinkat, directory, path, target, RULES_PATH_BYTES - 1);
 
 		if (n > 0 && !strncmp(removal->target, target, (size_t)n) && !removal->target[n])
 			removal_drop(removal);
 	}
-	errno = saved;
+	unmap_page(target);
 }
 
 void spread_removed_slow(struct spread_removal *removal, int result)

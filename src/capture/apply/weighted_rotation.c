@@ -4,12 +4,19 @@
 #include "capture/record/kernel.h"
 #include "contract/spool.h"
 
-/* The weights of a list. */
+/* The weights of a list, and room for the turns that each destination had. Too large for a stack.
+ */
 struct list {
 	unsigned count;
 	uint32_t sum;
-	uint16_t weights[PARAMETERS_DESTINATIONS];
+	uint16_t weights[PARAMETERS_DESTINATIONS], had[PARAMETERS_DESTINATIONS];
 };
+
+static void list_free(struct list *list)
+{
+	if (list)
+		kernel_call(SYS_munmap, list, sizeof(*list));
+}
 
 /*
  * The sequences of lists, computed once per process by the first thread that needs one. The other
@@ -22,16 +29,22 @@ static struct {
 	const struct parameters_line *rule; /* valid if table is set */
 } known[CONTROL_TURNS];
 
-static bool list_read(struct list *list, const char *text)
+/* NULL if the text is not a list or there is no memory. */
+static struct list *list_new(const char *text)
 {
+	struct list *list = kernel_map_private(sizeof(*list));
 	struct parameters_destination next;
 
-	list->count = list->sum = 0;
+	if (!list)
+		return NULL;
 	while (list->count < PARAMETERS_DESTINATIONS && parameters_destination(&text, &next)) {
 		list->weights[list->count++] = (uint16_t)next.weight;
 		list->sum += next.weight;
 	}
-	return !*text && list->count && list->sum <= PARAMETERS_WEIGHTS;
+	if (!*text && list->count && list->sum <= PARAMETERS_WEIGHTS)
+		return list;
+	list_free(list);
+	return NULL;
 }
 
 /*
@@ -60,16 +73,14 @@ static unsigned list_next(const struct list *list, const uint16_t *had, uint32_t
 }
 
 /* Runs the sequence for `steps` turns and returns the last choice; stores all if table is set. */
-static unsigned list_run(const struct list *list, uint32_t steps, uint16_t *table)
+static unsigned list_run(struct list *list, uint32_t steps, uint16_t *table)
 {
-	uint16_t had[PARAMETERS_DESTINATIONS];
 	unsigned next = 0;
 
-	for (unsigned i = 0; i < list->count; i++)
-		had[i] = 0;
+	memset(list->had, 0, sizeof(list->had));
 	for (uint32_t n = 1; n <= steps; n++) {
-		next = list_next(list, had, n);
-		had[next]++;
+		next = list_next(list, list->had, n);
+		list->had[next]++;
 		if (table)
 			table[n - 1] = (uint16_t)next;
 	}
@@ -87,7 +98,7 @@ static unsigned list_index(const struct parameters_line *rule)
 }
 
 /* The list's table; NULL if another list has the entry or another thread is computing it. */
-static const uint16_t *find_table(const struct parameters_line *rule, const struct list *list)
+static const uint16_t *find_table(const struct parameters_line *rule, struct list *list)
 {
 	unsigned i = list_index(rule);
 	/* Pairs with the release below. */
@@ -115,24 +126,27 @@ uint64_t weighted_rotation_take(_Atomic uint64_t *counters, const struct paramet
 
 unsigned weighted_rotation_count(const struct parameters_line *rule)
 {
-	struct list list;
+	struct list *list = list_new(rule->value);
+	unsigned count = list ? list->count : 0;
 
-	return list_read(&list, rule->value) ? list.count : 0;
+	list_free(list);
+	return count;
 }
 
 bool weighted_rotation_destination(const struct parameters_line *rule, uint64_t turn,
 				   struct parameters_destination *destination)
 {
 	const char *text = rule->value;
+	struct list *list = list_new(rule->value);
 	const uint16_t *table;
-	struct list list;
 	unsigned chosen;
 
-	if (!list_read(&list, rule->value))
+	if (!list)
 		return false;
-	table = find_table(rule, &list);
-	turn %= list.sum;
-	chosen = table ? table[turn] : list_run(&list, (uint32_t)turn + 1, NULL);
+	table = find_table(rule, list);
+	turn %= list->sum;
+	chosen = table ? table[turn] : list_run(list, (uint32_t)turn + 1, NULL);
+	list_free(list);
 	for (unsigned i = 0; i <= chosen; i++)
 		parameters_destination(&text, destination);
 	return true;

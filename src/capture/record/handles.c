@@ -52,13 +52,14 @@ static size_t read_descriptor_name(int fd, char *name, size_t size)
 
 /*
  * Writes the record. The call in `user`, which used the descriptor, is still the innermost one of
- * its lane. The record becomes its sibling, not its child, and is one tick earlier.
+ * its lane. The record becomes its sibling, not its child, and is one tick earlier. The name is
+ * read into the record itself, because the stack may be small.
  */
+#define NAME_BYTES 512
+
 static uint64_t write_inherited_record(int fd, const struct frame *user)
 {
-	char name[512];
-	size_t length = read_descriptor_name(fd, name, sizeof(name));
-	unsigned words = RECORD_HEAD_WORDS + 3 + text_words(length);
+	unsigned words = RECORD_HEAD_WORDS + 3 + text_words(NAME_BYTES);
 	uint64_t enclosing, *w;
 	struct frame f;
 
@@ -72,7 +73,14 @@ static uint64_t write_inherited_record(int fd, const struct frame *user)
 	w[4] = 0;
 	w[5] = (uint64_t)fd;
 	w[6] = (uint64_t)kernel_call(SYS_fcntl, fd, F_GETFL);
-	frame_text(&f, w + 7, name, length);
+	if (w != f.scratch) {
+		size_t length = read_descriptor_name(fd, (char *)(w + 8), NAME_BYTES);
+
+		w[7] = length;
+		memset((char *)(w + 8) + length, 0, -length & 7);
+		words = RECORD_HEAD_WORDS + 3 + text_words(length);
+		w[2] = record_word2(0, words);
+	}
 	frame_commit(&f, w, words);
 	return frame_id(&f);
 }

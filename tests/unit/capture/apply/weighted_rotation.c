@@ -59,11 +59,12 @@ static double maximum_error(const struct parameters_line *rule, const struct lis
 static void check_list(const char *text)
 {
 	const struct parameters_line *rule = make_rule(text);
-	struct list list;
+	struct list *list = list_new(rule->value);
 	double off;
 
-	REQUIRE(list_read(&list, rule->value));
-	off = maximum_error(rule, &list, 2 * list.sum + 3);
+	REQUIRE(list);
+	off = maximum_error(rule, list, 2 * list->sum + 3);
+	list_free(list);
 	if (off >= 1)
 		printf("%s: off by %g\n", text, off);
 	CHECK(off < 1);
@@ -101,21 +102,23 @@ static void the_table_equals_the_steps(void)
 	static uint16_t table[PARAMETERS_WEIGHTS];
 	const struct parameters_line *rule;
 	struct parameters_destination one;
-	struct list list;
+	struct list *list;
 	size_t used = 0;
 
 	for (unsigned i = 0; i < PARAMETERS_DESTINATIONS; i++)
 		used += (size_t)sprintf(text + used, "%s%u*%u", i ? "," : "", i, 1 + i % 15);
 	rule = make_rule(text);
-	REQUIRE(list_read(&list, rule->value));
+	list = list_new(rule->value);
+	REQUIRE(list);
 	CHECK_INT(weighted_rotation_count(rule), PARAMETERS_DESTINATIONS);
-	list_run(&list, 600, table);
+	list_run(list, 600, table);
 	for (uint64_t n = 0; n < 600; n += 7) {
 		REQUIRE(weighted_rotation_destination(rule, n, &one));
 		CHECK_INT(destination_index(rule, &one), table[n]);
 		/* As for a thread that asks while another computes the table. */
-		CHECK_INT(list_run(&list, (uint32_t)n + 1, NULL), table[n]);
+		CHECK_INT(list_run(list, (uint32_t)n + 1, NULL), table[n]);
 	}
+	list_free(list);
 }
 
 static void a_malformed_list_has_no_destination(void)
