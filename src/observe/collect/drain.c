@@ -13,11 +13,11 @@
 #include "base/mem.h"
 #include "contract/call.h"
 
-/* Values of drained[] that are not a number of words. */
+/* Values of chunk_view.drained that are not a number of words. */
 #define CHUNK_UNSEEN UINT16_MAX /* the chunk itself holds the number, from an earlier collector */
 #define CHUNK_DAMAGED (UINT16_MAX - 1u) /* its head is invalid; it is never read again */
 
-_Static_assert(CHUNK_WORDS < CHUNK_DAMAGED, "a number of words fits into drained[]");
+_Static_assert(CHUNK_WORDS < CHUNK_DAMAGED, "a number of words fits into a view");
 
 /* Neither a link nor a FIFO, which the program may have put there. */
 static int file_open(const char *path)
@@ -109,7 +109,7 @@ void spool_close(struct spool *spool)
 	if (spool->path && spool->fd >= 0)
 		close(spool->fd);
 	free(spool->path);
-	free(spool->drained);
+	free(spool->views);
 	*spool = (struct spool){ .fd = -1 };
 }
 
@@ -156,16 +156,16 @@ static void update_file_bytes(struct spool *spool)
 		spool->file_bytes = (uint64_t)st.st_size;
 }
 
-/* Makes room in drained[] for the chunks of a segment. */
-static void drained_grow(struct spool *spool, uint32_t segment)
+/* Makes room for the views of a segment's chunks. */
+static void grow_views(struct spool *spool, uint32_t segment)
 {
 	uint32_t count = spool_segment_first(segment) + spool_segment_chunks(segment);
 
-	if (count <= spool->drained_count)
+	if (count <= spool->view_count)
 		return;
-	spool->drained = xrealloc(spool->drained, count, sizeof(*spool->drained));
-	while (spool->drained_count < count)
-		spool->drained[spool->drained_count++] = CHUNK_UNSEEN;
+	spool->views = xrealloc(spool->views, count, sizeof(*spool->views));
+	while (spool->view_count < count)
+		spool->views[spool->view_count++] = (struct chunk_view){ .drained = CHUNK_UNSEEN };
 }
 
 /* A segment counts only if its bytes are in the file; *checked: the size of the file is current. */
@@ -186,7 +186,7 @@ static bool is_segment_present(struct spool *spool, uint32_t segment, bool *chec
 	if (spool->file_bytes < end)
 		return false;
 	spool->segments[segment / 64] |= bit;
-	drained_grow(spool, segment);
+	grow_views(spool, segment);
 	return true;
 }
 
@@ -213,7 +213,7 @@ static uint32_t find_claimed(struct spool *spool, uint32_t chunk, bool *checked)
 		}
 		free = atomic_load_explicit(&header_of(spool)->free_map[chunk / 64],
 					    memory_order_acquire);
-		if (!(free >> chunk % 64 & 1) && spool->drained[chunk] != CHUNK_DAMAGED)
+		if (!(free >> chunk % 64 & 1) && spool->views[chunk].drained != CHUNK_DAMAGED)
 			return chunk;
 		chunk++;
 	}
@@ -222,7 +222,7 @@ static uint32_t find_claimed(struct spool *spool, uint32_t chunk, bool *checked)
 
 static void chunk_give_up(struct spool *spool, uint32_t number)
 {
-	spool->drained[number] = CHUNK_DAMAGED;
+	spool->views[number] = (struct chunk_view){ .drained = CHUNK_DAMAGED };
 	spool->damaged_words++;
 }
 
@@ -235,7 +235,7 @@ static void chunk_free(struct spool *spool, uint32_t number)
 		chunk_give_up(spool, number);
 		return;
 	}
-	spool->drained[number] = 0;
+	spool->views[number] = (struct chunk_view){ 0 };
 	/* The chunk is empty; pairs with the acquire in chunk_claim() of the guest. */
 	atomic_fetch_or_explicit(&header_of(spool)->free_map[number / 64],
 				 UINT64_C(1) << number % 64, memory_order_release);
@@ -253,34 +253,58 @@ static bool head_read(struct spool *spool, uint32_t number, struct chunk *head)
 	return false;
 }
 
+/*
+ * Updates the view of a chunk. Returns the number of committed words, and their thread in *thread;
+ * -1 if the chunk is not in use.
+ */
+static int32_t chunk_look(struct spool *spool, uint32_t number, uint32_t *thread)
+{
+	struct chunk_view *view = &spool->views[number];
+	struct chunk head;
+
+	*thread = view->thread;
+	if (view->end)
+		return view->end;
+	if (!head_read(spool, number, &head) || head.state == CHUNK_FREE)
+		return -1;
+	/* The last record may have been committed while the head was copied. */
+	if (head.state == CHUNK_FULL && !head_read(spool, number, &head))
+		return -1;
+	if (view->drained == CHUNK_UNSEEN && head.drained <= CHUNK_WORDS)
+		view->drained = (uint16_t)head.drained;
+	if (head.committed > CHUNK_WORDS || view->drained > head.committed ||
+	    head.thread > ID_THREAD_MAX) {
+		chunk_give_up(spool, number);
+		return -1;
+	}
+	*thread = head.thread;
+	if (head.state == CHUNK_FULL && head.committed == view->drained) {
+		chunk_free(spool, number);
+		return -1;
+	}
+	if (head.state == CHUNK_FULL) {
+		view->end = (uint16_t)head.committed;
+		view->thread = head.thread;
+	}
+	return (int32_t)head.committed;
+}
+
 /* Describes the pending records of a claimed chunk; false if there are none. */
 static bool chunk_pending(struct spool *spool, uint32_t number, struct pending *p)
 {
-	struct chunk head;
-	uint32_t drained;
+	const struct chunk_view *view = &spool->views[number];
+	uint32_t thread;
+	int32_t end = chunk_look(spool, number, &thread);
 
-	if (!head_read(spool, number, &head) || head.state == CHUNK_FREE)
+	if (end < 0 || end == view->drained)
 		return false;
-	/* The last record may have been committed while the head was copied. */
-	if (head.state == CHUNK_FULL && !head_read(spool, number, &head))
-		return false;
-	if (spool->drained[number] == CHUNK_UNSEEN && head.drained <= CHUNK_WORDS)
-		spool->drained[number] = (uint16_t)head.drained;
-	drained = spool->drained[number];
-	if (head.committed > CHUNK_WORDS || drained > head.committed ||
-	    head.thread > ID_THREAD_MAX) {
-		chunk_give_up(spool, number);
-		return false;
-	}
 	*p = (struct pending){ .spool = spool,
 			       .chunk = number,
-			       .thread = head.thread,
-			       .first = drained,
-			       .words = head.committed - drained,
-			       .full = head.state == CHUNK_FULL };
-	if (!p->words && p->full)
-		chunk_free(spool, number);
-	return p->words != 0;
+			       .thread = thread,
+			       .first = view->drained,
+			       .words = (uint32_t)end - view->drained,
+			       .full = view->end != 0 };
+	return true;
 }
 
 size_t spool_pending(struct spool *spool, struct pending **list, size_t *count, size_t *cap)
@@ -390,7 +414,7 @@ void spool_consume(struct pending *p, const uint64_t *at)
 		chunk_free(p->spool, p->chunk);
 		return;
 	}
-	p->spool->drained[p->chunk] = (uint16_t)drained;
+	p->spool->views[p->chunk].drained = (uint16_t)drained;
 	/* For recovery, if this collector dies. */
 	write_at(p->spool, &drained, sizeof(drained),
 		 spool_chunk_offset(p->chunk) + offsetof(struct chunk, drained));
@@ -404,8 +428,8 @@ void spool_reap(struct spool *spool, bool (*alive)(int pid, int tid))
 	for (uint32_t i = 0; (i = find_claimed(spool, i, &checked)) < SPOOL_CHUNKS_MAX; i++) {
 		struct chunk head;
 
-		if (head_read(spool, i, &head) && head.state == CHUNK_OWNED &&
-		    !alive(spool->identity.pid, head.tid))
+		if (!spool->views[i].end && head_read(spool, i, &head) &&
+		    head.state == CHUNK_OWNED && !alive(spool->identity.pid, head.tid))
 			write_at(spool, &full, sizeof(full),
 				 spool_chunk_offset(i) + offsetof(struct chunk, state));
 	}

@@ -31,6 +31,13 @@ struct spool_identity {
 	uint64_t forked_seq, pid_namespace, process_start, attached;
 };
 
+/* What is known of a chunk. */
+struct chunk_view {
+	uint16_t drained; /* words that were read, or a CHUNK_ value of drain.c */
+	uint16_t end;	  /* number of words, once the owner has left the chunk; 0: unknown */
+	uint32_t thread;  /* valid with end */
+};
+
 struct spool {
 	char *path;
 	int fd; /* -1: descriptors are scarce, and the file is opened for each access */
@@ -39,8 +46,8 @@ struct spool {
 	uint64_t file_bytes; /* size of the file, as last seen */
 	/* Segments whose space in the file was verified. */
 	uint64_t segments[SPOOL_SEGMENTS_MAX / 64];
-	uint16_t *drained; /* per chunk: words that were read, or a CHUNK_ value of drain.c */
-	uint32_t drained_count;
+	struct chunk_view *views; /* per chunk */
+	uint32_t view_count;
 	uint64_t damaged_words; /* words that were committed but are invalid or gone */
 };
 

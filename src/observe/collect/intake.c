@@ -33,6 +33,8 @@
 /* Value of intake.numbers for a spool that is not read. */
 #define NOT_READ UINTPTR_MAX
 
+#define RANKS_MAX (1 << 24)
+
 /* Limit of a counter of calls if the time is unknown. */
 #define CALLS_MAX (UINT64_C(1) << 48)
 
@@ -128,12 +130,18 @@ static char *header_text(const char text[SPOOL_TEXT_BYTES])
 	return xstrndup(text, SPOOL_TEXT_BYTES - 1);
 }
 
-/* -1: no rank yet. */
+/* Returns the rank in a copy of a header; -1: no rank yet, or an impossible one. */
 static int32_t header_rank(const struct spool_header *h)
 {
-	int32_t rank = atomic_load(&h->rank);
+	int32_t rank = atomic_load(&h->rank), ranks = atomic_load(&h->ranks);
 
-	return rank < 0 ? -1 : rank;
+	return rank >= 0 && rank < ranks && ranks <= RANKS_MAX ? rank : -1;
+}
+
+/* A process gets its rank once. */
+static bool has_new_rank(struct intake *in, const struct member *m)
+{
+	return m->rank < 0 && header_rank(intake_header(in, m)) >= 0;
 }
 
 /* Writes the process into the trace; again when its rank is known. */
@@ -184,7 +192,7 @@ size_t intake_ranks(struct intake *in)
 	for (size_t i = 0; i < in->member_count; i++) {
 		struct member *m = in->members[i];
 
-		if (header_rank(intake_header(in, m)) != m->rank)
+		if (has_new_rank(in, m))
 			write_process(in, m);
 		ranks += m->rank >= 0;
 	}
@@ -448,7 +456,7 @@ static uint64_t list_pending(struct intake *in)
 	return words;
 }
 
-/* Collects the records that end by `until`, without a limit. */
+/* Loads and collects the records that end by `until`, each chunk while it is in the cache. */
 static void order_all(struct intake *in, uint64_t until)
 {
 	portion_begin(&in->portion);
@@ -500,23 +508,24 @@ static void store_progress(struct intake *in, enum pass_state state, uint64_t un
 
 size_t intake_pass(struct intake *in, uint64_t now, bool due)
 {
-	uint64_t until = now;
+	uint64_t until = now, words = list_pending(in);
+	bool is_limited = words > PORTION_WORDS && !in->skip;
 	struct err err;
 	size_t count;
 
 	in->progress = false;
 	if (now != UINT64_MAX)
 		in->now_ticks = now;
-	if (list_pending(in) < PASS_WORDS && in->pending_count < PASS_SEQUENCES && !due)
+	if (words < PASS_WORDS && in->pending_count < PASS_SEQUENCES && !due)
 		return 0;
 	portion_sort(in->pending, in->pending_count);
-	if (!in->skip)
+	if (is_limited)
 		until = portion_load(&in->portion, in->pending, in->pending_count, now);
 	store_progress(in, PASS_WRITING, until);
-	if (in->skip)
-		order_all(in, until);
-	else
+	if (is_limited)
 		order_portion(in, until);
+	else
+		order_all(in, until);
 	count = write_ordered(in);
 	if (in->form->flush && !in->error.code)
 		note_failure(in, in->form->flush(in->writer, &err), &err);
@@ -701,7 +710,7 @@ uint32_t intake_end(struct intake *in, struct member *m)
 {
 	uint32_t chunks = spool_chunks(&m->spool);
 
-	if (header_rank(intake_header(in, m)) != m->rank)
+	if (has_new_rank(in, m))
 		write_process(in, m);
 	read_counters(in, m);
 	spool_copy_header(&m->spool, in->header, false);

@@ -78,11 +78,9 @@ void portion_keep(struct portion *portion, const uint64_t *end)
 	portion->used = (size_t)(end - portion->blocks[portion->block]);
 }
 
-/* Returns the number of words in all lanes. */
-static uint64_t list_lanes(struct portion *portion, struct pending *list, size_t count)
+static void list_lanes(struct portion *portion, struct pending *list, size_t count)
 {
 	struct lane *lane = NULL;
-	uint64_t words = 0;
 
 	portion->lane_count = 0;
 	for (struct pending *p = list; p < list + count; p++) {
@@ -94,9 +92,7 @@ static uint64_t list_lanes(struct portion *portion, struct pending *list, size_t
 		}
 		lane->count++;
 		lane->words += p->words;
-		words += p->words;
 	}
-	return words;
 }
 
 static int lane_compare_time(const void *a, const void *b)
@@ -161,7 +157,8 @@ uint64_t portion_load(struct portion *portion, struct pending *list, size_t coun
 	uint64_t left = PORTION_WORDS, until = now;
 
 	portion_begin(portion);
-	if (list_lanes(portion, list, count) > PORTION_WORDS && portion->lane_count > LANES_MAX) {
+	list_lanes(portion, list, count);
+	if (portion->lane_count > LANES_MAX) {
 		qsort(portion->lanes, portion->lane_count, sizeof(struct lane), lane_compare_time);
 		until = portion->lanes[LANES_MAX].first->time;
 		portion->lane_count = LANES_MAX;

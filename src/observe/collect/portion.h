@@ -31,9 +31,9 @@ void portion_release(struct portion *portion); /* a zeroed portion is empty */
 void portion_sort(struct pending *list, size_t count);
 
 /*
- * Loads what fits of a sorted list. Returns the time up to which the loaded records are complete,
- * at most `now`. Records of the last portion become invalid. Sequences that did not fit have no
- * records.
+ * Loads what fits of a sorted list of more than PORTION_WORDS words. Returns the time up to which
+ * the loaded records are complete, at most `now`. Records of the last portion become invalid.
+ * Sequences that did not fit have no records.
  */
 uint64_t portion_load(struct portion *portion, struct pending *list, size_t count, uint64_t now);
 
