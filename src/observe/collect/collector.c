@@ -533,8 +533,10 @@ static void read_rest(struct collector *c)
 		end_member(c, c->intake.members[0]);
 }
 
-static void warn_of_limit(struct collector *c, const char *name, uint64_t count, const char *text)
+/* Notes how often a limit was exceeded, and warns the user. The text follows the number. */
+static void report_limit(struct collector *c, const char *name, uint64_t count, const char *text)
 {
+	AUTO_FREE char *sentence = xprintf("%llu %s", (unsigned long long)count, text);
 	char value[32];
 	struct note note = { .time_ns = -1,
 			     .process = -1,
@@ -547,32 +549,33 @@ static void warn_of_limit(struct collector *c, const char *name, uint64_t count,
 		return;
 	snprintf(value, sizeof(value), "%llu", (unsigned long long)count);
 	collector_note(c, &note);
-	collector_warn(c, text);
+	collector_warn(c, sentence);
 }
 
-/* Reports what exceeded the limits of a run. */
 static void report_limits(struct collector *c)
 {
 	struct collector_totals *t = &c->intake.totals;
 	struct resolver_counts counts = resolver_counts(c->intake.resolver);
-	char text[256];
+	const char *cause = t->unopened_error == EAGAIN ? "the header is incomplete"
+							: strerror(t->unopened_error);
+	AUTO_FREE char *unopened =
+		xprintf("%s not recorded, because the spool cannot be read: %s",
+			t->unopened == 1 ? "process was" : "processes were", cause);
+	AUTO_FREE char *processes =
+		xprintf("%s not recorded: the limit of a trace is %u processes",
+			t->processes_over == 1 ? "process was" : "processes were", PROCESSES_MAX);
+	AUTO_FREE char *names = xprintf(
+		"times the name of a file was replaced by \"%s\": the limit of a trace is %u names",
+		NAMES_OTHER, NAMES_MAX);
+	AUTO_FREE char *handles = xprintf(
+		"opened files were not followed: the limit is %u at the same time", HANDLES_MAX);
 
 	t->names_over = counts.names_over;
 	t->handles_over = counts.handles_over;
-	snprintf(text, sizeof(text), "%u processes were not recorded: cannot read their spools: %s",
-		 t->unopened, strerror(t->unopened_error));
-	warn_of_limit(c, "unreadable spools", t->unopened, text);
-	snprintf(text, sizeof(text), "%u processes were not recorded: a trace has at most %u",
-		 t->processes_over, PROCESSES_MAX);
-	warn_of_limit(c, "processes beyond the limit", t->processes_over, text);
-	snprintf(text, sizeof(text),
-		 "%llu calls are shown under \"%s\": a trace has at most %u file names",
-		 (unsigned long long)t->names_over, NAMES_OTHER, NAMES_MAX);
-	warn_of_limit(c, "names beyond the limit", t->names_over, text);
-	snprintf(text, sizeof(text),
-		 "%llu opened files were not followed: the limit is %u at the same time",
-		 (unsigned long long)t->handles_over, HANDLES_MAX);
-	warn_of_limit(c, "handles beyond the limit", t->handles_over, text);
+	report_limit(c, "unreadable spools", t->unopened, unopened);
+	report_limit(c, "processes beyond the limit", t->processes_over, processes);
+	report_limit(c, "names beyond the limit", t->names_over, names);
+	report_limit(c, "handles beyond the limit", t->handles_over, handles);
 }
 
 int collector_close(struct collector *c, int exit_status, struct collector_totals *totals,
