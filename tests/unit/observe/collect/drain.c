@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -394,6 +395,108 @@ static void a_file_that_is_not_a_spool_is_an_error(void)
 	CHECK(strstr(err.text, path));
 }
 
+static void records_are_checked_in_the_copy(void)
+{
+	struct chunk *chunk;
+	uint64_t last = 0;
+
+	guest_make(1);
+	chunk = claim(0, 1, 1);
+	commit(chunk, 1);
+	commit(chunk, 2);
+	REQUIRE(list_pending() == 1);
+	call_unknown(chunk->words);
+	CHECK_INT(read_records(&found[0], &last), 2);
+	CHECK_INT(last, 2);
+	CHECK_INT(spool.damaged_words, 0);
+	guest_end();
+}
+
+static void drained_words_are_not_believed(void)
+{
+	struct chunk *chunk;
+	uint64_t last = 0;
+
+	guest_make(1);
+	chunk = claim(0, 1, 1);
+	commit(chunk, 1);
+	REQUIRE(list_pending() == 1);
+	CHECK_INT(read_records(&found[0], &last), 1);
+	chunk->drained = 1;
+	commit(chunk, 2);
+	REQUIRE(list_pending() == 1);
+	CHECK_INT(read_records(&found[0], &last), 1);
+	CHECK_INT(last, 2);
+	CHECK_INT(chunk->drained, chunk->committed);
+	/* A new collector continues where the old one stopped. */
+	commit(chunk, 3);
+	spool_close(&spool);
+	REQUIRE(list_pending() == 1);
+	CHECK_INT(read_records(&found[0], &last), 1);
+	CHECK_INT(last, 3);
+	CHECK_INT(spool.damaged_words, 0);
+	guest_end();
+}
+
+static void a_truncated_spool_costs_its_records(void)
+{
+	struct chunk *chunk;
+	struct spool_header *copy = xcalloc(1, sizeof(*copy));
+
+	guest_make(1);
+	chunk = claim(0, 1, 1);
+	commit(chunk, 1);
+	found_count = 0;
+	REQUIRE(list_pending() == 1);
+	REQUIRE(truncate(path, SPOOL_HEADER_BYTES) == 0);
+	pending_load(&found[0], copies[0], CHUNK_WORDS);
+	CHECK(found[0].records == found[0].end);
+	CHECK_INT(spool.damaged_words, found[0].words);
+	spool_consume(&found[0], found[0].end);
+	/* The header is gone, too. */
+	REQUIRE(truncate(path, 0) == 0);
+	spool_copy_header(&spool, copy, true);
+	CHECK_INT(copy->pid, 4711);
+	CHECK_INT(copy->lost_records, 0);
+	CHECK(spool.header.lost);
+	CHECK_INT(list_pending(), 0);
+	spool_reap(&spool, NULL);
+	free(copy);
+	spool_close(&spool);
+	REQUIRE(truncate(path, (off_t)guest_bytes) == 0);
+	guest_end();
+}
+
+static void identity_does_not_change(void)
+{
+	struct spool_header *copy = xcalloc(1, sizeof(*copy));
+
+	guest_make(1);
+	CHECK_INT(list_pending(), 0);
+	guest->pid = 1;
+	guest->first_thread = 5;
+	atomic_store(&guest->lost_records, 3);
+	spool_copy_header(&spool, copy, false);
+	CHECK_INT(copy->pid, 4711);
+	CHECK_INT(copy->first_thread, 0);
+	CHECK_INT(copy->lost_records, 3);
+	free(copy);
+	guest_end();
+}
+
+static void links_and_fifos_are_refused(void)
+{
+	struct err err = { 0 };
+	struct spool other;
+
+	REQUIRE(symlink("/dev/null", path) == 0);
+	CHECK_INT(spool_open(&other, path, &err), -ELOOP);
+	unlink(path);
+	REQUIRE(mkfifo(path, 0600) == 0);
+	CHECK_INT(spool_open(&other, path, &err), -EINVAL);
+	unlink(path);
+}
+
 /* Only thread 2 is alive. */
 static bool only_two(int pid, int tid)
 {
@@ -456,5 +559,8 @@ TESTS(TEST(only_committed_records_are_read), TEST(nothing_is_pending_in_a_fresh_
       TEST(invalid_record_ends_the_sequence_and_counts_as_damage),
       TEST(strings_are_checked_against_the_record), TEST(a_commit_beyond_the_chunk_is_ignored),
       TEST(segments_beyond_the_file_are_never_accessed),
-      TEST(a_file_that_is_not_a_spool_is_an_error), TEST(reap_frees_only_chunks_of_dead_threads),
+      TEST(a_file_that_is_not_a_spool_is_an_error), TEST(records_are_checked_in_the_copy),
+      TEST(drained_words_are_not_believed), TEST(a_truncated_spool_costs_its_records),
+      TEST(identity_does_not_change), TEST(links_and_fifos_are_refused),
+      TEST(reap_frees_only_chunks_of_dead_threads),
       TEST(chunks_of_all_segments_are_listed_in_order))

@@ -376,6 +376,75 @@ static void an_unknown_offset_is_absent(void)
 	stop();
 }
 
+/* Regression: the sum of two numbers of the program overflowed. */
+static void a_position_that_cannot_exist_is_unknown(void)
+{
+	struct sample seek = { .call = CALL_fseek, .seq = 4 };
+	struct activity a;
+
+	start();
+	open_file(1, 4, "/f", O_RDWR);
+	transfer(CALL_write, 2, file_link(0, 1), INT64_MAX);
+	a = transfer(CALL_write, 3, file_link(0, 1), INT64_MAX);
+	CHECK_INT(a.offset, INT64_MAX);
+	CHECK(!(transfer(CALL_write, 4, file_link(0, 1), 1).present & PRESENT(OFFSET)));
+	open_file(5, 5, "/g", O_RDWR);
+	seek.values[FIELD_LINK] = file_link(0, 5);
+	seek.values[FIELD_OFFSET] = INT64_MAX;
+	seek.values[FIELD_FLAGS] = SEEK_CUR;
+	resolve_record(&seek);
+	seek.seq++;
+	resolve_record(&seek);
+	stop();
+}
+
+/* A child of a process that has ended may start to record later. */
+static void handles_of_recently_ended_processes_are_known(void)
+{
+	start();
+	resolver_process(resolver, 1, 0, 3, "/");
+	open_file(1, 4, "/f", O_RDWR);
+	resolver_ended(resolver, 0);
+	CHECK_INT(resolver_link_file(resolver, 1, file_link(0, 1)), 1);
+	for (uint32_t i = 2; i < 3000; i++) {
+		resolver_process(resolver, i, -1, 0, "/");
+		resolver_ended(resolver, i);
+	}
+	CHECK_INT(resolver_link_file(resolver, 1, file_link(0, 1)), 0);
+	stop();
+}
+
+static void handles_beyond_the_limit_are_counted(void)
+{
+	start();
+	resolver_process(resolver, 1, -1, 0, "/");
+	for (uint64_t i = 1; i <= HANDLES_MAX + 10; i++)
+		open_file(i, 4, "/f", O_RDWR);
+	CHECK_INT(resolver_counts(resolver).handles_over, 10);
+	CHECK_INT(resolver_link_file(resolver, 0, file_link(0, HANDLES_MAX)), 1);
+	CHECK_INT(resolver_link_file(resolver, 0, file_link(0, HANDLES_MAX + 1)), 0);
+	/* An ended process makes room. */
+	resolver_ended(resolver, 0);
+	resolve_words(1, 0,
+		      &(struct sample){ .call = CALL_open,
+					.seq = 1,
+					.path = "/g",
+					.values = { [FIELD_HANDLE] = 3 } });
+	CHECK_INT(resolver_link_file(resolver, 1, file_link(0, 1)), 2);
+	CHECK_INT(resolver_counts(resolver).handles_over, 10);
+	stop();
+}
+
+/* Only a damaged record has number 0. */
+static void a_handle_without_a_number_is_ignored(void)
+{
+	start();
+	for (int i = 0; i < 100; i++)
+		open_file(0, 4, "/f", O_RDWR);
+	CHECK_INT(resolver_counts(resolver).handles_over, 0);
+	stop();
+}
+
 TESTS(TEST(a_write_names_file_and_handle_of_its_open),
       TEST(positions_follow_reads_writes_and_seeks), TEST(an_unknown_position_is_not_invented),
       TEST(duplicates_share_the_position), TEST(a_forked_child_uses_its_parents_handles),
@@ -387,4 +456,7 @@ TESTS(TEST(a_write_names_file_and_handle_of_its_open),
       TEST(a_call_of_a_forked_child_knows_the_call_that_forked),
       TEST(handles_of_libraries_refer_to_their_file),
       TEST(the_driver_prefix_is_removed_from_mpi_paths), TEST(hints_are_stored_in_the_file_table),
-      TEST(a_wait_finds_the_file_of_its_operation), TEST(an_unknown_offset_is_absent))
+      TEST(a_wait_finds_the_file_of_its_operation), TEST(an_unknown_offset_is_absent),
+      TEST(a_position_that_cannot_exist_is_unknown),
+      TEST(handles_of_recently_ended_processes_are_known),
+      TEST(handles_beyond_the_limit_are_counted), TEST(a_handle_without_a_number_is_ignored))
