@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -70,8 +72,7 @@ FILE *file_open_stream(const char *path, struct err *err)
 	return stream;
 }
 
-static int read_descriptor(struct buf *buf, int fd, const char *name, size_t max_bytes,
-			   struct err *err)
+int file_read_open(struct buf *buf, int fd, const char *name, size_t max_bytes, struct err *err)
 {
 	size_t total = 0;
 
@@ -99,18 +100,22 @@ int file_read_all(struct buf *buf, const char *path, size_t max_bytes, struct er
 {
 	AUTO_CLOSE int fd = file_open(path, err);
 
-	return fd < 0 ? fd : read_descriptor(buf, fd, path, max_bytes, err);
+	return fd < 0 ? fd : file_read_open(buf, fd, path, max_bytes, err);
 }
 
 int file_read_input(struct buf *buf, size_t max_bytes, struct err *err)
 {
-	return read_descriptor(buf, STDIN_FILENO, "standard input", max_bytes, err);
+	return file_read_open(buf, STDIN_FILENO, "standard input", max_bytes, err);
 }
 
+/* Other users must not be able to guess the name. */
 void file_draft_init(struct file_draft *draft, const char *path)
 {
+	uint32_t random = 0;
+
+	(void)!getrandom(&random, sizeof(random), 0);
 	draft->path = xstrdup(path);
-	draft->temporary = xprintf("%s.%d.tmp", path, (int)getpid());
+	draft->temporary = xprintf("%s.%d-%08" PRIx32 ".tmp", path, (int)getpid(), random);
 }
 
 static void draft_release(struct file_draft *draft)
@@ -123,7 +128,7 @@ static void draft_release(struct file_draft *draft)
 /* fsync() fails with EINVAL on files that cannot be synchronized, such as pipes. */
 static int draft_sync(const struct file_draft *draft, struct err *err)
 {
-	AUTO_CLOSE int fd = open(draft->temporary, O_RDWR | O_CLOEXEC);
+	AUTO_CLOSE int fd = open(draft->temporary, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
 		return err_set(err, errno, "%s: cannot write: %s", draft->temporary,
@@ -166,9 +171,9 @@ static int write_bytes(int fd, const char *bytes, size_t n)
 	return 0;
 }
 
-static int write_file(const char *path, const void *bytes, size_t n)
+static int write_file(const char *path, int flags, const void *bytes, size_t n)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
+	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, FILE_MODE);
 	int r = fd < 0 ? -errno : write_bytes(fd, bytes, n);
 
 	if (fd >= 0 && close(fd) < 0 && !r)
@@ -176,11 +181,17 @@ static int write_file(const char *path, const void *bytes, size_t n)
 	return r;
 }
 
+/*
+ * A link must be the user's own or root's, as /dev/stdout: another user could let it point to any
+ * file of the user.
+ */
 static bool is_special_file(const char *path)
 {
 	struct stat st;
 
-	return lstat(path, &st) == 0 && !S_ISREG(st.st_mode);
+	if (lstat(path, &st) != 0 || S_ISREG(st.st_mode))
+		return false;
+	return !S_ISLNK(st.st_mode) || st.st_uid == geteuid() || st.st_uid == 0;
 }
 
 int file_write_all(const char *path, const void *bytes, size_t n, struct err *err)
@@ -189,10 +200,10 @@ int file_write_all(const char *path, const void *bytes, size_t n, struct err *er
 	int r;
 
 	if (is_special_file(path)) {
-		r = write_file(path, bytes, n);
+		r = write_file(path, O_TRUNC, bytes, n);
 	} else {
 		file_draft_init(&draft, path);
-		r = write_file(draft.temporary, bytes, n);
+		r = write_file(draft.temporary, O_CREAT | O_EXCL | O_NOFOLLOW, bytes, n);
 		if (!r)
 			return file_draft_commit(&draft, err);
 		file_draft_discard(&draft);

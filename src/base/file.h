@@ -37,14 +37,17 @@ int file_read_all(struct buf *buf, const char *path, size_t max_bytes, struct er
 /* The same for standard input, which may be a pipe. */
 int file_read_input(struct buf *buf, size_t max_bytes, struct err *err);
 
+/* Does the same with an open file; the message calls it `name`. */
+int file_read_open(struct buf *buf, int fd, const char *name, size_t max_bytes, struct err *err);
+
 /*
  * A file that is being written under a temporary name in the directory of its final one. The caller
- * opens and fills `temporary` as it likes, closes it, and then commits or discards the draft. Both
- * release it.
+ * creates `temporary` exclusively, fills it as it likes, closes it, and then commits or discards
+ * the draft. Both release it.
  */
 struct file_draft {
 	char *path;	 /* the final name */
-	char *temporary; /* "PATH.PID.tmp" */
+	char *temporary; /* "PATH.PID-RANDOM.tmp" */
 };
 
 void file_draft_init(struct file_draft *draft, const char *path);
@@ -59,8 +62,8 @@ int file_draft_commit(struct file_draft *draft, struct err *err);
 void file_draft_discard(struct file_draft *draft);
 
 /*
- * Writes the bytes as a draft and commits it. A device, pipe or symbolic link, such as /dev/stdout,
- * is written in place, because a rename would replace it.
+ * Writes the bytes as a draft and commits it. A device, a pipe, and a symbolic link of the user or
+ * of root, such as /dev/stdout, are written in place, because a rename would replace them.
  */
 int file_write_all(const char *path, const void *bytes, size_t n, struct err *err);
 

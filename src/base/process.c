@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/trusted.h"
 
 uint64_t process_start(int pid)
 {
@@ -124,7 +126,8 @@ bool process_scan_has(const struct process_scan *scan, uint64_t namespace, int p
 
 void process_remove_spool(const char *path)
 {
-	DIR *dir = opendir(path);
+	int fd = trusted_open_directory(AT_FDCWD, path, TRUSTED_PRIVATE, NULL);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
@@ -132,5 +135,6 @@ void process_remove_spool(const char *path)
 			unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		closedir(dir);
-	rmdir(path);
+	if (fd >= 0)
+		rmdir(path);
 }

@@ -42,7 +42,10 @@ void process_scan_release(struct process_scan *scan);
 /* False only if the process has certainly exited. */
 bool process_scan_has(const struct process_scan *scan, uint64_t namespace, int pid);
 
-/* Removes a spool directory and the files in it, but no subdirectories. */
+/*
+ * Removes a private directory (base/trusted.h) and the files in it, but no subdirectories. Does
+ * nothing with a directory of another user or a symbolic link.
+ */
 void process_remove_spool(const char *path);
 
 #endif
