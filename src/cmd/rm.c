@@ -17,6 +17,7 @@
 #include "base/unit.h"
 #include "cli/command.h"
 #include "cmd/run_argument.h"
+#include "trace/output.h"
 #include "trace/runs/runs.h"
 
 struct rm_args {
@@ -69,7 +70,7 @@ static void remove_trace(struct removal *removal, const char *path)
 	const struct rm_args *args = removal->command->args;
 	struct stat st;
 
-	if (!runs_is_trace(path) || lstat(path, &st) < 0) {
+	if (!trace_is_trace(path) || lstat(path, &st) < 0) {
 		command_fail(removal->command, "%s: not a trace; it was not deleted", path);
 		removal->failed = true;
 	} else if (!args->dry_run && unlink(path) < 0) {

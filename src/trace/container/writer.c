@@ -6,10 +6,8 @@
  * index.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
@@ -18,6 +16,7 @@
 #include "base/mem.h"
 #include "trace/container/rows.h"
 #include "trace/container/wire.h"
+#include "trace/output.h"
 
 /* Facts that wait for their block to be written. */
 struct pending {
@@ -225,25 +224,15 @@ static void writer_free(struct writer *w)
 	free(w);
 }
 
-/* Unlinks an old trace instead of truncating it, because another process may be reading it. */
-static int create_file(const char *path)
-{
-	struct stat st;
-
-	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode))
-		unlink(path);
-	return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-}
-
 int container_create(void **writer, const char *path, const struct run_info *run,
 		     const struct run_clock *clock, const struct call_info *calls, size_t count,
 		     struct err *err)
 {
-	int fd = create_file(path), r;
+	int fd = trace_output_create(path, err), r;
 	struct writer *w;
 
 	if (fd < 0)
-		return err_set(err, errno, "%s: cannot create: %s", path, strerror(errno));
+		return fd;
 	w = xcalloc(1, sizeof(*w));
 	w->fd = fd;
 	w->path = xstrdup(path);

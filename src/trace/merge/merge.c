@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "trace/facts.h"
 #include "trace/merge/merge_time.h"
+#include "trace/output.h"
 
 #define BATCH 4096 /* activities */
 /* Parts of one job overlap in time; the clocks of their nodes may differ by this much. */
@@ -496,8 +497,10 @@ static int merge_write(struct merger *m, const char *path, struct err *err)
 static int merge_into(struct merger *m, const char *const *paths, const char *path, struct err *err)
 {
 	struct file_draft draft;
-	int r = open_parts(m, paths, err);
+	int r = trace_output_check(path, err);
 
+	if (r >= 0)
+		r = open_parts(m, paths, err);
 	if (r >= 0)
 		r = merge_times_find(&m->times, m->heads, paths, m->part_count, err);
 	if (r < 0)

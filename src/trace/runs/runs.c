@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,27 +200,4 @@ char *runs_find(const char *directory, const char *name, struct err *err)
 	path = find_meant(&runs, name, err);
 	runs_release(&runs);
 	return path;
-}
-
-bool runs_is_trace(const char *path)
-{
-	unsigned char head[64];
-	struct stat st;
-	struct trace trace;
-	ssize_t n;
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-	if (fd < 0)
-		return false;
-	n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, head, sizeof(head)) : -1;
-	close(fd);
-	if (n <= 0)
-		return false;
-	if (trace_container.recognize(head, (size_t)n))
-		return true;
-	/* Other programs write text and SQLite files, too: only a complete trace is ours. */
-	if (trace_open(&trace, path, NULL, NULL) < 0)
-		return false;
-	trace_close(&trace);
-	return true;
 }

@@ -41,10 +41,4 @@ void runs_release(struct runs *runs);
  */
 char *runs_find(const char *directory, const char *name, struct err *err);
 
-/*
- * True if the path is a regular file (not a link to one) that holds a trace, even a damaged one. No
- * other file may be deleted as a run.
- */
-bool runs_is_trace(const char *path);
-
 #endif

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "trace/output.h"
 
 enum table {
 	TABLE_RUN,
@@ -194,6 +195,19 @@ static void writer_free(struct writer *w)
 	free(w);
 }
 
+/* SQLite would create the file with the modes of the umask. */
+static int create_database(struct writer *w, const char *path, struct err *err)
+{
+	AUTO_CLOSE int fd = trace_output_draft(&w->draft, path, err);
+
+	if (fd < 0)
+		return fd;
+	if (sqlite3_open_v2(w->draft.temporary, &w->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+		return err_set(err, EIO, "%s: cannot create: %s", w->draft.temporary,
+			       sqlite3_errmsg(w->db));
+	return 0;
+}
+
 static int create(void **writer, const char *path, const struct run_info *run,
 		  const struct run_clock *clock, const struct call_info *calls, size_t count,
 		  struct err *err)
@@ -205,14 +219,8 @@ static int create(void **writer, const char *path, const struct run_info *run,
 		return err_set(err, EINVAL,
 			       "%s: the times of an SQLite trace must be in nanoseconds", path);
 	w = xcalloc(1, sizeof(*w));
-	file_draft_init(&w->draft, path);
-	unlink(w->draft.temporary); /* of a crashed process with the same pid */
-	r = sqlite3_open_v2(w->draft.temporary, &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-			    NULL);
-	if (r != SQLITE_OK)
-		r = err_set(err, EIO, "%s: cannot create: %s", w->draft.temporary,
-			    sqlite3_errmsg(w->db));
-	else
+	r = create_database(w, path, err);
+	if (r >= 0)
 		r = insert_start(w, run, clock, calls, count, err);
 	if (r < 0) {
 		file_draft_discard(&w->draft);

@@ -6,7 +6,6 @@
 #include "trace/text/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "trace/facts.h"
+#include "trace/output.h"
 
 #define FLUSH_BYTES (256u << 10) /* output is written when this much is buffered */
 
@@ -134,15 +134,10 @@ static int create(void **writer, const char *path, const struct run_info *run,
 		return err_set(err, EINVAL, "%s: the times of a text trace must be in nanoseconds",
 			       path);
 	w = xcalloc(1, sizeof(*w));
-	file_draft_init(&w->draft, path);
 	w->calls = xcalloc(count, sizeof(*w->calls));
 	w->call_count = count;
-	w->fd = open(w->draft.temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (w->fd < 0)
-		r = err_set(err, errno, "%s: cannot create: %s", w->draft.temporary,
-			    strerror(errno));
-	else
-		r = write_start(w, run, clock, calls, err);
+	w->fd = trace_output_draft(&w->draft, path, err);
+	r = w->fd < 0 ? w->fd : write_start(w, run, clock, calls, err);
 	if (r < 0) {
 		file_draft_discard(&w->draft);
 		writer_free(w);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 
@@ -601,14 +603,20 @@ static void calls_keep_the_names_of_the_writer(void)
 
 static void a_full_disk_is_reported_with_the_file_name(void)
 {
+	AUTO_FREE char *path = sample_path(".sluice");
+	const struct rlimit full = { 10, RLIM_INFINITY }, roomy = { RLIM_INFINITY, RLIM_INFINITY };
 	struct err err = { 0 };
 	void *w = NULL;
 
-	CHECK_INT(trace_container.create(&w, "/dev/full", &sample_run, &sample_clock, sample_calls,
+	signal(SIGXFSZ, SIG_IGN);
+	REQUIRE(setrlimit(RLIMIT_FSIZE, &full) == 0);
+	CHECK_INT(trace_container.create(&w, path, &sample_run, &sample_clock, sample_calls,
 					 SAMPLE_CALLS, &err),
-		  -ENOSPC);
-	CHECK(strstr(err.text, "/dev/full"));
+		  -EFBIG);
+	REQUIRE(setrlimit(RLIMIT_FSIZE, &roomy) == 0);
+	CHECK(strstr(err.text, path));
 	CHECK(!w);
+	unlink(path);
 }
 
 /* Damages the payload of the first block of a type. */

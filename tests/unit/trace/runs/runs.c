@@ -147,23 +147,6 @@ static void an_unknown_word_is_named(void)
 	CHECK_INT(err.code, ENOENT);
 }
 
-static void files_of_others_are_not_traces(void)
-{
-	AUTO_FREE char *text = xprintf("%s/text", directory), *link = xprintf("%s/link", directory);
-	FILE *f = fopen(text, "we");
-
-	REQUIRE(f);
-	fputs("SQLite format 3", f);
-	fclose(f);
-	REQUIRE(symlink(text, link) == 0);
-	CHECK(!runs_is_trace(text));
-	CHECK(!runs_is_trace(link));
-	CHECK(!runs_is_trace(directory));
-	CHECK(!runs_is_trace("/dev/null"));
-	unlink(link);
-	unlink(text);
-}
-
 static void the_directory_is_made(void)
 {
 	REQUIRE(mkdtemp(directory));
@@ -180,5 +163,4 @@ static void the_directory_is_removed(void)
 TESTS(TEST(the_directory_is_made), TEST(runs_are_listed_newest_first),
       TEST(a_missing_directory_holds_no_runs), TEST(a_run_is_found_by_id_prefix_name_and_path),
       TEST(without_a_name_the_newest_run_is_found), TEST(an_ambiguous_prefix_names_the_candidates),
-      TEST(an_unknown_word_is_named), TEST(files_of_others_are_not_traces),
-      TEST(the_directory_is_removed))
+      TEST(an_unknown_word_is_named), TEST(the_directory_is_removed))
