@@ -7,15 +7,19 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "base/trusted.h"
 #include "store/store_internal.h"
 
 /* Prepared statements that are kept for reuse; more than all callers together have. */
@@ -103,7 +107,6 @@ enum { VERSION = sizeof(versions) / sizeof(versions[0]) };
 
 /* The application id in the SQLite header, which distinguishes our file: "slst". */
 #define APPLICATION_ID 0x736c7374
-#define DIRECTORY_MODE 0700 /* the store is private to the user */
 
 static int errno_of_sqlite(int code)
 {
@@ -251,17 +254,45 @@ static int migrate(struct store *store, struct err *err)
 	return store_end_with(store, r, err);
 }
 
-static int open_file(struct store **out, const char *path, int flags, struct err *err)
+/* SQLite would create the file with the modes of the umask. Its journal inherits the mode. */
+static int create_file(const char *path, struct err *err)
+{
+	int fd = trusted_create_file(AT_FDCWD, path, err);
+
+	if (fd < 0)
+		return fd == -EEXIST ? 0 : fd; /* another process was faster */
+	close(fd);
+	return 0;
+}
+
+/* The directory counts as well: SQLite replays a journal that it finds beside the file. */
+static int check_directory(const char *path, struct err *err)
+{
+	AUTO_FREE char *real = realpath(path, NULL);
+	AUTO_FREE char *copy = real ? xstrdup(real) : xstrdup(path);
+	AUTO_CLOSE int fd = trusted_open_directory(AT_FDCWD, dirname(copy), TRUSTED_PROVIDED, err);
+
+	return fd < 0 ? fd : 0;
+}
+
+/* Refuses a store that another user could have written. */
+static int check_trust(const char *path, struct err *err)
+{
+	AUTO_CLOSE int fd = trusted_open_file(AT_FDCWD, path, O_RDONLY, TRUSTED_PROVIDED, err);
+
+	return fd < 0 ? fd : check_directory(path, err);
+}
+
+static int open_file(struct store **out, const char *path, struct err *err)
 {
 	struct store *store;
-	int code, r = file_check_kind(path, err);
+	int code, r = check_trust(path, err);
 
 	if (r < 0)
 		return r;
 	store = xcalloc(1, sizeof(*store));
 	store->path = xstrdup(path);
-	code = sqlite3_open_v2(path, &store->db,
-			       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | flags, NULL);
+	code = sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (code != SQLITE_OK) {
 		r = fail_sqlite(store, code, err);
 	} else {
@@ -283,9 +314,13 @@ static int open_file(struct store **out, const char *path, int flags, struct err
 
 int store_open(struct store **store, const char *path, struct err *err)
 {
-	int r = place_make_parent(path, DIRECTORY_MODE, err);
+	int r = place_make_parent(path, TRUSTED_DIRECTORY_MODE, err);
 
-	return r < 0 ? r : open_file(store, path, SQLITE_OPEN_CREATE, err);
+	if (r >= 0 && !place_exists(path))
+		r = check_directory(path, err);
+	if (r >= 0 && !place_exists(path))
+		r = create_file(path, err);
+	return r < 0 ? r : open_file(store, path, err);
 }
 
 int store_open_existing(struct store **store, const char *path, struct err *err)
@@ -293,7 +328,7 @@ int store_open_existing(struct store **store, const char *path, struct err *err)
 	if (!place_exists(path))
 		return err_set(err, ENOENT,
 			       "%s: the store does not exist yet; 'sluice run' creates it", path);
-	return open_file(store, path, 0, err);
+	return open_file(store, path, err);
 }
 
 void store_close(struct store *store)

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/place.h"
+#include "base/trusted.h"
 #include "cli/window.h"
 #include "cmd/forecast/forecast.h"
 #include "cmd/forecast/probe.h"
@@ -94,7 +95,7 @@ int forecast_keep(const struct command *command, const struct forecast_args *arg
 	int r = 0;
 
 	if (!args->output && !args->model)
-		r = place_make_parent(path, 0777, &err);
+		r = place_make_parent(path, TRUSTED_DIRECTORY_MODE, &err);
 	if (r >= 0)
 		r = forecaster_save(forecaster, path, &err);
 	return r < 0 ? command_fail_err(command, r, &err) : COMMAND_GOOD;

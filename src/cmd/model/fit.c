@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "base/place.h"
 #include "base/term.h"
+#include "base/trusted.h"
 #include "cmd/model/model.h"
 #include "learn/learner.h"
 #include "predict/model/costs/rows.h"
@@ -211,7 +212,7 @@ static int save_model(const struct command *command, const struct model_args *ar
 	int r = 0;
 
 	if (!args->output && !args->model)
-		r = place_make_parent(path, 0777, &err);
+		r = place_make_parent(path, TRUSTED_DIRECTORY_MODE, &err);
 	if (r >= 0)
 		r = hybrid_save(hybrid, path, &err);
 	return r < 0 ? command_fail_err(command, r, &err) : COMMAND_GOOD;

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/trusted.h"
 #include "learn/file/blob.h"
 
 #define CHECKSUM_BYTES 8
@@ -109,7 +110,7 @@ int checked_file_parse(const struct checked_file_kind *kind, const char *name, c
 bool checked_file_probe(const struct checked_file_kind *kind, const char *path)
 {
 	AUTO_FREE char *magic = format_magic(kind);
-	AUTO_CLOSE int fd = file_open(path, NULL);
+	AUTO_CLOSE int fd = trusted_open_file(AT_FDCWD, path, O_RDONLY, TRUSTED_PROVIDED, NULL);
 	AUTO_FREE char *start = xcalloc(1, strlen(magic));
 
 	return fd >= 0 && read(fd, start, strlen(magic)) == (ssize_t)strlen(magic) &&
@@ -133,8 +134,8 @@ static int write_all(int fd, const char *bytes, size_t n)
 
 static int write_draft(const char *draft, const struct buf *buf)
 {
-	int fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	int r = fd < 0 ? -errno : write_all(fd, buf->data, buf->len);
+	int fd = trusted_create_file(AT_FDCWD, draft, NULL);
+	int r = fd < 0 ? fd : write_all(fd, buf->data, buf->len);
 
 	if (fd >= 0 && close(fd) != 0 && r >= 0)
 		r = -errno;
@@ -159,7 +160,7 @@ int checked_file_write(const struct buf *buf, const char *path, struct err *err)
 int checked_file_read(struct buf *buf, const struct checked_file_kind *kind, const char *path,
 		      struct err *err)
 {
-	int r = file_read_all(buf, path, FILE_BYTES_MAX, err);
+	int r = trusted_read_file(buf, path, FILE_BYTES_MAX, err);
 
 	return r == -EFBIG
 		       ? err_set(err, EFBIG, "%s is not a %s: it is too large", path, kind->what)

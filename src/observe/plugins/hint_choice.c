@@ -2,13 +2,16 @@
 #include "observe/plugins/hint_choice.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "base/trusted.h"
 #include "contract/hints.h"
 #include "store/outcomes.h"
 
@@ -390,7 +393,7 @@ int hint_choices_write(const struct hint_choices *choices, const struct history_
 		       const char *path, struct err *err)
 {
 	AUTO_BUF struct buf out = { 0 };
-	AUTO_FCLOSE FILE *f = NULL;
+	AUTO_CLOSE int fd = -1;
 
 	buf_puts(&out, HINTS_ANSWERS_TITLE "\n");
 	if (options->explore > 0 && options->set_count) {
@@ -402,8 +405,9 @@ int hint_choices_write(const struct hint_choices *choices, const struct history_
 	for (size_t i = 0; i < choices->count; i++)
 		buf_printf(&out, "best %s %c %s\n", choices->best[i].extension,
 			   choices->best[i].mode, choices->best[i].hints);
-	f = fopen(path, "we");
-	if (!f || fwrite(out.data, 1, out.len, f) != out.len || fflush(f) != 0)
+	unlink(path);
+	fd = trusted_create_file(AT_FDCWD, path, err);
+	if (fd >= 0 && write(fd, out.data, out.len) != (ssize_t)out.len)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	return 0;
+	return fd < 0 ? fd : 0;
 }

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/trusted.h"
 
 static int hooks_check(const struct sluice_plugin *p, const char *name, struct err *err)
 {
@@ -71,9 +72,13 @@ int library_check(const struct sluice_plugin *p, const char *name, uint32_t kind
 const struct sluice_plugin *library_load(const char *path, uint32_t kind, struct err *err)
 {
 	const struct sluice_plugin *plugin;
-	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	const char *why = library ? NULL : dlerror();
+	const char *why;
+	void *library;
 
+	if (trusted_check_path(path, err) < 0)
+		return NULL;
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	why = library ? NULL : dlerror();
 	if (!library) {
 		err_set(err, ENOENT, "%s", why ? why : path);
 		return NULL;

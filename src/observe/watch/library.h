@@ -24,8 +24,8 @@ struct library_found {
 };
 
 /*
- * Loads a library and checks that it has the kind, 0 for any. Returns NULL and sets err on failure.
- * It stays loaded.
+ * Loads a library that no other user can have placed (base/trusted.h), and checks that it has the
+ * kind, 0 for any. Returns NULL and sets err on failure. It stays loaded.
  */
 const struct sluice_plugin *library_load(const char *path, uint32_t kind, struct err *err);
 

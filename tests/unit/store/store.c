@@ -145,6 +145,8 @@ static void damage_is_reported_with_advice(void)
 	sample_remove(&sample);
 }
 
+#define UNPRIVILEGED 65534
+
 /* Runs a test in a child without privileges and returns its exit code. */
 static int run_unprivileged(void (*act)(const struct sample *), const struct sample *sample)
 {
@@ -155,7 +157,7 @@ static int run_unprivileged(void (*act)(const struct sample *), const struct sam
 	pid = fork();
 	if (!pid) {
 		check_failures = 0;
-		if (geteuid() == 0 && (setegid(65534) || seteuid(65534)))
+		if (geteuid() == 0 && (setegid(UNPRIVILEGED) || seteuid(UNPRIVILEGED)))
 			_exit(99);
 		act(sample);
 		fflush(stdout);
@@ -195,6 +197,46 @@ static void a_read_only_store_can_be_read(void)
 	sample_remove(&sample);
 }
 
+static void give_to(const struct sample *sample, uid_t user)
+{
+	AUTO_FREE char *folder = xprintf("%s/folder", sample->directory);
+
+	REQUIRE(chown(sample->path, user, (gid_t)-1) == 0 && chown(folder, user, (gid_t)-1) == 0);
+}
+
+static void refuse_to_open(const struct sample *sample)
+{
+	struct store *store = NULL;
+	struct err err = { 0 };
+
+	CHECK_INT(store_open(&store, sample->path, &err), -EPERM);
+	CHECK(strstr(err.text, sample->directory));
+	CHECK(!store);
+}
+
+static void a_store_that_others_may_have_written_is_refused(void)
+{
+	struct sample sample;
+	AUTO_FREE char *folder = NULL;
+	struct stat st;
+
+	sample_make(&sample);
+	folder = xprintf("%s/folder", sample.directory);
+	store_close(sample_open(&sample));
+	CHECK(stat(sample.path, &st) == 0 && (st.st_mode & 07777) == 0600);
+	REQUIRE(chmod(sample.path, 0660) == 0);
+	refuse_to_open(&sample);
+	REQUIRE(chmod(sample.path, 0600) == 0 && chmod(folder, 01777) == 0);
+	refuse_to_open(&sample); /* a journal could be planted */
+	REQUIRE(chmod(folder, 0700) == 0);
+	store_close(sample_open(&sample));
+	if (geteuid() == 0) {
+		REQUIRE(chown(sample.path, UNPRIVILEGED, (gid_t)-1) == 0);
+		refuse_to_open(&sample);
+	}
+	sample_remove(&sample);
+}
+
 static void fill_disk(const struct sample *sample)
 {
 	struct rlimit limit = { 256 << 10, 256 << 10 };
@@ -226,14 +268,10 @@ static void a_full_disk_is_reported_and_old_rows_stay(void)
 	store = sample_open(&sample);
 	id = catalog_thing(store, THING_NODE, 0, "n1", NULL);
 	store_close(store);
-	REQUIRE(chmod(sample.path, 0666) == 0 && chmod(sample.directory, 0755) == 0 &&
-		chmod(check_directory(), 0755) == 0);
-	{
-		AUTO_FREE char *folder = xprintf("%s/folder", sample.directory);
-
-		REQUIRE(chmod(folder, 0777) == 0);
-	}
+	REQUIRE(chmod(sample.directory, 0755) == 0 && chmod(check_directory(), 0755) == 0);
+	give_to(&sample, geteuid() ? geteuid() : UNPRIVILEGED);
 	CHECK_INT(run_unprivileged(fill_disk, &sample), 0);
+	give_to(&sample, geteuid());
 	store = sample_open(&sample);
 	CHECK_INT(catalog_thing(store, THING_NODE, 0, "n1", NULL), id);
 	CHECK(catalog_thing(store, THING_NODE, 0, "n2", NULL) > 0);
@@ -259,5 +297,5 @@ static void opening_an_existing_store_creates_none(void)
 TESTS(TEST(rows_are_there_after_reopening), TEST(a_rolled_back_row_is_gone),
       TEST(a_later_version_is_refused), TEST(a_database_of_another_application_is_not_changed),
       TEST(a_file_that_is_not_a_database_is_refused), TEST(damage_is_reported_with_advice),
-      TEST(a_read_only_store_can_be_read), TEST(a_full_disk_is_reported_and_old_rows_stay),
-      TEST(opening_an_existing_store_creates_none))
+      TEST(a_read_only_store_can_be_read), TEST(a_store_that_others_may_have_written_is_refused),
+      TEST(a_full_disk_is_reported_and_old_rows_stay), TEST(opening_an_existing_store_creates_none))

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/integer.h"
 #include "base/place.h"
+#include "base/trusted.h"
 
 /* Rows of a round arrive within some seconds, so a check leaves the newest ones to the next. */
 #define SETTLE_S 60
@@ -120,7 +121,7 @@ static int save_model(const struct retrainer *retrainer, const struct forecaster
 	int r = 0;
 
 	if (options->makes_directory)
-		r = place_make_parent(options->model_path, 0777, err);
+		r = place_make_parent(options->model_path, TRUSTED_DIRECTORY_MODE, err);
 	return r < 0 ? r : forecaster_save(forecaster, options->model_path, err);
 }
 
