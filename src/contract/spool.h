@@ -58,6 +58,8 @@ enum capture_clock {
 
 #define CONTROL_MAGIC UINT64_C(0x3152544e4f434c53) /* "SLCONTR1" */
 #define CONTROL_SKIP_BYTES 1024
+#define CONTROL_RUN_BYTES 64
+#define CONTROL_FORBIDDEN_BYTES 8192
 #define CONTROL_TURNS 16
 
 /*
@@ -122,7 +124,14 @@ struct control {
 	uint64_t pass_before;		   /* activities in the trace when the pass began */
 	uint64_t clock_num, clock_den;	   /* ns per tick, as estimated at the start */
 	char trace[SPOOL_TEXT_BYTES];	   /* absolute path of the container being written */
+	char run[CONTROL_RUN_BYTES];	   /* uuid of the run, as in the trace */
+	int64_t started_ns;		   /* start of the run, as in the trace */
 	char parameters[PARAMETERS_BYTES]; /* see contract/parameters.h; may be empty */
+	/*
+	 * Names of parameters that must not be applied, one per line, with an empty first line.
+	 * The host has checked `parameters`; this is for the hints of in-line plug-ins.
+	 */
+	char forbidden[CONTROL_FORBIDDEN_BYTES];
 	/* Not 0: the control pages of the other nodes hold the same parameters. */
 	uint32_t parameters_shared;
 	/* Per list of destinations, the number of files that were assigned one so far

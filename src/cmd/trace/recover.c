@@ -5,7 +5,7 @@
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #include <jansson.h>
 
@@ -13,6 +13,7 @@
 #include "base/term.h"
 #include "cli/command.h"
 #include "observe/collect/collector.h"
+#include "observe/collect/spool_directory.h"
 
 struct recover_args {
 	bool json;
@@ -24,12 +25,11 @@ static const struct option recover_options[] = {
 	{ 0 }
 };
 
-/* Appends the user's spool directories below `base`. */
-static void find_spools(const char *base, glob_t *found)
+/* Warns about each sentence, which ends with a newline. */
+static void print_warnings(const struct command *c, const char *sentences)
 {
-	AUTO_FREE char *pattern = xprintf("%s/sluice-%u-*", base, (unsigned)getuid());
-
-	glob(pattern, (found->gl_pathc ? GLOB_APPEND : 0) | GLOB_ONLYDIR, NULL, found);
+	for (; *sentences; sentences += strcspn(sentences, "\n") + 1)
+		command_warn(c, "%.*s", (int)strcspn(sentences, "\n"), sentences);
 }
 
 static int recover_one(const struct command *c, const char *directory, json_t *runs)
@@ -41,6 +41,7 @@ static int recover_one(const struct command *c, const char *directory, json_t *r
 
 	if (collector_recover(directory, &trace, &totals, &err) < 0)
 		return command_fail(c, "%s", err.text);
+	print_warnings(c, totals.warnings);
 	json_array_append_new(runs,
 			      json_pack("{s:s, s:s, s:I, s:I}", "directory", directory, "trace",
 					trace, "activities", (json_int_t)totals.activities, "lost",
@@ -64,7 +65,7 @@ static int recover_run(struct command *c)
 
 	for (size_t i = 0; !c->argc && i < sizeof(bases) / sizeof(*bases); i++)
 		if (bases[i] && bases[i][0] == '/')
-			find_spools(bases[i], &found);
+			spool_directory_find(bases[i], &found);
 	for (int i = 0; i < c->argc; i++)
 		if (recover_one(c, c->argv[i], runs) != COMMAND_GOOD)
 			code = COMMAND_FAILED;
@@ -94,7 +95,9 @@ const struct command_ops command_trace_recover = {
 		"in the spool directory of the run. This command adds them to the records that "
 		"were "
 		"already written and completes the trace. Without DIRECTORY it looks for such runs "
-		"of the calling user.",
+		"of the calling user. It reads only data of that user and never changes a complete "
+		"trace or the trace of another run: records whose trace is gone or was replaced go "
+		"into a new trace, NAME-recovered.sluice.",
 	.options = recover_options,
 	.args_bytes = sizeof(struct recover_args),
 	.run = recover_run,

@@ -18,6 +18,7 @@
 #include "observe/collect/intake.h"
 #include "observe/collect/names.h"
 #include "observe/collect/overhead.h"
+#include "observe/collect/spool_directory.h"
 #include "observe/watch/plugins.h"
 #include "observe/watch/watcher.h"
 #include "trace/facts.h"
@@ -74,23 +75,11 @@ const char *collector_base(const char *spool_dir, uint64_t spool_bytes)
 
 static int create_directory(struct collector *c, const struct collector_options *o, struct err *err)
 {
-	const char *base = collector_base(o->spool_dir, o->spool_bytes);
-
-	if (o->directory) {
-		c->directory = xstrdup(o->directory);
-		return 0;
-	}
-	c->directory = xprintf("%s/sluice-%u-XXXXXX", base, (unsigned)getuid());
-	if (c->directory[0] != '/')
-		return err_set(err, EINVAL, "%s: the spool directory must be an absolute path",
-			       base);
-	if (!mkdtemp(c->directory)) {
-		free(c->directory);
-		c->directory = NULL;
-		return err_set(err, errno, "%s: cannot make a spool directory: %s", base,
-			       strerror(errno));
-	}
-	return 0;
+	c->directory =
+		o->directory
+			? xstrdup(o->directory)
+			: spool_directory_create(collector_base(o->spool_dir, o->spool_bytes), err);
+	return c->directory ? 0 : -err->code;
 }
 
 static void copy_run(struct run_info *to, const struct run_info *from)
@@ -311,7 +300,7 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 		collector_free(c);
 		return r;
 	}
-	control_page_describe(c->control, &c->intake.clock, o->trace);
+	control_page_describe(c->control, &c->intake.clock, &c->run, o->trace);
 	c->intake.control = c->control;
 	c->start = c->control->collector_start;
 	start_watcher(c, o);

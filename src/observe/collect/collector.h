@@ -37,6 +37,7 @@ struct collector_options {
 	const char *board;	/* directory of the health files, see observe/reason/health_files.h;
 				   NULL: there is one node */
 	const char *parameters; /* text of contract/parameters.h; NULL: none */
+	const char *forbidden;	/* names as in control.forbidden; NULL: none */
 	bool parameters_shared; /* the other nodes of the job use the same parameters */
 	double overhead_budget; /* share of the run time, see overhead.h; 0: no limit */
 	int64_t overhead_grace_ns;
@@ -109,8 +110,10 @@ bool collector_is_alive(const char *directory);
 
 /*
  * Completes the trace of a run whose collector died: combines what it had written with what is
- * still in the spools, and replaces the trace. *trace receives its path, which the caller frees;
- * the directory is removed. On failure everything stays as it was.
+ * still in the spools, and replaces the trace. A complete trace is not changed. If the trace is
+ * gone, or another file has its name, the records go into a new trace, and totals->warnings says
+ * so. *trace receives the path of the trace, which the caller frees; the directory is removed. On
+ * failure everything stays as it was.
  */
 int collector_recover(const char *directory, char **trace, struct collector_totals *totals,
 		      struct err *err);

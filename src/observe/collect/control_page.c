@@ -13,6 +13,7 @@
 #include "base/mapping.h"
 #include "base/mem.h"
 #include "base/process.h"
+#include "base/trusted.h"
 #include "contract/sandbox.h"
 
 /* The nodes of a job must not all start with the same destination of new files. */
@@ -43,8 +44,8 @@ int control_page_create(struct mapping *mapping, const char *directory,
 			const struct collector_options *o, struct err *err)
 {
 	AUTO_FREE char *path = xprintf("%s/%s", directory, CONTROL_NAME);
-	AUTO_CLOSE int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	int code = fd < 0 ? errno : posix_fallocate(fd, 0, sizeof(struct control));
+	AUTO_CLOSE int fd = trusted_create_file(AT_FDCWD, path, err);
+	int code = fd < 0 ? -fd : posix_fallocate(fd, 0, sizeof(struct control));
 	size_t used = 0;
 	struct control *page;
 
@@ -63,6 +64,8 @@ int control_page_create(struct mapping *mapping, const char *directory,
 	page->skip[used] = '\n';
 	if (o->parameters && strlen(o->parameters) < PARAMETERS_BYTES)
 		strcpy(page->parameters, o->parameters);
+	if (o->forbidden)
+		snprintf(page->forbidden, sizeof(page->forbidden), "%s", o->forbidden);
 	page->parameters_shared = o->parameters_shared;
 	if (o->parameters_shared)
 		shift_turns(page);
@@ -72,7 +75,7 @@ int control_page_create(struct mapping *mapping, const char *directory,
 }
 
 void control_page_describe(struct control *control, const struct run_clock *clock,
-			   const char *trace)
+			   const struct run_info *run, const char *trace)
 {
 	AUTO_FREE char *path = realpath(trace, NULL);
 
@@ -81,6 +84,8 @@ void control_page_describe(struct control *control, const struct run_clock *cloc
 	control->begin_ticks = clock->tick0;
 	control->clock_num = clock->num;
 	control->clock_den = clock->den;
+	snprintf(control->run, sizeof(control->run), "%s", run->uuid);
+	control->started_ns = run->started_ns;
 	if (path && strlen(path) < sizeof(control->trace))
 		strcpy(control->trace, path);
 }

@@ -14,8 +14,8 @@ struct mapping;
 int control_page_create(struct mapping *mapping, const char *directory,
 			const struct collector_options *options, struct err *err);
 
-/* Stores what recovery needs: the collector's process, the clock, and the absolute trace path. */
+/* Stores what recovery needs: the collector's process, the clock, the run and its trace. */
 void control_page_describe(struct control *control, const struct run_clock *clock,
-			   const char *trace);
+			   const struct run_info *run, const char *trace);
 
 #endif

@@ -17,7 +17,9 @@
 #include "base/job.h"
 #include "base/mem.h"
 #include "base/process.h"
+#include "base/trusted.h"
 #include "contract/clock.h"
+#include "observe/collect/spool_directory.h"
 
 #define COLLECTOR "collector"
 #define READY "ready"
@@ -79,14 +81,12 @@ static char *job_directory(const struct share_options *o)
 
 	for (size_t i = 0; i < count; i++) {
 		free(path);
-		path = xprintf("%s/sluice-%u-job-%016" PRIx64, bases[i], (unsigned)getuid(),
-			       job_hash(o->job));
+		path = spool_directory_of_job(bases[i], job_hash(o->job), false);
 		if (access(path, F_OK) == 0)
 			return path;
 	}
 	free(path);
-	return xprintf("%s/sluice-%u-job-%016" PRIx64, bases[0], (unsigned)getuid(),
-		       job_hash(o->job));
+	return spool_directory_of_job(bases[0], job_hash(o->job), true);
 }
 
 /* Creates a directory next to path that no job uses, but that `sluice trace recover` finds. */
@@ -94,7 +94,7 @@ static char *create_sibling(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *other =
-		xprintf("%.*s/sluice-%u-XXXXXX", (int)(slash - path), path, (unsigned)getuid());
+		xprintf("%.*s/sluice-%u-XXXXXX", (int)(slash - path), path, (unsigned)geteuid());
 
 	if (mkdtemp(other))
 		return other;
@@ -141,14 +141,12 @@ static int create_member(struct share *s, const struct share_options *o)
  */
 static int try_enter(struct share *s, const struct share_options *o)
 {
-	struct stat st;
 	int r = 0;
 
-	if (fstat(s->directory_fd, &st) != 0 || st.st_uid != getuid() || (st.st_mode & 077))
-		return -EPERM;
-	s->collector_fd = openat(s->directory_fd, COLLECTOR, O_RDWR | O_CLOEXEC);
+	s->collector_fd =
+		trusted_open_file(s->directory_fd, COLLECTOR, O_RDWR, TRUSTED_PRIVATE, NULL);
 	if (s->collector_fd < 0)
-		return 0;
+		return s->collector_fd == -ENOENT ? 0 : s->collector_fd;
 	if (flock(s->collector_fd, LOCK_EX | LOCK_NB) == 0) {
 		retire_directory(s->directory_fd, s->directory);
 		return 0;
@@ -212,7 +210,7 @@ static int collector_spawn(const char *directory, int lock, const struct share_o
 		if (fork() != 0)
 			_exit(0);
 		close_inherited(lock);
-		s.directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		s.directory_fd = trusted_open_directory(AT_FDCWD, directory, TRUSTED_PRIVATE, NULL);
 		o->collect(&s, o->arg);
 		_exit(0);
 	}
@@ -249,11 +247,11 @@ static int try_join(struct share *s, const struct share_options *o, bool *founde
 	int r;
 
 	s->directory = job_directory(o);
-	s->directory_fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	s->directory_fd = trusted_open_directory(AT_FDCWD, s->directory, TRUSTED_PRIVATE, NULL);
 	if (s->directory_fd >= 0)
 		return try_enter(s, o);
-	if (errno != ENOENT)
-		return -errno;
+	if (s->directory_fd != -ENOENT)
+		return s->directory_fd;
 	if (*founded) /* the collector that we started has failed */
 		return -ECANCELED;
 	r = start_collector(s->directory, o);
