@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -19,11 +20,15 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/text.h"
+#include "base/trusted.h"
 
 #define SETTING_ROW(name, section, key, kind, value, fallback, help) \
 	[SETTING_##name] = { section, key, "SLUICE_" #name, OPTION_##kind, value, fallback, help },
 const struct setting settings[SETTING_COUNT] = { SETTING_LIST(SETTING_ROW) };
 #undef SETTING_ROW
+
+/* The environment can name another file for other settings, but not for restrictions. */
+#define SITE_FILE "/etc/sluice.conf"
 
 /* inih silently truncates longer names. */
 #define CONFIG_SECTION_MAX 49
@@ -139,7 +144,7 @@ const char *config_extra(const struct config *config, const char *section, const
 
 void config_init(struct config *config)
 {
-	*config = (struct config){ 0 };
+	*config = (struct config){ .site_allow = CONFIG_ALLOW_SEMANTICS };
 	for (int id = 0; id < SETTING_COUNT; id++)
 		config_set(config, id, settings[id].fallback, "default", NULL);
 }
@@ -157,6 +162,7 @@ void config_release(struct config *config)
 		free(config->extras[i].origin);
 	}
 	free(config->extras);
+	free(config->site_forbid);
 	for (size_t i = 0; i < config->problem_count; i++)
 		free(config->problems[i]);
 	free(config->problems);
@@ -346,12 +352,73 @@ void config_read_file(struct config *config, const char *path, bool named)
 {
 	AUTO_BUF struct buf text = { 0 };
 	struct err err = { 0 };
-	int ret = file_read_all(&text, path, CONFIG_BYTES_MAX, &err);
+	int ret;
 
+	if (!strcmp(path, "/dev/null")) /* the usual word for "no file" */
+		return;
+	ret = trusted_read_file(&text, path, CONFIG_BYTES_MAX, &err);
 	if (!ret)
 		config_read_text(config, path, buf_text(&text), text.len);
 	else if (named || (ret != -ENOENT && ret != -ENOTDIR))
 		problem_add(config, "cannot read the settings file %s", err.text);
+}
+
+static bool is_set(const struct config *config, enum setting_id id)
+{
+	return strcmp(config->values[id].origin, "default") != 0;
+}
+
+void config_read_restrictions(struct config *config, const char *path)
+{
+	AUTO_BUF struct buf text = { 0 };
+	struct config site;
+	struct stat st;
+
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    file_read_all(&text, path, CONFIG_BYTES_MAX, NULL) < 0)
+		return;
+	config_init(&site);
+	config_read_text(&site, path, buf_text(&text), text.len);
+	if (is_set(&site, SETTING_PARAMS_ALLOW) &&
+	    config_choice(&site, SETTING_PARAMS_ALLOW) < config->site_allow)
+		config->site_allow = config_choice(&site, SETTING_PARAMS_ALLOW);
+	if (is_set(&site, SETTING_PARAMS_FORBID)) {
+		char *before = config->site_forbid;
+
+		config->site_forbid = xprintf("%s %s", before ? before : "",
+					      config_text(&site, SETTING_PARAMS_FORBID));
+		free(before);
+	}
+	config_release(&site);
+}
+
+/* Is the name in a list that is separated by blanks or commas? */
+static bool is_listed(const char *names, const char *name)
+{
+	size_t n = strlen(name);
+
+	while (names && *names) {
+		size_t word = strcspn(names, ", \t");
+
+		if (word == n && strncmp(names, name, n) == 0)
+			return true;
+		names += word;
+		names += strspn(names, ", \t");
+	}
+	return false;
+}
+
+bool config_forbids(const struct config *config, const char *parameter)
+{
+	return is_listed(config_text(config, SETTING_PARAMS_FORBID), parameter) ||
+	       is_listed(config->site_forbid, parameter);
+}
+
+int config_allowed(const struct config *config)
+{
+	int wanted = config_choice(config, SETTING_PARAMS_ALLOW);
+
+	return wanted < config->site_allow ? wanted : config->site_allow;
 }
 
 static bool is_variable(const char *variable, const char *name)
@@ -404,20 +471,16 @@ static void read_environment(struct config *config)
 		read_variable(config, id, settings[id].environment);
 }
 
-const char *config_site_file(void)
-{
-	const char *etc = getenv("SLUICE_ETC");
-
-	return etc && *etc ? etc : "/etc/sluice.conf";
-}
-
 void config_load(struct config *config)
 {
-	const char *named = getenv("SLUICE_CONFIG");
+	const char *named = getenv("SLUICE_CONFIG"), *etc = getenv("SLUICE_ETC");
+	const char *site = etc && *etc ? etc : SITE_FILE;
 	AUTO_FREE char *user = place_expand("${XDG_CONFIG_HOME:-~/.config}/sluice/config");
 
 	config_init(config);
-	config_read_file(config, config_site_file(), false);
+	config_read_file(config, site, false);
+	config_read_restrictions(config, SITE_FILE);
+	config_read_restrictions(config, site);
 	config_read_file(config, user, false);
 	if (named && *named)
 		config_read_file(config, named, true);

@@ -5,7 +5,10 @@
  * Sources, from lowest to highest precedence: the built-in default, /etc/sluice.conf (or the file
  * that $SLUICE_ETC names), ${XDG_CONFIG_HOME:-~/.config}/sluice/config, the file that
  * $SLUICE_CONFIG names, the environment (SLUICE_<SECTION>_<KEY>), the command line. Files are in
- * INI format.
+ * INI format, and must belong to the user or to root (base/trusted.h).
+ *
+ * What /etc/sluice.conf says about params.allow and params.forbid is binding: no other source can
+ * lift it, and the file that $SLUICE_ETC names can only restrict further.
  *
  * Reading never fails as a whole: an invalid assignment is ignored, the previous value stays, and a
  * message is added to `problems`. A caller that must not continue with such a configuration checks
@@ -75,7 +78,8 @@ struct err;
 	X(PARAMS_FILE, "params", "file", TEXT, "PATH", "",                                         \
 	  "parameter file to apply to every run; empty: none")                                     \
 	X(PARAMS_ALLOW, "params", "allow", CHOICE, "safe|layout|semantics", "layout",              \
-	  "what parameters may change: run time only, file layout, or what readers see")           \
+	  "what parameters may change: run time only, file layout, or what readers see; the "      \
+	  "site's file sets the limit")                                                            \
 	X(PARAMS_FORBID, "params", "forbid", TEXT, "NAMES", "",                                    \
 	  "parameters never to apply; those that the site's file forbids are always included")     \
 	X(PARAMS_AUTHORITY, "params", "authority", CHOICE, "auto|parameters|application", "auto",  \
@@ -155,13 +159,12 @@ struct config {
 	struct config_value values[SETTING_COUNT];
 	struct config_extra *extras; /* one per section and key */
 	size_t extra_count, extra_cap;
-	char **problems; /* one sentence each, with file:line and what to do */
+	char *site_forbid; /* parameters that the site forbids; NULL: none */
+	int site_allow;	   /* enum config_allow: the limit of the site */
+	char **problems;   /* one sentence each, with file:line and what to do */
 	size_t problem_count;
 	size_t problem_cap;
 };
-
-/* The site's file: $SLUICE_ETC, else /etc/sluice.conf. */
-const char *config_site_file(void);
 
 /* Reads all sources except the command line. The caller releases the config. */
 void config_load(struct config *config);
@@ -174,6 +177,18 @@ void config_release(struct config *config);
  * Reads an INI file; its values replace older ones. A missing file is a problem only if `named`.
  */
 void config_read_file(struct config *config, const char *path, bool named);
+
+/*
+ * Adds the restrictions of a site's file. They count whoever owns the file, because they can only
+ * forbid. A missing file forbids nothing.
+ */
+void config_read_restrictions(struct config *config, const char *path);
+
+/* May the parameter not be applied? Considers the setting and the site. */
+bool config_forbids(const struct config *config, const char *parameter);
+
+/* What parameters may change (enum config_allow): the setting, within the limit of the site. */
+int config_allowed(const struct config *config);
 
 /*
  * Reads INI text from memory. Origins and messages call it `name`. The text may contain any bytes.

@@ -297,3 +297,56 @@ int param_set_compile(const struct param_set *set, bool application_wins,
 	memcpy(text, out, writer.bytes + 1);
 	return 0;
 }
+
+/* Does the guest know the tunable by this name at this place? */
+static bool is_compiled_to(const struct tunable *t, enum parameters_place place, const char *name)
+{
+	return (t->place == place && !strcmp(t->key ? t->key : t->name, name)) ||
+	       (place == PLACE_LAYOUT && t->layout && !strcmp(t->layout, name));
+}
+
+static int decompile_line(struct param_set *set, const struct parameters_line *line,
+			  struct err *err)
+{
+	const char *file = strcmp(line->file, "*") ? line->file : NULL;
+	const char *object = strcmp(line->object, "*") ? line->object : NULL;
+	const char *value = line->value;
+	const struct tunable *t = tunables;
+	const struct param *param;
+
+	while (t->name && !is_compiled_to(t, line->place, line->name))
+		t++;
+	if (!t->name)
+		return err_set(err, EINVAL, "unknown parameter \"%s\"", line->name);
+	if (line->place == PLACE_PREFIX)
+		value = *value ? "true" : "false";
+	if (param_set_put(set, t, value, file, object, 0, err) < 0)
+		return -EINVAL;
+	param = find_exact(set, t, file, object);
+	value = param && line->place == t->place ? guest_value(param) : param ? param->value : "";
+	return strcmp(value, line->value) == 0
+		       ? 0
+		       : err_set(err, EINVAL, "invalid value \"%s\" of %s", line->value, t->name);
+}
+
+int param_set_decompile(struct param_set *set, const char *text, struct err *err)
+{
+	AUTO_FREE char *copy = xstrdup(text);
+	struct parameters_line line;
+	struct param_set made = { 0 };
+	bool application_wins;
+	char *at = parameters_read_title(copy, &application_wins);
+	int r = at ? 0 : err_set(err, EINVAL, "not a text of parameters");
+
+	while (r >= 0 && parameters_read_line(&at, &line))
+		r = decompile_line(&made, &line, err);
+	if (r >= 0 && !at)
+		r = err_set(err, EINVAL, "a line of the text is damaged");
+	if (r < 0) {
+		param_set_release(&made);
+		return r;
+	}
+	param_set_release(set);
+	*set = made;
+	return 0;
+}

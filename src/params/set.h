@@ -67,6 +67,12 @@ void param_set_prune(struct param_set *set, const struct tunable_context *contex
 int param_set_compile(const struct param_set *set, bool application_wins,
 		      char text[PARAMETERS_BYTES], struct err *err);
 
+/*
+ * Reads back what param_set_compile() wrote, in order to check it. Fails with -EINVAL if a line is
+ * not one that it writes; the set is untouched then.
+ */
+int param_set_decompile(struct param_set *set, const char *text, struct err *err);
+
 /* "cb_nodes=4 alignment=0,65536 striping_factor=4@sample.h5part": one line for people. */
 void param_set_line(const struct param_set *set, struct buf *out);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/injection.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -69,50 +70,28 @@ static void report_problems(struct injection *in, const struct problems *p)
 			     p->first, p->count - 1, p->count == 2 ? "is" : "are");
 }
 
-/* Is the name in a list that is separated by blanks or commas? */
-static bool is_listed(const char *names, const char *name)
-{
-	size_t n = strlen(name);
-
-	while (*names) {
-		size_t word = strcspn(names, ", \t");
-
-		if (word == n && strncmp(names, name, n) == 0)
-			return true;
-		names += word;
-		names += strspn(names, ", \t");
-	}
-	return false;
-}
-
-/* Removes forbidden parameters. The user cannot override what the site's own file forbids. */
 static void remove_forbidden(struct param_set *set, const struct config *config, struct problems *p)
 {
 	struct param_set kept = { 0 };
-	struct config site;
 
-	config_init(&site);
-	config_read_file(&site, config_site_file(), false);
 	for (size_t i = 0; i < set->count; i++) {
 		const struct param *param = &set->params[i];
 		const char *name = param->tunable->name;
 		AUTO_FREE char *text = xprintf("%s is not applied: params.forbid names it", name);
 
-		if (is_listed(config_text(config, SETTING_PARAMS_FORBID), name) ||
-		    is_listed(config_text(&site, SETTING_PARAMS_FORBID), name))
+		if (config_forbids(config, name))
 			add_problem(p, param, true, text);
 		else
 			param_set_put(&kept, param->tunable, param->value, param->file,
 				      param->object, param->line, NULL);
 	}
-	config_release(&site);
 	param_set_release(set);
 	*set = kept;
 }
 
-static enum tunable_safety allowed_safety(const struct config *config)
+static enum tunable_safety safety_of(int allow)
 {
-	switch (config_choice(config, SETTING_PARAMS_ALLOW)) {
+	switch (allow) {
 	case CONFIG_ALLOW_SAFE:
 		return TUNABLE_SAFE;
 	case CONFIG_ALLOW_SEMANTICS:
@@ -150,15 +129,19 @@ static bool is_among_first(const struct param_set *set, const struct tunable *tu
 
 /*
  * Adds the parameters that place new files by forecast, except those that the set has already. The
- * user asked for placement by name, so params.allow does not apply to it, but params.forbid does.
+ * user asked for placement by name, so the user's params.allow does not apply to it, but the limit
+ * of the site and params.forbid do.
  */
-static void add_placement(struct injection *in, struct param_set *set, const struct config *config)
+static void add_placement(struct injection *in, struct param_set *set, const struct config *config,
+			  struct problems *problems)
 {
+	struct tunable_context context = { .allowed = safety_of(config->site_allow) };
 	struct param_set found = { 0 };
 	struct err err = { 0 };
 
 	if (placing_find(&found, config, &err) < 0)
 		add_sentence(in, "%s; new files are not placed", err.text);
+	param_set_prune(&found, &context, add_problem, problems);
 	for (size_t i = 0, given = set->count; i < found.count; i++) {
 		const struct param *p = &found.params[i];
 
@@ -174,13 +157,13 @@ static void add_placement(struct injection *in, struct param_set *set, const str
 static void compile_set(struct injection *in, struct param_set *set, const struct config *config,
 			struct problems *problems, bool is_learnt)
 {
-	struct tunable_context context = { .allowed = allowed_safety(config) };
+	struct tunable_context context = { .allowed = safety_of(config_allowed(config)) };
 	struct err err = { 0 };
 	struct buf line = { 0 };
 
 	param_set_prune(set, &context, add_problem, problems);
 	if (!is_learnt && is_placing(config))
-		add_placement(in, set, config);
+		add_placement(in, set, config, problems);
 	remove_forbidden(set, config, problems);
 	report_problems(in, problems);
 	if (param_set_compile(set, application_wins(config, is_learnt), in->text, &err) < 0) {
@@ -348,16 +331,43 @@ static void replace_text(struct injection *in, const char *text)
 	in->origin = xstrdup("another node of the job");
 }
 
-void injection_agree(struct injection *in, const char *part, uint32_t ranks, uint32_t size)
+/* May a text that was not compiled here be applied, as far as this node is concerned? */
+static bool accepts_text(void *arg, const char *text, struct err *err)
 {
-	struct agreement_options options = {
-		.part = part, .text = in->text, .ranks = ranks, .size = size
+	const struct config *config = arg;
+	struct tunable_context context = {
+		/* The node that compiled it may have placed files: see add_placement(). */
+		.allowed =
+			safety_of(is_placing(config) ? config->site_allow : config_allowed(config)),
 	};
+	struct problems problems = { .origin = "parameters of another node" };
+	struct param_set set = { 0 };
+	int r = param_set_decompile(&set, text, err);
+
+	param_set_check(&set, &context, add_problem, &problems);
+	remove_forbidden(&set, config, &problems);
+	if (r >= 0 && problems.count)
+		r = err_set(err, EPERM, "%s", problems.first);
+	param_set_release(&set);
+	free(problems.first);
+	return r >= 0;
+}
+
+void injection_agree(struct injection *in, const struct config *config, const char *part,
+		     uint32_t ranks, uint32_t size)
+{
+	struct agreement_options options = { .part = part,
+					     .text = in->text,
+					     .ranks = ranks,
+					     .size = size,
+					     .accepts = accepts_text,
+					     .arg = (void *)config };
 	struct agreement agreement = { 0 };
 	struct err err = { 0 };
+	int r = agreement_reach(&agreement, &options, &err);
 
-	if (agreement_reach(&agreement, &options, &err) < 0) {
-		if (in->text[0])
+	if (r < 0) {
+		if (in->text[0] || r == -EPERM)
 			add_sentence(in,
 				     "%s; the nodes of the job cannot agree on parameters, so "
 				     "none are applied",
@@ -375,6 +385,31 @@ void injection_agree(struct injection *in, const char *part, uint32_t ranks, uin
 	else if (strcmp(agreement.text, in->text) != 0)
 		replace_text(in, agreement.text);
 	free(agreement.text);
+}
+
+/* Names in the site's and the user's lists may be hints that are not in the catalog. */
+static void add_names(struct buf *out, const char *names)
+{
+	while (names && *names) {
+		size_t n = strcspn(names, ", \t");
+
+		buf_printf(out, "%.*s%s", (int)n, names, n ? "\n" : "");
+		names += n + (names[n] != 0);
+	}
+}
+
+char *injection_forbidden(const struct config *config)
+{
+	enum tunable_safety allowed = safety_of(config_allowed(config));
+	struct buf out = { 0 };
+
+	buf_putc(&out, '\n');
+	add_names(&out, config->site_forbid);
+	for (const struct tunable *t = tunables; t->name; t++)
+		if (t->safety > allowed || config_forbids(config, t->name))
+			buf_printf(&out, "%s\n", t->key ? t->key : t->name);
+	add_names(&out, config_text(config, SETTING_PARAMS_FORBID));
+	return buf_take(&out);
 }
 
 static void add_note(struct collector *collector, const char *name, const char *value)

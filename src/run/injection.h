@@ -32,9 +32,17 @@ void injection_release(struct injection *injection);
 
 /*
  * Makes all nodes of a job apply the same text, or none. part is the path of this node's part of
- * the trace; the node stands for `ranks` (0: unknown) of the `size` ranks of the job.
+ * the trace; the node stands for `ranks` (0: unknown) of the `size` ranks of the job. What another
+ * node has compiled passes the same checks as this node's own parameters.
  */
-void injection_agree(struct injection *injection, const char *part, uint32_t ranks, uint32_t size);
+void injection_agree(struct injection *injection, const struct config *config, const char *part,
+		     uint32_t ranks, uint32_t size);
+
+/*
+ * Names that params.allow and params.forbid exclude, in the form of control.forbidden. They also
+ * bind plug-ins that propose hints during the run. The caller frees it.
+ */
+char *injection_forbidden(const struct config *config);
 
 /* Passes the sentences to the collector, and notes in the trace which parameters were given. */
 void injection_report(const struct injection *injection, struct collector *collector);

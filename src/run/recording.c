@@ -13,11 +13,13 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "base/trusted.h"
 #include "observe/collect/calibrate.h"
 #include "observe/collect/overhead.h"
 #include "observe/collect/parts.h"
 #include "observe/reason/health_files.h"
 #include "run/injection.h"
+#include "trace/output.h"
 
 /* The pause between two passes of the job's collector: short while records arrive. */
 #define PAUSE_MIN_US 500
@@ -100,12 +102,17 @@ static char *trace_path(const struct recording *r, bool is_part, struct err *err
 	return xprintf("%s/%s-%s-%d.sluice", directory, stamp, base, (int)getpid());
 }
 
-static char *container_path(const struct recording *r, bool is_part, struct err *err)
+/* *warning: as in parts_begin(). */
+static char *container_path(const struct recording *r, bool is_part, char **warning,
+			    struct err *err)
 {
 	AUTO_FREE char *host = host_name();
 
+	/* The format and the parts of the trace are known only at the end, which is too late. */
+	if (r->options.output && trace_output_check(r->path, err) < 0)
+		return NULL;
 	if (is_part)
-		return parts_begin(r->path, job_hash(&r->job), host, err);
+		return parts_begin(r->path, job_hash(&r->job), host, warning, err);
 	return r->options.form != &trace_container ? xprintf("%s.partial", r->path)
 						   : xstrdup(r->path);
 }
@@ -172,9 +179,12 @@ static char *board_make(const struct recording *r)
 	int directory = slash ? (int)(slash - r->container) : 0;
 	char *board = xprintf("%.*s%s%016llx-board", directory, r->container, slash ? "/" : "",
 			      (unsigned long long)job_hash(&r->job));
+	int fd = trusted_make_directory(board, NULL);
 
-	if (place_make_dir(board, 0700, NULL) >= 0)
+	if (fd >= 0) {
+		close(fd);
 		return board;
+	}
 	free(board);
 	return NULL;
 }
@@ -186,15 +196,17 @@ static int collector_open_with_parameters(struct recording *r,
 					  struct err *err)
 {
 	struct collector_options given = *options;
+	AUTO_FREE char *forbidden = injection_forbidden(r->options.config);
 	struct injection injection;
 	int result;
 
 	injection_init(&injection, r->options.config, r->options.argv);
 	if (is_part)
-		injection_agree(&injection, r->container,
+		injection_agree(&injection, r->options.config, r->container,
 				options->directory ? (uint32_t)r->job.locals : 1,
 				(uint32_t)r->job.size);
 	given.parameters = injection.text;
+	given.forbidden = forbidden;
 	given.parameters_shared = is_part;
 	result = collector_open(&r->collector, &given, err);
 	if (result >= 0)
@@ -223,17 +235,20 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 		.overhead_budget = recording_budget(config, NULL),
 		.overhead_grace_ns = (int64_t)config_number(config, SETTING_OVERHEAD_GRACE),
 	};
+	AUTO_FREE char *warning = NULL;
 	int result = -1;
 
 	r->path = trace_path(r, is_part, err);
 	if (r->path)
-		r->container = container_path(r, is_part, err);
+		r->container = container_path(r, is_part, &warning, err);
 	options.trace = r->container;
 	if (r->container && is_part)
 		r->board = board_make(r);
 	options.board = r->board;
 	if (r->container)
 		result = collector_open_with_parameters(r, &options, is_part, err);
+	if (result >= 0 && warning)
+		collector_warn(r->collector, warning);
 	run_info_release(&run);
 	return result;
 }

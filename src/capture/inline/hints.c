@@ -33,15 +33,28 @@ static bool is_set(const struct sluice_query *query, const char *key)
 	return info_is_valid(m->near, m->info) && info_has(m->near, m->info, key);
 }
 
-/* The answer as text, without unsafe hints. */
-static const char *answer_text(const struct sluice_answer *answer, struct info_text *text)
+/* Do the site or the user forbid to set the hint? */
+static bool is_forbidden(const struct control *c, const char *key)
+{
+	const char *p = c->forbidden, *last = c->forbidden + CONTROL_FORBIDDEN_BYTES, *end;
+	size_t n = strlen(key);
+
+	for (; (end = memchr(p, '\n', (size_t)(last - p))); p = end + 1)
+		if ((size_t)(end - p) == n && !memcmp(p, key, n))
+			return true;
+	return false;
+}
+
+/* The answer as text, without unsafe and forbidden hints. */
+static const char *answer_text(const struct control *control, const struct sluice_answer *answer,
+			       struct info_text *text)
 {
 	text->used = 0;
 	for (uint32_t i = 0; i < answer->count && i < SLUICE_ANSWERS; i++) {
 		const char *key = answer->hints[i].key, *value = answer->hints[i].value;
 
 		if (memchr(key, 0, SLUICE_KEY_BYTES) && memchr(value, 0, SLUICE_VALUE_BYTES) &&
-		    hints_is_safe(key, value, mpi_is_ompio()) &&
+		    hints_is_safe(key, value, mpi_is_ompio()) && !is_forbidden(control, key) &&
 		    text->used + strlen(key) + strlen(value) + 3 < CONTROL_HINTS_BYTES)
 			info_text_put(text, key, value);
 	}
@@ -60,7 +73,7 @@ static uint32_t make_proposal(struct decision *m, bool *trial)
 	*trial = false;
 	if (!inline_suggest(&frame, &m->query, &answer, &plugin))
 		return 0;
-	number = agree_answer(m->control, answer_text(&answer, &text), plugin);
+	number = agree_answer(m->control, answer_text(m->control, &answer, &text), plugin);
 	*trial = answer.trial;
 	return number;
 }

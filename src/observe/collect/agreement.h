@@ -27,6 +27,9 @@ struct agreement_options {
 	uint32_t ranks,
 		size; /* ranks that this node represents (0: unknown), and ranks of the job */
 	uint64_t patience_ns; /* how long to wait for the other nodes; 0: the default */
+	/* May the text of another node be applied here? err says why not. NULL: always. */
+	bool (*accepts)(void *arg, const char *text, struct err *err);
+	void *arg;
 };
 
 struct agreement {
@@ -36,8 +39,8 @@ struct agreement {
 };
 
 /*
- * Fails if the directory cannot be used. No node decides "yes" then, because this node is not
- * represented.
+ * Fails if the directory cannot be used, or if this node does not accept the text of another node.
+ * No node decides "yes" then, because this node is not represented.
  */
 int agreement_reach(struct agreement *agreement, const struct agreement_options *options,
 		    struct err *err);

@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "base/trusted.h"
 #include "observe/collect/agreement.h"
 #include "trace/format.h"
 #include "trace/merge/merge.h"
@@ -28,11 +31,62 @@ static bool ends_with(const char *text, size_t n, const char *end)
 	return n > e && !strncmp(text + n - e, end, e);
 }
 
-char *parts_begin(const char *trace, uint64_t job, const char *host, struct err *err)
+/* Creates or opens a private directory of that name. */
+static int make_directory(const char *directory, struct err *err)
 {
-	AUTO_FREE char *directory = xprintf("%s%s", trace, PARTS_SUFFIX);
+	int fd = trusted_make_directory(directory, err);
 
-	if (place_make_dir(directory, 0700, err) < 0)
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+/*
+ * The names of the directory, in the order in which they are tried. All nodes know the first two.
+ * Nobody can guess the last; parts with that name are not merged.
+ */
+#define NAMES 3
+static char *directory_name(const char *trace, int number)
+{
+	unsigned user = (unsigned)geteuid();
+	uint64_t random = 0;
+
+	if (number == 0)
+		return xprintf("%s" PARTS_SUFFIX, trace);
+	if (number == 1)
+		return xprintf("%s-%u" PARTS_SUFFIX, trace, user);
+	(void)!getrandom(&random, sizeof(random), 0);
+	return xprintf("%s-%u-%016" PRIx64 PARTS_SUFFIX, trace, user, random);
+}
+
+static char *create_directory(const char *trace, char **warning, struct err *err)
+{
+	struct err first = { 0 }, why = { 0 };
+	int r = -EPERM;
+
+	/* ENOTDIR: the name belongs to a file. */
+	for (int i = 0; i < NAMES && (r == -EPERM || r == -ENOTDIR); i++) {
+		char *name = directory_name(trace, i);
+
+		r = make_directory(name, i ? &why : &first);
+		if (r >= 0) {
+			*warning = i ? xprintf("%s; %s is used instead", first.text, name) : NULL;
+			return name;
+		}
+		free(name);
+	}
+	err_set(err, first.code, "%s", first.text);
+	return NULL;
+}
+
+char *parts_begin(const char *trace, uint64_t job, const char *host, char **warning,
+		  struct err *err)
+{
+	AUTO_FREE char *directory = NULL;
+
+	*warning = NULL;
+	directory = create_directory(trace, warning, err);
+	if (!directory)
 		return NULL;
 	return xprintf("%s/%0*" PRIx64 "-%s-%d%s", directory, JOB_DIGITS, job, host, (int)getpid(),
 		       trace_container.suffix);
@@ -120,7 +174,7 @@ void parts_remove(const char *directory, const struct parts *parts)
 static bool is_elected(const char *part)
 {
 	AUTO_FREE char *path = parts_sibling(part, MERGING);
-	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	AUTO_CLOSE int fd = trusted_create_file(AT_FDCWD, path, NULL);
 
 	return fd >= 0;
 }
@@ -155,11 +209,21 @@ static int merge_all(const char *directory, const struct parts *parts,
 	return 0;
 }
 
+/* Lists the job's parts in the directory, which must be the user's own. */
+static int list_own_parts(const char *directory, const char *job, struct parts *parts,
+			  struct err *err)
+{
+	AUTO_CLOSE int fd = trusted_open_directory(AT_FDCWD, directory, TRUSTED_PRIVATE, err);
+
+	*parts = (struct parts){ 0 };
+	return fd < 0 ? fd : parts_list(directory, job, parts, err);
+}
+
 int parts_end(const char *part, const struct parts_whole *whole, uint32_t ranks, char **result,
 	      struct err *err)
 {
 	size_t stem = strlen(part) - strlen(trace_container.suffix);
-	AUTO_FREE char *directory = xprintf("%s%s", whole->trace, PARTS_SUFFIX);
+	AUTO_FREE char *directory = xstrndup(part, (size_t)(path_base_name(part) - 1 - part));
 	char *named = xprintf("%.*s.%u%s%s", (int)stem, part, ranks, RANKS, trace_container.suffix);
 	AUTO_FREE char *job =
 		xstrndup(part + strlen(directory) + 1, JOB_DIGITS); /* from its own name */
@@ -173,7 +237,7 @@ int parts_end(const char *part, const struct parts_whole *whole, uint32_t ranks,
 	}
 	*result = named;
 	/* Listed after our own part is complete, so the last of all nodes sees every part. */
-	r = parts_list(directory, job, &parts, err);
+	r = list_own_parts(directory, job, &parts, err);
 	if (r >= 0 && parts.ranks >= whole->size && is_elected(part)) {
 		r = merge_all(directory, &parts, whole, result, err);
 		if (r >= 0)

@@ -11,7 +11,8 @@
  *
  * JOB distinguishes the parts from those that an earlier job with the same trace name left behind.
  * Nodes coordinate by operations that are atomic on shared file systems: renaming, and creating a
- * file exclusively. parts.c and agreement.c manage this directory together.
+ * file exclusively. parts.c and agreement.c manage this directory together. It is private to the
+ * user (base/trusted.h), although its name can be guessed.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_PARTS_H
 #define SLUICE_OBSERVE_COLLECT_PARTS_H
@@ -42,9 +43,12 @@ struct parts_whole {
 
 /*
  * Returns the path of this node's part, and creates the directory. `job` is a number that all nodes
- * know. Returns NULL and sets err on failure. The caller frees it.
+ * know. If another user has occupied the name of the directory, another name is used, and *warning
+ * receives a sentence, which the caller frees; it is NULL otherwise. Returns NULL and sets err on
+ * failure. The caller frees the path.
  */
-char *parts_begin(const char *trace, uint64_t job, const char *host, struct err *err);
+char *parts_begin(const char *trace, uint64_t job, const char *host, char **warning,
+		  struct err *err);
 
 /*
  * Completes this node's part, which holds `ranks` of `size` ranks. If it is the last one, all parts

@@ -33,6 +33,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "base/trusted.h"
 
 #define HEAD "sluice-health 1\n"
 #define SUFFIX ".health"
@@ -66,37 +67,48 @@ static void format_report(struct buf *out, const struct health_report *report)
 	buf_puts(out, "\nend=\n");
 }
 
-static int write_file(const char *path, const struct buf *text)
+static int write_file(int directory, const char *name, const struct buf *text)
 {
-	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	ssize_t n;
+	AUTO_CLOSE int fd = trusted_create_file(directory, name, NULL);
+	ssize_t n = fd < 0 ? -1 : write(fd, text->data, text->len);
 
 	if (fd < 0)
-		return -errno;
-	n = write(fd, text->data, text->len);
+		return fd;
 	if (n < 0)
 		return -errno;
 	return (size_t)n == text->len ? 0 : -ENOSPC;
 }
 
-int health_files_write(const char *directory, const struct health_report *report, struct err *err)
+/* Writes the text to a new file and renames it, so that readers see all of it or nothing. */
+static int replace_file(int directory, const char *name, const struct buf *text)
 {
-	AUTO_FREE char *name = file_name(report->id);
-	AUTO_FREE char *path = place_join(directory, name);
 	/* The suffix hides the file from readers, and the pid makes its name unique. */
-	AUTO_FREE char *fresh = xprintf("%s.%ld.new", path, (long)getpid());
-	AUTO_BUF struct buf text = { 0 };
+	AUTO_FREE char *fresh = xprintf("%s.%ld.new", name, (long)getpid());
 	int r;
 
-	format_report(&text, report);
-	r = write_file(fresh, &text);
-	if (r >= 0 && rename(fresh, path) != 0)
+	unlinkat(directory, fresh, 0); /* of a killed process with the same pid */
+	r = write_file(directory, fresh, text);
+	if (r >= 0 && renameat(directory, fresh, directory, name) != 0)
 		r = -errno;
+	if (r < 0)
+		unlinkat(directory, fresh, 0);
+	return r;
+}
+
+int health_files_write(const char *directory, const struct health_report *report, struct err *err)
+{
+	AUTO_CLOSE int dir = trusted_open_directory(AT_FDCWD, directory, TRUSTED_PRIVATE, err);
+	AUTO_FREE char *name = file_name(report->id);
+	AUTO_BUF struct buf text = { 0 };
+	int r = dir;
+
+	format_report(&text, report);
+	if (dir >= 0)
+		r = replace_file(dir, name, &text);
 	if (r >= 0)
 		return 0;
-	unlink(fresh);
-	return err_set(err, -r, "%s: cannot write the health file for the other nodes: %s", path,
-		       strerror(-r));
+	return err_set(err, -r, "%s/%s: cannot write the health file for the other nodes: %s",
+		       directory, name, strerror(-r));
 }
 
 void health_files_leave(const char *directory, const char *id)
@@ -233,13 +245,12 @@ bool health_files_parse(struct health_report *report, char *text)
 
 static bool read_report(int directory, const char *name, struct health_report *report)
 {
-	/* Do not block on a FIFO, and do not follow links. */
-	AUTO_CLOSE int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	AUTO_CLOSE int fd = trusted_open_file(directory, name, O_RDONLY, TRUSTED_PRIVATE, NULL);
 	char text[FILE_BYTES_MAX + 1];
 	struct stat st;
 	ssize_t n;
 
-	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_BYTES_MAX)
+	if (fd < 0 || fstat(fd, &st) != 0 || st.st_size > FILE_BYTES_MAX)
 		return false;
 	n = read(fd, text, FILE_BYTES_MAX);
 	if (n <= 0)
@@ -259,7 +270,8 @@ size_t health_files_read(const char *directory, struct health_report **out)
 {
 	struct health_report *reports = NULL, report;
 	size_t count = 0, cap = 0;
-	DIR *dir = opendir(directory);
+	int fd = trusted_open_directory(AT_FDCWD, directory, TRUSTED_PRIVATE, NULL);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {

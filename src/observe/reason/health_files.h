@@ -3,7 +3,8 @@
  * Health files: how the reasoners of several nodes exchange reports without a daemon. Each node of
  * a job writes one small text file into a shared directory (next to the parts of the job's trace)
  * and replaces it as a whole. Every node reads all files, so all of them derive the same state of
- * the system. A file that is unreadable, incomplete or of another version is ignored.
+ * the system. A file that is unreadable, incomplete, of another version or of another user is
+ * ignored. The directory is private (base/trusted.h).
  */
 #ifndef SLUICE_OBSERVE_REASON_HEALTH_FILES_H
 #define SLUICE_OBSERVE_REASON_HEALTH_FILES_H

@@ -123,6 +123,45 @@ static void compiled_text_lists_specific_patterns_first_and_layouts(void)
 	param_set_release(&set);
 }
 
+static void compiled_text_is_read_back(void)
+{
+	struct param_set set = { 0 }, back = { 0 };
+	char text[PARAMETERS_BYTES];
+
+	set_value(&set, "cb_nodes", "4", NULL);
+	set_value(&set, "striping_factor", "8", "*.h5");
+	set_value(&set, "bglockless", "true", NULL);
+	set_value(&set, "alignment", "0,65536", "/data/x");
+	set_value(&set, "spread_directories", "/mnt/a*3,/mnt/b", NULL);
+	CHECK_INT(param_set_compile(&set, true, text, NULL), 0);
+	CHECK_INT(param_set_decompile(&back, text, NULL), 0);
+	CHECK(param_set_equal(&set, &back));
+	param_set_release(&set);
+	param_set_release(&back);
+}
+
+static void text_that_was_not_compiled_is_refused(void)
+{
+	static const char *const bad[] = {
+		"",
+		"sluice-parameters 2 parameters\n",
+		"sluice-parameters 1 parameters\nhint\t*\t*\tno_such_hint\t4\n",
+		"sluice-parameters 1 parameters\nhint\t*\t*\tcb_nodes\t4; rm\n",
+		"sluice-parameters 1 parameters\nhint\t*\t*\tcb_buffer_size\t4K\n",
+		"sluice-parameters 1 parameters\nprefix\t*\t*\tbglockless\t/home/x/\n",
+		"sluice-parameters 1 parameters\nlayout\t*\t*\tcb_nodes\t4\n",
+		"sluice-parameters 1 parameters\nhint\t*\tcb_nodes\t4\n",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct param_set set = { 0 };
+		struct err err = { 0 };
+
+		CHECK_INT(param_set_decompile(&set, bad[i], &err), -EINVAL);
+		CHECK(err.text[0] && !set.count);
+	}
+}
+
 static void a_set_that_does_not_fit_is_refused(void)
 {
 	struct param_set set = { 0 };
@@ -255,5 +294,6 @@ static void constraints_compare_values_for_the_same_files(void)
 TESTS(TEST(the_more_specific_pattern_wins_in_any_order), TEST(a_second_value_replaces_the_first),
       TEST(copies_are_equal_whatever_the_order),
       TEST(compiled_text_lists_specific_patterns_first_and_layouts),
+      TEST(compiled_text_is_read_back), TEST(text_that_was_not_compiled_is_refused),
       TEST(a_set_that_does_not_fit_is_refused), TEST(values_are_judged_together),
       TEST(ompio_gets_no_aggregator_counts), TEST(constraints_compare_values_for_the_same_files))

@@ -2,6 +2,7 @@
 #include "observe/collect/agreement.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,8 +58,10 @@ static int reach(uint64_t job, const char *host, const char *text, uint32_t rank
 		 uint64_t patience_ns, struct agreement *agreement)
 {
 	struct err err = { 0 };
-	AUTO_FREE char *part = parts_begin(trace, job, host, &err);
-	struct agreement_options options = { part, text, ranks, 4, patience_ns };
+	AUTO_FREE char *warning = NULL, *part = parts_begin(trace, job, host, &warning, &err);
+	struct agreement_options options = {
+		.part = part, .text = text, .ranks = ranks, .size = 4, .patience_ns = patience_ns
+	};
 
 	REQUIRE(part);
 	return agreement_reach(agreement, &options, &err);
@@ -70,13 +73,10 @@ static pid_t node_start(uint64_t job, const char *host, const char *text, uint32
 {
 	pid_t pid = fork();
 	struct agreement a = { 0 };
-	struct err err = { 0 };
-	AUTO_FREE char *part = NULL;
 
 	if (pid)
 		return pid;
-	part = parts_begin(trace, job, host, &err);
-	if (agreement_reach(&a, &(struct agreement_options){ part, text, ranks, 4, 0 }, &err) < 0)
+	if (reach(job, host, text, ranks, 0, &a) < 0)
 		_exit(3);
 	_exit(a.refusal ? 2 : strcmp(a.text, expected) == 0 ? 0 : 1);
 }
@@ -206,7 +206,12 @@ static void an_unusable_directory_is_an_error(void)
 
 	begin();
 	part = xprintf("%s/none/0000000000001234-x-1.sluice", directory);
-	CHECK(agreement_reach(&a, &(struct agreement_options){ part, "text\n", 4, 4, SHORT_NS },
+	CHECK(agreement_reach(&a,
+			      &(struct agreement_options){ .part = part,
+							   .text = "text\n",
+							   .ranks = 4,
+							   .size = 4,
+							   .patience_ns = SHORT_NS },
 			      &err) < 0);
 	CHECK(strstr(err.text, "No such file"));
 	CHECK(!a.text);
@@ -218,11 +223,11 @@ static void a_job_removes_only_its_own_files(void)
 	struct err err = { 0 };
 	struct agreement a = { 0 };
 	AUTO_FREE char *parts = NULL;
-	AUTO_FREE char *part = NULL;
+	AUTO_FREE char *part = NULL, *warning = NULL;
 
 	begin();
 	parts = xprintf("%s%s", trace, PARTS_SUFFIX);
-	part = parts_begin(trace, JOB, "one", &err);
+	part = parts_begin(trace, JOB, "one", &warning, &err);
 	REQUIRE(reach(JOB, "one", "text\n", 4, 0, &a) == 0);
 	free(a.text);
 	REQUIRE(reach(JOB + 1, "one", "text\n", 4, 0, &a) == 0);
@@ -233,9 +238,66 @@ static void a_job_removes_only_its_own_files(void)
 	end();
 }
 
+static bool accepts_nothing(void *arg, const char *text, struct err *err)
+{
+	(void)text;
+	err_set(err, 1, "%s", (char *)arg);
+	return false;
+}
+
+static void a_text_that_one_node_refuses_is_applied_by_none(void)
+{
+	struct err err = { 0 };
+	struct agreement a = { 0 };
+	AUTO_FREE char *warning = NULL, *part = NULL;
+	pid_t other;
+
+	begin();
+	part = parts_begin(trace, JOB, "one", &warning, &err);
+	other = node_start(JOB, "two", "text\n", 2, "text\n");
+	while (reach(JOB, "one", "", 0, 0, &a) == 0 && a.is_ours) {
+		free(a.text);
+		a.text = NULL;
+	}
+	CHECK_INT(agreement_reach(&a,
+				  &(struct agreement_options){ .part = part,
+							       .text = "",
+							       .ranks = 2,
+							       .size = 4,
+							       .accepts = accepts_nothing,
+							       .arg = (void *)"bad hint" },
+				  &err),
+		  -EPERM);
+	CHECK(strstr(err.text, "bad hint"));
+	CHECK_INT(node_end(other), 2);
+	free(a.text);
+	end();
+}
+
+/* One that others can write to is as bad as one that belongs to another user. */
+static void an_occupied_directory_is_not_used(void)
+{
+	AUTO_FREE char *warning = NULL, *part = NULL, *planted = NULL, *used = NULL;
+	struct err err = { 0 };
+
+	begin();
+	planted = xprintf("%s%s", trace, PARTS_SUFFIX);
+	REQUIRE(mkdir(planted, 0700) == 0 && chmod(planted, 0777) == 0);
+	part = parts_begin(trace, JOB, "one", &warning, &err);
+	REQUIRE(part && warning);
+	CHECK(strstr(warning, planted));
+	used = xstrndup(part, (size_t)(strrchr(part, '/') - part));
+	CHECK(strcmp(used, planted) != 0);
+	CHECK(strstr(warning, used));
+	CHECK_INT(rmdir(used), 0);
+	CHECK_INT(rmdir(planted), 0);
+	end();
+}
+
 TESTS(TEST(the_text_of_the_first_node_is_used_by_all), TEST(many_nodes_agree_on_one_text),
       TEST(no_node_applies_parameters_that_some_ranks_lack),
       TEST(a_node_that_cannot_count_its_ranks_refuses),
       TEST(a_node_without_parameters_does_not_wait),
       TEST(a_node_without_parameters_uses_existing_ones), TEST(an_unusable_directory_is_an_error),
-      TEST(a_job_removes_only_its_own_files))
+      TEST(a_job_removes_only_its_own_files), TEST(a_text_that_one_node_refuses_is_applied_by_none),
+      TEST(an_occupied_directory_is_not_used))

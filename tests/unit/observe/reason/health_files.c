@@ -30,7 +30,7 @@ static void file_put(const char *directory, const char *name, const char *text)
 	AUTO_FREE char *path = xprintf("%s/%s", directory, name);
 	FILE *f = fopen(path, "w");
 
-	REQUIRE(f && fputs(text, f) >= 0 && fclose(f) == 0);
+	REQUIRE(f && fputs(text, f) >= 0 && fchmod(fileno(f), 0600) == 0 && fclose(f) == 0);
 }
 
 static const struct health_report sample = {
@@ -120,6 +120,9 @@ static void invalid_files_are_ignored(void)
 		 REPORT("sluice-health 1", "good", "bad", "1 2 3 4 5", "later=x\nend=\n"));
 	CHECK_INT(health_files_read(directory, &reports), 1);
 	free(reports);
+	/* In a directory that others can enter, it is not. */
+	REQUIRE(chmod(directory, 0755) == 0);
+	CHECK_INT(health_files_read(directory, &reports), 0);
 	directory_remove(directory);
 }
 
