@@ -101,6 +101,15 @@ static enum tunable_safety safety_of(int allow)
 	}
 }
 
+/* Messages advise to set params.allow, which has no effect beyond the limit of the site. */
+static void report_site_limit(struct injection *in, const struct config *config,
+			      const struct problems *p)
+{
+	if (p->count && config_choice(config, SETTING_PARAMS_ALLOW) > config->site_allow)
+		add_sentence(in, "the site's settings allow at most params.allow = %s",
+			     tunable_safety_name(safety_of(config->site_allow)));
+}
+
 static bool application_wins(const struct config *config, bool is_learnt)
 {
 	switch (config_choice(config, SETTING_PARAMS_AUTHORITY)) {
@@ -166,6 +175,7 @@ static void compile_set(struct injection *in, struct param_set *set, const struc
 		add_placement(in, set, config, problems);
 	remove_forbidden(set, config, problems);
 	report_problems(in, problems);
+	report_site_limit(in, config, problems);
 	if (param_set_compile(set, application_wins(config, is_learnt), in->text, &err) < 0) {
 		in->text[0] = 0;
 		add_sentence(in, "%s: %s; nothing is applied", problems->origin, err.text);

@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "base/err.h"
-#include "base/mem.h"
+#include "base/file.h"
 
 /* Writes to fd and closes it. "T" in the mode makes zlib write without compression. */
 static int write_descriptor(int fd, bool gzip, export_fill *fill, const void *arg)
@@ -34,7 +34,7 @@ static int write_descriptor(int fd, bool gzip, export_fill *fill, const void *ar
 }
 
 /* Creates a temporary file next to path, unless path is a device or a pipe. */
-static int open_draft(const char *path, char **draft)
+static int open_draft(const char *path, struct file_draft *draft)
 {
 	struct stat status;
 	int fd;
@@ -42,8 +42,9 @@ static int open_draft(const char *path, char **draft)
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
 		fd = open(path, O_WRONLY | O_CLOEXEC);
 	} else {
-		*draft = xprintf("%s.%d.draft", path, (int)getpid());
-		fd = open(*draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		file_draft_init(draft, path);
+		fd = open(draft->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			  0666);
 	}
 	return fd < 0 ? -errno : fd;
 }
@@ -52,17 +53,14 @@ int export_write(const char *path, export_fill *fill, const void *arg, struct er
 {
 	bool standard = strcmp(path, "-") == 0;
 	size_t n = strlen(path);
-	AUTO_FREE char *draft = NULL;
+	struct file_draft draft = { 0 };
 	int r = standard ? dup(STDOUT_FILENO) : open_draft(path, &draft);
 
 	if (r >= 0)
 		r = write_descriptor(r, n > 3 && strcmp(path + n - 3, ".gz") == 0, fill, arg);
-	if (r >= 0 && draft && rename(draft, path) != 0)
-		r = -errno;
 	if (r >= 0)
-		return 0;
-	if (draft)
-		unlink(draft);
+		return draft.path ? file_draft_commit(&draft, err) : 0;
+	file_draft_discard(&draft);
 	return err_set(err, -r, "%s: cannot write: %s", standard ? "standard output" : path,
 		       strerror(-r));
 }

@@ -102,7 +102,8 @@ int probing_rows_open(struct probing *probing, struct err *err)
 static int append_to_spool(const struct probing *probing, const char *suffix, struct err *err)
 {
 	AUTO_FREE char *path = xprintf("%s%s.blocks", probing->spool, suffix);
-	AUTO_CLOSE int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	AUTO_CLOSE int fd =
+		open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
 	AUTO_BUF struct buf text = { 0 };
 	struct stat st;
 

@@ -332,24 +332,18 @@ static int write_and_close(FILE *file, const struct buf *text)
 
 int rows_save(const struct elements *rows, const char *path, struct err *err)
 {
-	bool is_output = strcmp(path, "-") == 0;
-	AUTO_FREE char *part = xprintf("%s.part", path);
 	AUTO_BUF struct buf text = { 0 };
 	FILE *file;
 	int ret;
 
 	rows_write(rows, &text);
-	file = is_output ? fdopen(dup(STDOUT_FILENO), "w") : fopen(part, "we");
+	if (strcmp(path, "-") != 0)
+		return file_write_all(path, buf_text(&text), text.len, err);
+	file = fdopen(dup(STDOUT_FILENO), "w");
 	if (!file)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	ret = write_and_close(file, &text);
-	if (ret >= 0 && !is_output && rename(part, path) != 0)
-		ret = -errno;
-	if (ret >= 0)
-		return 0;
-	if (!is_output)
-		unlink(part);
-	return err_set(err, -ret, "%s: %s", path, strerror(-ret));
+	return ret < 0 ? err_set(err, -ret, "%s: %s", path, strerror(-ret)) : 0;
 }
 
 static int number_compare(double a, double b)
