@@ -114,7 +114,7 @@ recorded "relative/x.so $work/async_skeleton.so"
 check_has "$(cat err)" "absolute path"
 check_eq "$(note report async_skeleton process/bytes)" 51214
 recorded "$work/missing.so"
-check_words "$(cat err)" missing.so "cannot open"
+check_words "$(cat err)" missing.so "No such file"
 "$CC" -shared -o none.so -x c /dev/null
 recorded "$work/none.so"
 check_has "$(cat err)" "sluice_plugin"
