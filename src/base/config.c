@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -348,7 +347,8 @@ void config_read_text(struct config *config, const char *name, const char *text,
 	ini_parse_stream(feed_line, &source, handle_assignment, &source);
 }
 
-void config_read_file(struct config *config, const char *path, bool named)
+/* Its values replace older ones. A missing file is a problem only if `named`. */
+static void read_file(struct config *config, const char *path, bool named)
 {
 	AUTO_BUF struct buf text = { 0 };
 	struct err err = { 0 };
@@ -368,14 +368,15 @@ static bool is_set(const struct config *config, enum setting_id id)
 	return strcmp(config->values[id].origin, "default") != 0;
 }
 
-void config_read_restrictions(struct config *config, const char *path)
+/*
+ * Adds what a site's file forbids. It counts whoever owns the file, because it can only forbid.
+ */
+static void read_restrictions(struct config *config, const char *path)
 {
 	AUTO_BUF struct buf text = { 0 };
 	struct config site;
-	struct stat st;
 
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
-	    file_read_all(&text, path, CONFIG_BYTES_MAX, NULL) < 0)
+	if (file_read_all(&text, path, CONFIG_BYTES_MAX, NULL) < 0)
 		return;
 	config_init(&site);
 	config_read_text(&site, path, buf_text(&text), text.len);
@@ -478,11 +479,11 @@ void config_load(struct config *config)
 	AUTO_FREE char *user = place_expand("${XDG_CONFIG_HOME:-~/.config}/sluice/config");
 
 	config_init(config);
-	config_read_file(config, site, false);
-	config_read_restrictions(config, SITE_FILE);
-	config_read_restrictions(config, site);
-	config_read_file(config, user, false);
+	read_file(config, site, false);
+	read_restrictions(config, SITE_FILE);
+	read_restrictions(config, site);
+	read_file(config, user, false);
 	if (named && *named)
-		config_read_file(config, named, true);
+		read_file(config, named, true);
 	read_environment(config);
 }

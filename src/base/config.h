@@ -173,17 +173,6 @@ void config_load(struct config *config);
 void config_init(struct config *config);
 void config_release(struct config *config);
 
-/*
- * Reads an INI file; its values replace older ones. A missing file is a problem only if `named`.
- */
-void config_read_file(struct config *config, const char *path, bool named);
-
-/*
- * Adds the restrictions of a site's file. They count whoever owns the file, because they can only
- * forbid. A missing file forbids nothing.
- */
-void config_read_restrictions(struct config *config, const char *path);
-
 /* May the parameter not be applied? Considers the setting and the site. */
 bool config_forbids(const struct config *config, const char *parameter);
 

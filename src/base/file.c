@@ -20,8 +20,7 @@
 #define READ_BYTES 16384
 #define FILE_MODE 0666 /* as fopen() creates files: the umask decides */
 
-/* Fails if the file is neither regular nor /dev/null. */
-static int check_kind(const struct stat *st, const char *path, struct err *err)
+int file_check_status(const struct stat *st, const char *path, struct err *err)
 {
 	const char *kind = S_ISFIFO(st->st_mode)   ? "FIFO"
 			   : S_ISSOCK(st->st_mode) ? "socket"
@@ -38,7 +37,7 @@ int file_check_kind(const char *path, struct err *err)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 ? check_kind(&st, path, err) : 0;
+	return stat(path, &st) == 0 ? file_check_status(&st, path, err) : 0;
 }
 
 int file_open(const char *path, struct err *err)
@@ -54,7 +53,7 @@ int file_open(const char *path, struct err *err)
 		return err_set(err, code, "%s: %s", path, strerror(code));
 	}
 	r = fstat(fd, &st) < 0 ? err_set(err, errno, "%s: %s", path, strerror(errno))
-			       : check_kind(&st, path, err);
+			       : file_check_status(&st, path, err);
 	if (r < 0)
 		close(fd);
 	return r < 0 ? r : fd;

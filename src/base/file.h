@@ -11,6 +11,7 @@
 
 struct buf;
 struct err;
+struct stat;
 
 /*
  * Opens a file that somebody else may have made, for reading. Only regular files and /dev/null are
@@ -23,6 +24,9 @@ int file_open(const char *path, struct err *err);
  * The check of file_open() alone, for files that libraries open. A file that does not exist passes.
  */
 int file_check_kind(const char *path, struct err *err);
+
+/* The same for a file whose status is known: fails if it is neither regular nor /dev/null. */
+int file_check_status(const struct stat *st, const char *path, struct err *err);
 
 /* Like file_open(), but returns a stream; NULL on failure. */
 FILE *file_open_stream(const char *path, struct err *err);

@@ -84,6 +84,16 @@ static int check_link(int at, const char *path, enum trusted_rule rule, struct e
 	return 1;
 }
 
+static int check_kind(const struct stat *st, const char *path, mode_t type, struct err *err)
+{
+	if ((st->st_mode & S_IFMT) == type)
+		return 0;
+	if (type == S_IFREG && file_check_status(st, path, err) < 0)
+		return -EINVAL;
+	return err_set(err, type == S_IFDIR ? ENOTDIR : EINVAL, "%s: is not a %s", path,
+		       type == S_IFDIR ? "directory" : "regular file");
+}
+
 static int open_checked(int at, const char *path, int flags, mode_t type, enum trusted_rule rule,
 			struct err *err)
 {
@@ -93,15 +103,12 @@ static int open_checked(int at, const char *path, int flags, mode_t type, enum t
 	if (link < 0)
 		return link;
 	fd = openat(at, path, flags | (link ? 0 : O_NOFOLLOW) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) != 0) {
+	if (fd < 0 || fstat(fd, &st) != 0)
 		r = err_set(err, errno, "%s: %s", path, strerror(errno));
-	} else if ((st.st_mode & S_IFMT) != type) {
-		r = err_set(err, type == S_IFDIR ? ENOTDIR : EPERM,
-			    "%s: refused because it is not a %s", path,
-			    type == S_IFDIR ? "directory" : "regular file");
-	} else {
+	else
+		r = check_kind(&st, path, type, err);
+	if (r >= 0)
 		r = check_status(&st, path, rule, err);
-	}
 	if (r >= 0)
 		return fd;
 	if (fd >= 0)

@@ -6,7 +6,7 @@
  * symbolic links, and checked after it was opened: kind, owner and mode. What lies in a trusted
  * directory is opened relative to its descriptor.
  *
- * A refusal is -EPERM. Its message names the file, the reason and the remedy.
+ * A refusal is -EPERM; its message names the file, the reason and the remedy.
  */
 #ifndef SLUICE_BASE_TRUSTED_H
 #define SLUICE_BASE_TRUSTED_H

@@ -4,10 +4,9 @@
 #   $users   a directory that everybody can enter. $users/a and $users/b are the homes of the users, and $users/bin has
 #            copies of the program and its library. All of it is removed at the end, and so are the users.
 #   $uid_a, $uid_b
-[ "$(id -u)" = 0 ] || skip "creating users needs root"
-for tool in useradd userdel runuser flock; do
-	command -v $tool >/dev/null || skip "$tool is not installed"
-done
+[ "$(id -u)" = 0 ] || skip root "attacks of another user"
+command -v useradd >/dev/null && command -v userdel >/dev/null || skip passwd
+command -v runuser >/dev/null && command -v flock >/dev/null || skip util-linux
 
 # The names of the users are fixed, so that one test at a time uses them. The lock is not inherited by as().
 exec {users_lock}>/var/lock/sluice-test-users
@@ -15,7 +14,6 @@ flock "$users_lock"
 
 users_remove() {
 	local user pid
-	cd /
 	for user in sluice-test-a sluice-test-b; do
 		id -u $user >/dev/null 2>&1 || continue
 		for pid in $(ps -o pid= -u $user); do
@@ -24,11 +22,11 @@ users_remove() {
 		rm -rf /dev/shm/sluice-"$(id -u $user)"{,-*} /tmp/sluice-"$(id -u $user)"{,-*}
 		userdel -f $user >/dev/null 2>&1 || true
 	done
-	rm -rf "$work" ${users:+"$users"}
+	rm -rf "$users"
 }
-trap users_remove EXIT
 
 users=$(mktemp -d /tmp/sluice-users.XXXXXX)
+at_exit users_remove
 chmod 755 "$users"
 mkdir "$users/bin"
 cp "$BUILD/sluice" "$BUILD/libsluice.so" "$users/bin"
@@ -36,7 +34,7 @@ sluice=$users/bin/sluice
 for user in a b; do
 	id -u sluice-test-$user >/dev/null 2>&1 ||
 		useradd --no-create-home --home-dir "$users/$user" --shell /bin/sh sluice-test-$user ||
-		skip "users cannot be created here"
+		fail "cannot create a user"
 	mkdir -m 700 "$users/$user"
 	chown sluice-test-$user: "$users/$user"
 done
@@ -100,8 +98,7 @@ __attribute__((constructor)) static void act(void)
 		fclose(f);
 }
 END
-	"${CC:-cc}" -D_GNU_SOURCE -I"$SOURCE/src" -I"$SOURCE/include" -o "$users/bin/mkcontrol" mkcontrol.c ||
-		skip "no C compiler"
+	"${CC:-cc}" -D_GNU_SOURCE -I"$SOURCE/src" -I"$SOURCE/include" -o "$users/bin/mkcontrol" mkcontrol.c
 	"${CC:-cc}" -D_GNU_SOURCE -DEVIL="\"$users/evil\"" -shared -fPIC -o "$users/bin/evil.so" evil.c
 }
 

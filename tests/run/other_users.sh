@@ -127,7 +127,7 @@ site() {
 	check_rc 0 unshare -m sh site.sh "$@"
 }
 if ! unshare -m sh site.sh "" true 2>/dev/null; then
-	skip_case "no mount namespace: restrictions in /etc/sluice.conf"
+	skip_case mounts "restrictions in /etc/sluice.conf"
 else
 	free() {
 		rm -f made "$work/spread"/*

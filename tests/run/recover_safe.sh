@@ -116,7 +116,7 @@ check_eq "$(ls spools)" "" "spools that are left"
 
 # Directories of other users.
 if [ "$(id -u)" != 0 ]; then
-	skip_case "creating users needs root"
+	skip_case root "directories of other users"
 	exit 0
 fi
 . "$(dirname "$0")/libusers.sh"
@@ -124,7 +124,7 @@ unset SLUICE_SPOOL_DIR
 compile_attack
 echo precious >key
 planted=/dev/shm/sluice-0-planted-$$
-trap 'rm -rf "$planted"; users_remove' EXIT
+at_exit 'rm -rf "$planted"'
 as b "$sluice" run -q -o t.sluice -- true "
 evil key
 "

@@ -115,7 +115,7 @@ unusable "the store of a later version" "$work/later.db" "later version"
 # A full disk: the test mounts its own file system if it may.
 mkdir small
 full() {
-	mount -t tmpfs -o size=16k none small && head -c 8192 /dev/zero >small/ballast || exit 77
+	mount -t tmpfs -o size=16k,mode=700 none small && head -c 8192 /dev/zero >small/ballast || exit 77
 	export SLUICE_STORE_PATH=$work/small/store.db
 	unusable "a full disk" "$work/small/store.db" full
 }

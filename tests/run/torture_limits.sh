@@ -37,7 +37,7 @@ if [ "$(lost)" -gt 0 ]; then
 fi
 
 case_begin "the disk of the spool is full"
-if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1000k none small 2>/dev/null; then
+if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1000k,mode=700 none small 2>/dev/null; then
 	at_exit 'umount "$work/small" 2>/dev/null'
 	run_options="--spool-dir $work/small" captured "$prog/limits" busy 300000
 	same_code

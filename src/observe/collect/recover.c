@@ -206,6 +206,8 @@ static int find_old_trace(struct trace *old, const struct control *control, enum
 	struct stat st;
 
 	*found = OLD_FOREIGN;
+	if (control->trace[0] != '/')
+		return err_set(err, EINVAL, "the collector died before it had created its trace");
 	if (lstat(control->trace, &st) != 0) {
 		*found = OLD_MISSING;
 		return errno == ENOENT
@@ -308,12 +310,18 @@ static int write_trace(struct intake *in, struct trace *old, const char *path,
 	return r;
 }
 
-static void warn_about_foreign(struct collector_totals *totals, const char *old, const char *path)
+/* Only the records that were still in the spools could be saved. */
+static void warn_about_old_trace(struct collector_totals *totals, enum old_trace found,
+				 const char *old, const char *path)
 {
-	snprintf(totals->warnings, sizeof(totals->warnings),
-		 "%s is not the trace of this run and stays unchanged; the remaining records are "
-		 "in %s\n",
-		 old, path);
+	AUTO_FREE char *text =
+		xprintf("%s %s; %s has only the records that were still in the spools\n", old,
+			found == OLD_MISSING ? "is missing"
+					     : "is not the trace of this run and stays unchanged",
+			path);
+
+	if (found != OLD_PARTIAL)
+		snprintf(totals->warnings, sizeof(totals->warnings), "%s", text);
 }
 
 /* Recovers the records of an open run into the trace, whose path it returns. */
@@ -342,8 +350,7 @@ static int recover_records(const struct spool_run *run, char **trace,
 	intake_init(&in, run->pinned, found == OLD_PARTIAL ? old.head.run.host : host);
 	r = write_trace(&in, found == OLD_PARTIAL ? &old : NULL, path, control, err);
 	*totals = in.totals;
-	if (found == OLD_FOREIGN)
-		warn_about_foreign(totals, control->trace, path);
+	warn_about_old_trace(totals, found, control->trace, path);
 	intake_release(&in);
 	trace_close(&old);
 	if (r >= 0)
