@@ -18,11 +18,25 @@
 #include "base/mem.h"
 #include "base/process.h"
 
-#define WATCH_S 0.2	/* interval at which *stop and the limit are checked */
+#define WATCH_MS 200	/* interval at which the caller checks *stop and calls look() */
+#define LONGEST_S 60.0	/* of one wait for the command */
 #define DYING_S 0.01	/* interval at which processes that are terminating are checked */
 #define KILL_S 10.0	/* give up on processes that survive SIGKILL for this long */
 #define TAIL_BYTES 4096 /* child_last_lines() reads at most this many bytes */
 #define EXIT_NOT_RUN 127
+
+/* What the guardian sends to the caller as its last action. */
+struct report {
+	int code; /* errno if the command could not be executed */
+	struct child_end end;
+};
+
+/* The caller's view of the guardian. */
+struct guardian {
+	pid_t pid;
+	int stop;   /* closing it terminates the command */
+	int report; /* a struct report arrives here */
+};
 
 struct pids {
 	pid_t *list;
@@ -40,10 +54,12 @@ struct processes {
 	size_t count, cap;
 };
 
+/* The command as its guardian sees it. */
 struct child {
 	const struct child_options *options;
+	int input, output;
+	int caller; /* the caller closes its end to stop the command, or by being killed */
 	pid_t pid;
-	struct pids before; /* children that the caller had before; never signaled */
 	int64_t started_ns;
 	int status;
 	bool ended;
@@ -102,10 +118,7 @@ static void processes_read(struct processes *all)
 		closedir(dir);
 }
 
-/*
- * Finds the living descendants of the caller, except those of its earlier children. Zombies that
- * were reparented to the caller are reaped.
- */
+/* Finds the living descendants of the guardian. Zombies that were reparented to it are reaped. */
 static void find_descendants(const struct child *child, struct pids *found)
 {
 	struct processes all = { 0 };
@@ -117,7 +130,7 @@ static void find_descendants(const struct child *child, struct pids *found)
 		before = found->count;
 		for (size_t i = 0; i < all.count; i++) {
 			const struct process *p = &all.list[i];
-			bool ours = p->parent == getpid() && !pids_has(&child->before, p->pid);
+			bool ours = p->parent == getpid();
 
 			if ((!ours && !pids_has(found, p->parent)) || pids_has(found, p->pid))
 				continue;
@@ -127,17 +140,6 @@ static void find_descendants(const struct child *child, struct pids *found)
 				waitpid(p->pid, NULL, WNOHANG);
 		}
 	}
-	free(all.list);
-}
-
-static void list_own_children(struct pids *before)
-{
-	struct processes all = { 0 };
-
-	processes_read(&all);
-	for (size_t i = 0; i < all.count; i++)
-		if (all.list[i].parent == getpid())
-			pids_add(before, all.list[i].pid);
 	free(all.list);
 }
 
@@ -163,20 +165,20 @@ static void reset_signals(void)
 }
 
 /* Runs in the child. Writes errno to the pipe `report` if the program cannot be executed. */
-static _Noreturn void exec_command(const struct child_options *options, int output, int report,
-				   pid_t parent)
+static _Noreturn void exec_command(const struct child *child, int report, pid_t parent)
 {
-	int input = open(options->input ? options->input : "/dev/null", O_RDONLY), code;
+	const struct child_options *o = child->options;
+	int code;
 
 	setsid();
 	reset_signals();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(EXIT_NOT_RUN);
-	if (input >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
-	    dup2(output, STDERR_FILENO) >= 0) {
-		change_environment(options->environment);
-		execvp(options->argv[0], options->argv);
+	if (dup2(child->input, STDIN_FILENO) >= 0 && dup2(child->output, STDOUT_FILENO) >= 0 &&
+	    dup2(child->output, STDERR_FILENO) >= 0) {
+		change_environment(o->environment);
+		execvp(o->argv[0], o->argv);
 	}
 	code = errno;
 	if (write(report, &code, sizeof(code)) < 0)
@@ -184,28 +186,24 @@ static _Noreturn void exec_command(const struct child_options *options, int outp
 	_exit(EXIT_NOT_RUN);
 }
 
-static int child_start(struct child *child, struct err *err)
+/* Returns 0, or the errno for which the command could not be executed. */
+static int child_start(struct child *child)
 {
-	const struct child_options *o = child->options;
-	AUTO_CLOSE int output =
-		open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
 	pid_t parent = getpid();
 	int ends[2], code = 0;
 	ssize_t n;
 
-	if (output < 0)
-		return err_set(err, errno, "%s: %s", o->output, strerror(errno));
 	if (pipe2(ends, O_CLOEXEC) != 0)
-		return err_set(err, errno, "cannot create a pipe: %s", strerror(errno));
+		return errno;
 	child->started_ns = clock_now_ns();
 	child->pid = fork();
 	if (child->pid == 0)
-		exec_command(o, output, ends[1], parent);
+		exec_command(child, ends[1], parent);
 	close(ends[1]);
 	if (child->pid < 0) {
 		code = errno;
 		close(ends[0]);
-		return err_set(err, code, "cannot start a process: %s", strerror(code));
+		return code;
 	}
 	do
 		n = read(ends[0], &code, sizeof(code));
@@ -214,7 +212,7 @@ static int child_start(struct child *child, struct err *err)
 	if (n != sizeof(code))
 		return 0;
 	waitpid(child->pid, NULL, 0);
-	return err_set(err, code, "cannot run %s: %s", o->argv[0], strerror(code));
+	return code;
 }
 
 static double child_age_s(const struct child *child)
@@ -232,34 +230,27 @@ static bool child_has_exited(struct child *child)
 	return child->ended;
 }
 
-/* Returns early when the process of pidfd exits, or a signal arrives. */
-static void sleep_or_exit(double seconds, int pidfd)
-{
-	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
-	int64_t ns = (int64_t)(seconds * (double)NS_PER_S);
-	struct timespec time = { ns / NS_PER_S, ns % NS_PER_S };
-
-	ppoll(&fd, pidfd >= 0, &time, NULL);
-}
-
+/* The caller has closed its end, or was killed. */
 static bool is_stopped(const struct child *child)
 {
-	return child->options->stop && *child->options->stop;
+	struct pollfd caller = { .fd = child->caller, .events = POLLIN };
+
+	return poll(&caller, 1, 0) > 0;
 }
 
-/* Waits until the command exits, reaches its limit, or *stop is set. */
+/* Waits until the command exits, reaches its limit, or is to be stopped. */
 static void wait_for_command(struct child *child)
 {
 	AUTO_CLOSE int pidfd = process_pidfd(child->pid);
+	struct pollfd fds[] = { { child->caller, POLLIN, 0 }, { pidfd, POLLIN, 0 } };
 
 	while (!child_has_exited(child) && !is_stopped(child)) {
 		double left = child->options->limit_s - child_age_s(child);
+		double pause = fmin(left, pidfd >= 0 ? LONGEST_S : DYING_S);
 
-		if (child->options->look)
-			child->options->look(child->options->look_arg);
 		if (left <= 0)
 			return;
-		sleep_or_exit(fmin(left, pidfd >= 0 ? WATCH_S : DYING_S), pidfd);
+		poll(fds, pidfd >= 0 ? 2 : 1, (int)ceil(pause * 1e3));
 	}
 }
 
@@ -345,27 +336,119 @@ static void child_supervise(struct child *child, struct child_end *end)
 	end->seconds = child->ended ? child->seconds : child_age_s(child);
 }
 
-int child_run(const struct child_options *options, struct child_end *end, struct err *err)
+/* The guardian must survive signals for the caller, and keep no files of the caller open. */
+static void guardian_prepare(const struct child *child, int report)
 {
-	struct child child = { .options = options };
-	struct child_end ended;
-	int reaper = 0, r;
+	const int keep[] = { child->input, child->output, child->caller, report };
 
-	if (is_stopped(&child))
-		return err_set(err, EINTR, "interrupted");
-	prctl(PR_GET_CHILD_SUBREAPER, &reaper);
+	setsid();
+	for (int number = 1; number < NSIG; number++)
+		if (number != SIGCHLD)
+			signal(number, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	prctl(PR_SET_NAME, "sluice-guardian");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	list_own_children(&child.before);
-	r = child_start(&child, err);
-	if (r >= 0) {
-		child_supervise(&child, &ended);
-		*end = ended;
-		if (is_stopped(&child))
-			r = err_set(err, EINTR, "interrupted");
+	process_close_files(keep, sizeof(keep) / sizeof(*keep));
+}
+
+static _Noreturn void guardian_run(struct child *child, int to)
+{
+	struct report report = { 0 };
+
+	guardian_prepare(child, to);
+	if (is_stopped(child))
+		_exit(0);
+	report.code = child_start(child);
+	if (!report.code)
+		child_supervise(child, &report.end);
+	if (write(to, &report, sizeof(report)) != (ssize_t)sizeof(report))
+		_exit(1);
+	_exit(0);
+}
+
+static int guardian_start(struct guardian *guardian, struct child *child)
+{
+	int stop[2] = { -1, -1 }, report[2] = { -1, -1 }, r = 0;
+
+	if (pipe2(stop, O_CLOEXEC) != 0 || pipe2(report, O_CLOEXEC) != 0)
+		r = -errno;
+	child->caller = stop[0];
+	guardian->pid = r < 0 ? -1 : fork();
+	if (guardian->pid == 0) {
+		close(stop[1]);
+		guardian_run(child, report[1]);
 	}
-	prctl(PR_SET_CHILD_SUBREAPER, reaper);
-	free(child.before.list);
+	if (guardian->pid < 0)
+		r = -errno;
+	guardian->stop = r < 0 ? (auto_close(&stop[1]), -1) : stop[1];
+	guardian->report = r < 0 ? (auto_close(&report[0]), -1) : report[0];
+	auto_close(&stop[0]);
+	auto_close(&report[1]);
 	return r;
+}
+
+/* Waits for the report, calls look() and passes *stop on. Returns false if there is no report. */
+static bool guardian_wait(struct guardian *guardian, const struct child_options *o,
+			  struct report *report)
+{
+	struct pollfd fd = { .fd = guardian->report, .events = POLLIN };
+	ssize_t n;
+
+	while (poll(&fd, 1, WATCH_MS) <= 0) {
+		if (o->stop && *o->stop) {
+			auto_close(&guardian->stop);
+			guardian->stop = -1;
+		}
+		if (o->look)
+			o->look(o->look_arg);
+	}
+	do
+		n = read(guardian->report, report, sizeof(*report));
+	while (n < 0 && errno == EINTR);
+	auto_close(&guardian->stop);
+	auto_close(&guardian->report);
+	while (waitpid(guardian->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return n == (ssize_t)sizeof(*report);
+}
+
+static int run_guarded(struct child *child, struct child_end *end, struct err *err)
+{
+	const struct child_options *o = child->options;
+	struct guardian guardian;
+	struct report report;
+	int r = guardian_start(&guardian, child);
+	bool has_report;
+
+	if (r < 0)
+		return err_set(err, -r, "cannot start a process: %s", strerror(-r));
+	has_report = guardian_wait(&guardian, o, &report);
+	if (has_report && report.code)
+		return err_set(err, report.code, "cannot run %s: %s", o->argv[0],
+			       strerror(report.code));
+	if (has_report)
+		*end = report.end;
+	if (o->stop && *o->stop)
+		return err_set(err, EINTR, "interrupted");
+	if (!has_report)
+		return err_set(err, EIO, "the guardian of %s was killed", o->argv[0]);
+	return 0;
+}
+
+int child_run(const struct child_options *o, struct child_end *end, struct err *err)
+{
+	AUTO_CLOSE int input = open(o->input ? o->input : "/dev/null", O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int output =
+		open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+	struct child child = { .options = o, .input = input, .output = output };
+
+	if (o->stop && *o->stop)
+		return err_set(err, EINTR, "interrupted");
+	if (output < 0)
+		return err_set(err, errno, "%s: %s", o->output, strerror(errno));
+	if (input < 0)
+		return err_set(err, errno, "%s: %s", o->input, strerror(errno));
+	return run_guarded(&child, end, err);
 }
 
 char *child_last_lines(const char *path, unsigned lines)

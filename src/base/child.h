@@ -3,16 +3,15 @@
  * Runs a command until it exits or has to be terminated, and leaves none of its processes behind.
  *
  * The command gets a session of its own, so that neither terminal signals nor job control reach it.
- * Its standard input is empty or a file; its output goes to a file. While it runs, the caller is
- * the reaper of its orphans (PR_SET_CHILD_SUBREAPER): all processes that it starts, even with
- * setsid() or a double fork, remain descendants of the caller and can be found. If the caller is
- * killed, the command receives SIGTERM.
+ * Its standard input is empty or a file; its output goes to a file. Its parent is a guardian, a
+ * small process that is the reaper of orphans (PR_SET_CHILD_SUBREAPER): all processes that the
+ * command starts, even with setsid() or a double fork, remain descendants of the guardian and can
+ * be found. If the caller is killed at any moment, the guardian terminates them all. If the
+ * guardian is killed, the command receives SIGTERM.
  *
  * A command is terminated in steps, because launchers have to clean up their ranks. The command
  * receives SIGTERM. When it has exited, or after half of the grace period, its remaining
- * descendants receive SIGTERM. After the grace period they receive SIGKILL until none is left. Only
- * descendants of the command are signaled, never children that the caller had before. The caller
- * must not start other processes while child_run() is active.
+ * descendants receive SIGTERM. After the grace period they receive SIGKILL until none is left.
  *
  * Ranks on other nodes cannot be reached; their launcher has to terminate them.
  */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,9 @@
 
 #include "base/mem.h"
 #include "base/trusted.h"
+
+/* Files above this number are not closed if the kernel has no close_range(). */
+#define FILES_MAX 4096
 
 uint64_t process_start(int pid)
 {
@@ -122,6 +126,31 @@ bool process_scan_has(const struct process_scan *scan, uint64_t namespace, int p
 		    (!scan->list[i].pid || scan->list[i].pid == pid))
 			return true;
 	return scan->blind;
+}
+
+static void close_between(int first, int last)
+{
+	if (first > last || syscall(SYS_close_range, (unsigned)first, (unsigned)last, 0u) == 0)
+		return;
+	/* The kernel is older than the call. */
+	for (int fd = first; fd <= last && fd < FILES_MAX; fd++)
+		close(fd);
+}
+
+void process_close_files(const int *keep, size_t count)
+{
+	int null = open("/dev/null", O_RDWR), from = STDERR_FILENO + 1, next;
+
+	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+	do {
+		next = INT_MAX;
+		for (size_t i = 0; i < count; i++)
+			if (keep[i] >= from && keep[i] < next)
+				next = keep[i];
+		close_between(from, next - 1);
+		from = next < INT_MAX ? next + 1 : next;
+	} while (next < INT_MAX);
 }
 
 void process_remove_spool(const char *path)

@@ -42,6 +42,9 @@ void process_scan_release(struct process_scan *scan);
 /* False only if the process has certainly exited. */
 bool process_scan_has(const struct process_scan *scan, uint64_t namespace, int pid);
 
+/* Closes all files but those in the list, and opens /dev/null as the standard files. */
+void process_close_files(const int *keep, size_t count);
+
 /*
  * Removes a private directory (base/trusted.h) and the files in it, but no subdirectories. Does
  * nothing with a directory of another user or a symbolic link.

@@ -12,12 +12,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/process.h"
 #include "learn/math/random.h"
 #include "predict/forecast/probe/prober_plan.h"
 #include "predict/forecast/probe/targets.h"
@@ -213,22 +213,6 @@ static void answer_order(struct writing *w, const struct worker_order *order,
 		close_file(w);
 }
 
-/* A process that waits for the end of our output must not wait for a stuck worker. */
-static void close_other_descriptors(int first, int second)
-{
-	unsigned low = (unsigned)(first < second ? first : second);
-	unsigned high = (unsigned)(first < second ? second : first);
-	int null = open("/dev/null", O_RDWR);
-
-	for (int fd = 0; null >= 0 && fd <= 2; fd++)
-		dup2(null, fd);
-	if (low > 3)
-		syscall(SYS_close_range, 3u, low - 1, 0);
-	if (high > low + 1)
-		syscall(SYS_close_range, low + 1, high - 1, 0);
-	syscall(SYS_close_range, high + 1, ~0u, 0);
-}
-
 /* A worker dies with its prober, and ignores signals meant for the prober. */
 static void set_signals(pid_t parent)
 {
@@ -272,7 +256,9 @@ int worker_start(struct worker *worker, const struct target *target, const struc
 		pid = fork();
 	if (pid == 0) {
 		set_signals(self);
-		close_other_descriptors(orders[0], answers[1]);
+		/* A process that waits for the end of our output must not wait for a stuck worker.
+		 */
+		process_close_files((const int[]){ orders[0], answers[1] }, 2);
 		run_worker(target, payload, orders[0], answers[1]);
 	}
 	if (pid < 0)
