@@ -39,6 +39,17 @@ static void forward_signal(int signal)
 		kill((pid_t)child, signal);
 }
 
+/* Holds the signals that are forwarded, so that none is lost before there is a command. */
+static void signals_hold(sigset_t *before)
+{
+	sigset_t held;
+
+	sigemptyset(&held);
+	for (size_t i = 0; i < COUNT(forwarded); i++)
+		sigaddset(&held, forwarded[i]);
+	sigprocmask(SIG_BLOCK, &held, before);
+}
+
 static void signals_set(void)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
@@ -122,18 +133,22 @@ int probing_command_start(struct probing *probing, int *pidfd, struct err *err)
 {
 	char *const *argv = probing->options.command;
 	int cpu = choose_cpu(probing->options.cpu), errors[2], error;
+	sigset_t before;
 
 	probing->command_exit = EXIT_FAILURE;
 	if (pipe2(errors, O_CLOEXEC) < 0)
 		return err_set(err, errno, "cannot start %s: %s", argv[0], strerror(errno));
+	signals_hold(&before);
 	signals_set();
 	probing->command = fork();
 	if (!probing->command) {
 		signals_restore();
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		become_command(argv, errors[1]);
 	}
 	error = probing->command < 0 ? errno : 0;
 	child = probing->command > 0 ? probing->command : 0;
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(errors[1]);
 	if (child)
 		error = read_exec_error(errors[0]);
