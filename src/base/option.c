@@ -339,6 +339,45 @@ int option_parse(const struct option *rows, enum option_order order, void *args,
 	return ret;
 }
 
+/* Whether the word, which begins with a dash, takes the next word as its value; or -EINVAL. */
+static int takes_next(const struct option *rows, const char *word)
+{
+	size_t n = strcspn(word + 2, "="), offset;
+	const struct option *row;
+
+	if (word[1] == '-') {
+		row = find_long(rows, word + 2, n, &offset);
+		if (!row || (row->kind == OPTION_FLAG && word[2 + n]))
+			return -EINVAL;
+		return row->kind != OPTION_FLAG && !word[2 + n];
+	}
+	for (const char *c = word + 1; *c; c++) {
+		row = find_short(rows, *c, &offset);
+		if (!row)
+			return -EINVAL;
+		if (row->kind != OPTION_FLAG)
+			return !c[1];
+	}
+	return 0;
+}
+
+int option_skip(const struct option *rows, int argc, char *const *argv)
+{
+	int at = 0;
+
+	while (at < argc && argv[at][0] == '-' && argv[at][1]) {
+		int next;
+
+		if (strcmp(argv[at], "--") == 0)
+			return at + 1;
+		next = takes_next(rows, argv[at]);
+		if (next < 0)
+			return next;
+		at += 1 + next;
+	}
+	return at > argc ? -EINVAL : at;
+}
+
 void option_release(const struct option *rows, void *args)
 {
 	struct option_walk walk;

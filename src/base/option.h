@@ -94,6 +94,13 @@ enum option_order {
 int option_parse(const struct option *rows, enum option_order order, void *args, int argc,
 		 char **argv, struct err *err);
 
+/*
+ * The index of the first operand among argv[0..argc) in the order OPTION_STOP_FIRST; argc if there
+ * is none. Does not check values and allocates nothing. Returns -EINVAL if option_parse() would
+ * fail because of a name or a missing value, or would return OPTION_HELP_WANTED.
+ */
+int option_skip(const struct option *rows, int argc, char *const *argv);
+
 /* Frees the arrays of OPTION_LIST fields. */
 void option_release(const struct option *rows, void *args);
 

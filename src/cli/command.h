@@ -98,6 +98,12 @@ extern const struct program cli_program;
 /* Runs the command that argv names. Returns the exit code. */
 int cli_main(int argc, char **argv);
 
+/*
+ * Index in argv of the first operand of a leaf at the root; 0 if argv names another command, asks
+ * for help, or has no operand. Allocates nothing and prints nothing.
+ */
+int cli_find_operand(int argc, char **argv, const struct command_ops *leaf);
+
 /* Prints "sluice NAME: message" on stderr. Returns COMMAND_FAILED. */
 int command_fail(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -253,6 +253,17 @@ static int run_command_line(struct config *config, const struct main_args *args,
 	return run_words(config, argc, replaced ? replaced : argv);
 }
 
+int cli_find_operand(int argc, char **argv, const struct command_ops *leaf)
+{
+	int at = argc ? option_skip(main_options, argc - 1, argv + 1) + 1 : 0, skipped;
+
+	if (at <= 0 || at >= argc || strcmp(argv[at], leaf->name) != 0)
+		return 0;
+	skipped = option_skip(leaf->options, argc - at - 1, argv + at + 1);
+	at += 1 + skipped;
+	return skipped < 0 || at >= argc ? 0 : at;
+}
+
 int cli_main(int argc, char **argv)
 {
 	struct main_args args;

@@ -3,6 +3,7 @@
  * sluice: its commands, how the overview groups them, and the spellings of earlier versions.
  */
 #include "cli/command.h"
+#include "run/launcher.h"
 
 extern const struct command_ops command_config, command_doctor, command_forecast, command_help,
 	command_internal, command_kb, command_lab, command_ls, command_model, command_print,
@@ -59,7 +60,34 @@ const struct program cli_program = {
 	.aliases = aliases,
 };
 
+struct words {
+	int argc;
+	char **argv;
+};
+
+static int run_words(void *arg)
+{
+	const struct words *words = arg;
+
+	return cli_main(words->argc, words->argv);
+}
+
+/*
+ * `sluice run` starts the program's process before anything else, so that nothing that follows can
+ * harm the program. The command itself then runs in the recorder (run/launcher.h).
+ */
 int main(int argc, char **argv)
 {
+	struct words words = { argc, argv };
+	struct launcher_options options = { "sluice run", NULL, run_words, &words };
+	int program;
+
+	launcher_hold_signals();
+	program = cli_find_operand(argc, argv, &command_run);
+	if (program > 0) {
+		options.argv = argv + program;
+		return launcher_run(&options);
+	}
+	launcher_release_signals();
 	return cli_main(argc, argv);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice run: runs a program under capture. This file reads the options and prints; run/session.h
- * does the work.
+ * sluice run: runs a program under capture. This file reads the options and prints; run/launcher.h
+ * and run/session.h do the work.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cmd/format_option.h"
 #include "observe/report/brief.h"
+#include "run/launch.h"
 #include "run/session.h"
 
 struct run_args {
@@ -138,10 +139,32 @@ static void print_summary(const struct command *c, const struct session_result *
 				"find out why");
 }
 
+/* The recorder was killed. */
+static int recover_trace(const struct command *c, const struct session_options *options)
+{
+	int signal = options->link->launch->killed_by;
+	struct session_result result;
+	struct err err = { 0 };
+
+	if (session_recover(options, &result, &err) < 0) {
+		show_warning((void *)c, err.text);
+		return COMMAND_FAILED;
+	}
+	if (!((const struct run_args *)c->args)->quiet)
+		command_warn(c,
+			     "the recorder was killed by signal %d; its trace was recovered: %s "
+			     "(%llu calls)",
+			     signal, result.trace, (unsigned long long)result.totals.activities);
+	return COMMAND_GOOD;
+}
+
+/* Runs in the recorder (run/launcher.h), which the program does not wait for: the exit code matters
+ * only if the program was not started. */
 static int run_program(struct command *c)
 {
 	const struct run_args *args = c->args;
 	struct session_options options = {
+		.link = launch_link(),
 		.config = c->config,
 		.argv = c->argv,
 		.output = args->output,
@@ -157,11 +180,14 @@ static int run_program(struct command *c)
 
 	if (apply_overrides(c, &err) < 0)
 		return command_misuse(c, "%s", err.text);
-	if (session_run(&options, &result, &err) < 0)
-		command_fail(c, "%s", err.text);
-	if (result.has_trace)
+	if (options.link->launch->killed_by)
+		return recover_trace(c, &options);
+	options.link->launch->is_quiet = args->quiet;
+	session_record(&options, &result);
+	/* Without the launcher, nobody waits for a summary. */
+	if (result.has_trace && !options.link->is_alone)
 		print_summary(c, &result);
-	return result.exit_code;
+	return COMMAND_GOOD;
 }
 
 const struct command_ops command_run = {
@@ -199,7 +225,11 @@ const struct command_ops command_run = {
 		 "over Lustre OSTs; or over CephFS pools. Without a forecast, files are created "
 		 "as usual and a warning is printed.\n\n"
 		 "SLUICE_DISABLE=1 in the environment disables recording for a process and its "
-		 "children.",
+		 "children. If it is set for 'sluice run' itself, no trace is written.\n\n"
+		 "Signals that 'sluice run' receives are passed to the program. If the process "
+		 "that records the program is killed, the program continues, and the trace is "
+		 "recovered when it ends. If 'sluice run' itself is killed, the program continues "
+		 "and is recorded to its end.",
 	.exit_status = "That of PROGRAM; 128 plus N if signal N ended it; 127 if it was not found "
 		       "and 126 if it could not be executed; 2 for incorrect usage.",
 	.options = run_options,

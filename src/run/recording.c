@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,8 +20,11 @@
 #include "observe/collect/parts.h"
 #include "observe/reason/health_files.h"
 #include "run/injection.h"
+#include "run/launch.h"
 #include "trace/output.h"
 
+/* Ends the name of a container that is converted at the end of the run. */
+#define PARTIAL ".partial"
 /* The pause between two passes of the job's collector: short while records arrive. */
 #define PAUSE_MIN_US 500
 #define PAUSE_MAX_US 10000
@@ -85,7 +89,6 @@ static char *trace_path(const struct recording *r, bool is_part, struct err *err
 	const char *directory = config_text(r->options.config, SETTING_TRACE_DIR);
 	const char *base = path_base_name(r->options.program);
 	AUTO_FREE char *name = NULL;
-	time_t now = time(NULL);
 	struct tm local;
 	char stamp[32];
 
@@ -97,9 +100,11 @@ static char *trace_path(const struct recording *r, bool is_part, struct err *err
 		name = job_file_name(&r->job);
 		return xprintf("%s/job-%s-%s.sluice", directory, name, base);
 	}
-	localtime_r(&now, &local);
+	localtime_r(&r->options.link->launch->started, &local);
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
-	return xprintf("%s/%s-%s-%d.sluice", directory, stamp, base, (int)getpid());
+	/* If a recorder is replaced, the trace keeps its name. */
+	return xprintf("%s/%s-%s-%d.sluice", directory, stamp, base,
+		       (int)r->options.link->launch->launcher);
 }
 
 /* *warning: as in parts_begin(). */
@@ -113,7 +118,7 @@ static char *container_path(const struct recording *r, bool is_part, char **warn
 		return NULL;
 	if (is_part)
 		return parts_begin(r->path, job_hash(&r->job), host, warning, err);
-	return r->options.form != &trace_container ? xprintf("%s.partial", r->path)
+	return r->options.form != &trace_container ? xprintf("%s" PARTIAL, r->path)
 						   : xstrdup(r->path);
 }
 
@@ -215,6 +220,11 @@ static int collector_open_with_parameters(struct recording *r,
 	return result;
 }
 
+static void on_directory(void *arg, const char *directory)
+{
+	launch_set_directory(arg, directory, false);
+}
+
 /* Opens a collector. directory: the spool directory of the job; NULL: a new one is made. */
 static int collector_start(struct recording *r, const char *directory, bool is_part,
 			   struct err *err)
@@ -224,6 +234,8 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 	struct collector_options options = {
 		.spool_dir = spool_dir(config),
 		.directory = directory,
+		.on_directory = on_directory,
+		.arg = r->options.link,
 		.spool_bytes = config_number(config, SETTING_SPOOL_LIMIT),
 		.mode = recording_mode(config),
 		.clock = choose_clock(config),
@@ -253,18 +265,19 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 	return result;
 }
 
-/* Converts the container to the requested format. */
-static int container_convert(const struct recording *r, struct err *err)
+/* Converts the container to the requested format, and removes it. */
+static int container_convert(const char *container, const struct trace_format *form,
+			     const char *path, struct err *err)
 {
 	struct trace trace;
-	int result = trace_open(&trace, r->container, NULL, err);
+	int result = trace_open(&trace, container, NULL, err);
 
 	if (result < 0)
 		return result;
-	result = trace_convert(&trace, r->options.form, r->path, err);
+	result = trace_convert(&trace, form, path, err);
 	trace_close(&trace);
 	if (result >= 0)
-		unlink(r->container);
+		unlink(container);
 	return result;
 }
 
@@ -288,7 +301,7 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 		result = parts_end(r->container, &whole, ranks, &part, &out->err);
 		trace = part;
 	} else if (result >= 0 && strcmp(r->container, r->path) != 0) {
-		result = container_convert(r, &out->err);
+		result = container_convert(r->container, r->options.form, r->path, &out->err);
 	}
 	if (result >= 0)
 		out->err.code = 0;
@@ -312,6 +325,7 @@ static void run_shared_collector(const struct share *share, void *arg)
 	struct share_count count;
 	unsigned pause = PAUSE_MIN_US;
 
+	prctl(PR_SET_NAME, "sluice-collect");
 	if (collector_start(r, share->directory, has_other_nodes, &out.err) < 0 ||
 	    share_ready(share, &out.err) < 0)
 		return;
@@ -395,4 +409,23 @@ int recording_end(struct recording *r, int code, struct recording_result *result
 		*err = out.err;
 	recording_release(r);
 	return failed;
+}
+
+int recording_recover(const char *directory, const struct trace_format *form,
+		      struct recording_result *result, struct err *err)
+{
+	AUTO_FREE char *container = NULL, *path = NULL;
+	size_t n;
+	int r = collector_recover(directory, &container, &result->totals, err);
+
+	if (r < 0)
+		return r;
+	n = strlen(container);
+	if (n > strlen(PARTIAL) && strcmp(container + n - strlen(PARTIAL), PARTIAL) == 0) {
+		path = xstrndup(container, n - strlen(PARTIAL));
+		r = container_convert(container, form, path, err);
+	}
+	result->ours = true;
+	snprintf(result->trace, sizeof(result->trace), "%s", path ? path : container);
+	return r;
 }

@@ -12,6 +12,8 @@
 #include "observe/collect/collector.h"
 #include "observe/collect/share.h"
 
+struct launch_link;
+
 struct recording_options {
 	const struct config *config;
 	char **argv;	     /* the command line to record */
@@ -19,6 +21,7 @@ struct recording_options {
 	const char *output;  /* path of the trace; NULL: a new file in trace.dir */
 	const struct trace_format *form;
 	bool outlive; /* also wait for processes that outlive the program */
+	struct launch_link *link;
 };
 
 struct recording {
@@ -58,5 +61,12 @@ const char *recording_directory(const struct recording *recording);
  * the node. Releases *recording also on failure. */
 int recording_end(struct recording *recording, int code, struct recording_result *result,
 		  struct err *err);
+
+/*
+ * Completes the trace of a recording whose process was killed, from the spools in `directory`, in
+ * the format that was requested. Leaves the directory as it is on failure.
+ */
+int recording_recover(const char *directory, const struct trace_format *form,
+		      struct recording_result *result, struct err *err);
 
 #endif

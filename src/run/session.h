@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A session runs one program under capture, from its start to the complete trace: it prepares the
- * recording, starts the program with the guest library preloaded, forwards signals, collects while
- * the program runs, and closes the trace.
+ * A session is the work of the recorder (run/launch.h): it prepares the recording of one program,
+ * lets the program start with the guest library preloaded, collects while it runs, and closes the
+ * trace.
  *
- * The program must not notice any of this. Its exit code, its output and its signals are its own,
- * and if the recording fails, the program runs unrecorded and a warning says so.
+ * The program must not notice any of this. If the recording fails, the program runs unrecorded and
+ * a warning says so.
  *
- * A session prints nothing: warnings and notices go to the callbacks of the caller. It changes the
- * signal handlers of the process and waits for a child, so a process runs one session at a time and
- * from one thread.
+ * A session prints nothing: warnings and notices go to the callbacks of the caller. A process runs
+ * one session.
  */
 #ifndef SLUICE_RUN_SESSION_H
 #define SLUICE_RUN_SESSION_H
@@ -20,10 +19,12 @@
 
 struct config;
 struct err;
+struct launch_link;
 struct trace_format;
 
-/* Everything that the options point to must stay valid until session_run() returns. */
+/* Everything that the options point to must stay valid until the session returns. */
 struct session_options {
+	struct launch_link *link;
 	const struct config *config;
 	char **argv;	    /* program and arguments, ends with NULL */
 	const char *output; /* path of the trace; NULL: a new file in trace.dir */
@@ -38,9 +39,6 @@ struct session_options {
 };
 
 struct session_result {
-	/* The program's exit code; 128 plus the signal's number if a signal ended it; 126 or 127,
-	 * as in a shell, if it could not be started. */
-	int exit_code;
 	/* This session completed a trace, and the fields below are set. False if nothing was
 	 * recorded, or if another rank of the job completes the trace of the node. */
 	bool has_trace;
@@ -50,13 +48,14 @@ struct session_result {
 };
 
 /*
- * Runs the program and waits for it. Returns 0 if it ran, whatever its exit code is. Negative if it
- * could not be started; err says why, and *result is set all the same.
- *
- * If the launcher that started this process is already being recorded, the program replaces this
- * process, and the function returns only on failure.
+ * Lets the program start, and records it until it ends. The program starts in any case. It runs
+ * unrecorded if SLUICE_DISABLE is set, if it cannot be executed, or if the launcher of its ranks is
+ * already being recorded.
  */
-int session_run(const struct session_options *options, struct session_result *result,
-		struct err *err);
+void session_record(const struct session_options *options, struct session_result *result);
+
+/* The recorder of this launch was killed while the program ran: completes its trace. */
+int session_recover(const struct session_options *options, struct session_result *result,
+		    struct err *err);
 
 #endif

@@ -96,12 +96,13 @@ grep -q 'kind=anomaly.*name=process bad' t.txt || fail "the anomaly is not noted
 grep -q 'kind=anomaly.*name=system bad' t.txt || fail "the anomaly did not reach the system"
 
 # If the collector is killed, only the shipped calls are recovered.
-shipped_wait
-kill -KILL "$(pgrep -P $run -x sluice)"
+shipped_wait 2>err
+kill -KILL "$(recorder_of "$(pgrep -P $run -x sluice)")"
 : >go
-wait $run || true
-"$sluice" trace recover "$SLUICE_SPOOL_DIR"/sluice-* >out
-check_has "$(cat out)" "300 calls"
+rc=0
+wait $run || rc=$?
+check_eq "$rc" 5 "exit code"
+check_has "$(cat err)" "300 calls"
 check_eq "$("$sluice" print t.sluice | wc -l)" 300
 
 # Without a plug-in that detects anomalies, the user gets a warning.

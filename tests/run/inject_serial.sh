@@ -51,7 +51,7 @@ same({(c.function, c.name or "") for c in calls if "_parameters" in c.function},
      {("H5F_parameters", ""), ("H5D_parameters", "")}, "recorded calls")
 must(any("alignment=1,1" in c.hints for c in calls if c.function == "H5F_parameters"), "defaults are recorded")
 END
-	# Without Sluice, and with an invalid parameter file (H5T-AC-5).
+	# Without recording, and with an invalid parameter file (H5T-AC-5).
 	check_rc 0 env SLUICE_DISABLE=1 "$sluice" run -p params.json -o trace "$BUILD/mpi/serial/inject" a.h5
 	diff bare out || fail "switched off: the program differs"
 	: >empty.xml

@@ -71,12 +71,12 @@ rm -f trace
 as 0 2 2 -- timeout "$limit" "$sluice" run -o trace -- true || wrong "exit code $?"
 trace_wait
 
-# collectors: prints the collectors of this test. They are in their own session; other tests have other spools.
+# collectors: prints the collectors of this test; other tests have other spools.
 collectors() {
 	local pid
 	for pid in $(pgrep -f "^$sluice run -o trace"); do
 		# The watcher of a collector has the same command line.
-		if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = sluice ] && [ "$(ps -o sid= -p "$pid")" != "$(ps -o sid= -p $$)" ] &&
+		if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = sluice-collect ] &&
 			{ tr '\0' '\n' <"/proc/$pid/environ"; } 2>/dev/null | grep -qxF "SLUICE_SPOOL_DIR=$spools"; then
 			echo "$pid"
 		fi

@@ -103,6 +103,16 @@ json_get() {
 print(eval("d" + sys.argv[2], {"d": json.load(open(sys.argv[1])), "len": len}))' "$1" "$2"
 }
 
+# recorder_of PID: waits for the recorder of a `sluice run` and prints its pid; prints nothing if the run has ended
+recorder_of() {
+	local try pid
+	for try in $(seq $polls); do
+		pid=$(pgrep -P "$1" -x sluice-recorder) && echo "$pid" && return
+		kill -0 "$1" 2>/dev/null || return 0
+		sleep 0.05
+	done
+}
+
 # skip_case NEED [CASE]: notes that one case of the test cannot run here, and continues; also works in a subshell. NEED is
 # that of libskip.sh.
 skip_case() {

@@ -178,7 +178,7 @@ balance
 run=$!
 watcher=
 for _ in $(seq $polls); do
-	watcher=$(pgrep -P $run -x sluice-watcher || true)
+	watcher=$(pgrep -P "$(recorder_of $run)" -x sluice-watcher || true)
 	[ -z "$watcher" ] && sleep 0.05 && continue
 	opened=$(readlink /proc/"$watcher"/fd/* | grep -v '^/proc/' | sort -u)
 	[ "$opened" = /dev/null ] && break
@@ -186,14 +186,14 @@ done
 check_eq "$opened" /dev/null "what the watcher has open"
 kill -TERM "$watcher" # meant for the program, not for it
 program=$(pgrep -P $run -x sleep)
-kill -KILL $run
-wait $run 2>/dev/null || true
+kill -KILL "$(recorder_of $run)"
 for _ in $(seq $polls); do
 	kill -0 "$watcher" 2>/dev/null || break
 	sleep 0.05
 done
 kill -0 "$watcher" 2>/dev/null && fail "the watcher outlives its collector"
 kill "$program"
+wait $run || true
 
 # An in-line plug-in sees calls inside the program; this one drops pages that were read from the cache.
 cat >reads.c <<'EOF'

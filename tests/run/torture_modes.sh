@@ -31,6 +31,8 @@ case_begin "SLUICE_DISABLE=1"
 captured env SLUICE_DISABLE=1 "$prog/limits" busy 1000
 check_eq "$captured_rc" 0 "exit code"
 check_rows 0 'function == "pwrite"'
+check_rc 0 env SLUICE_DISABLE=1 "$sluice" run -o "$work/none" -- true
+[ ! -e none ] || wrong "there is a trace"
 captured env SLUICE_DISABLE=0 "$prog/limits" busy 1000
 check_rows 1000 'function == "pwrite"'
 
@@ -84,6 +86,10 @@ same_err
 
 case_begin "the program is missing, or is not executable"
 check_rc 127 "$sluice" run -o "$work/none" -- nonexistent-program
+check_words "$(cat err)" nonexistent-program "not found"
+check_rc 126 "$sluice" run -o "$work/none" -- /etc/passwd
+check_words "$(cat err)" /etc/passwd
+[ ! -e none ] || wrong "there is a trace"
 printf 'echo from a script without a first line\nexit 9\n' >script
 chmod 755 script
 check_rc 9 "$sluice" run -o "$work/none" -- ./script

@@ -1,19 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Torture: the collector is killed. The program continues, and `sluice trace recover` completes the trace.
+# Torture: the processes of `sluice run` are killed. The program continues. The launcher completes the trace if only the
+# recorder was killed, the recorder if only the launcher was killed, and `sluice trace recover` if both were.
 . "$(dirname "$0")/libtorture.sh"
 
-# start ARGUMENTS...: runs `signals stream` under sluice run in the background; sets pid to that of the collector
+# start ARGUMENTS...: runs `signals stream` under sluice run in the background; sets pid, and recorder to that of its
+# recorder
 start() {
 	rm -rf captured trace
 	mkdir captured
-	(cd captured && exec setsid "$sluice" run -o "$work/trace" -- "$prog/signals" stream "$@") >out 2>err &
+	(cd captured && exec setsid "$sluice" run ${run_options-} -o "$work/trace" -- "$prog/signals" stream "$@") >out 2>err &
 	pid=$!
 	for try in $(seq $polls); do
 		[ ! -s captured/count ] || break
 		sleep 0.05
 	done
 	sleep ${delay:-0.7}
+	recorder=$(recorder_of $pid)
 }
 
 finished() {
@@ -31,9 +34,9 @@ print(sum(f["calls"] for f in json.load(open("report.json"))["functions"] if f["
 }
 
 for pause in "" 2; do
-	case_begin "the collector is killed while the program writes ${pause:+slowly}"
-	start 1500 $pause
-	kill -KILL $pid
+	case_begin "launcher and recorder are killed while the program writes ${pause:+slowly}"
+	start 4000 $pause
+	kill -KILL $pid $recorder
 	wait $pid 2>/dev/null || true
 	at_kill=$(cat captured/count)
 	finished
@@ -60,6 +63,60 @@ for pause in "" 2; do
 	! grep -q "\"$work/trace\"" out || wrong "the run was recovered twice"
 done
 
+# check_count: recorded and lost calls are all calls of the program; it reports its count with one more call per hundred
+check_count() {
+	local end n
+	end=$(cat captured/count)
+	n=$(($(calls) * 100 / 101))
+	[ $((n + $(lost))) -ge "$end" ] || wrong "the program wrote $end times; recorded $n, lost $(lost)"
+}
+
+case_begin "the recorder is killed: the launcher recovers the trace and returns the exit code"
+start 4000 2
+kill -KILL $recorder
+rc=0
+wait $pid || rc=$?
+check_eq $rc 15 "exit code"
+check_words "$(cat err)" recorder "signal 9" recovered "$work/trace"
+spools_gone
+trace_read
+check_count
+
+case_begin "the recorder is killed: a trace in another format is converted"
+run_options="--format text" start 4000 2
+kill -SEGV $recorder
+rc=0
+wait $pid || rc=$?
+check_eq $rc 15 "exit code"
+check_eq "$(ls -d trace*)" trace "files of the trace"
+check_has "$(head -c 20 trace)" sluice "text format"
+spools_gone
+
+case_begin "the launcher is killed: the recorder completes the trace"
+start 4000 2
+kill -KILL $pid
+wait $pid 2>/dev/null || true
+finished
+for try in $(seq $polls); do
+	[ -n "$(ls "$spools")" ] || break
+	sleep 0.05
+done
+spools_gone
+trace_read
+check_eq "$(json_get report.json '["complete"]')" True "complete"
+check_eq "$(lost)" 0 "lost"
+check_rows "$(cat captured/count)" 'function == "pwrite" and file == "file"'
+
+case_begin "a stopped recorder does not stop the program"
+start 4000 2
+kill -STOP $recorder
+rc=0
+wait $pid || rc=$?
+check_eq $rc 15 "exit code"
+spools_gone
+trace_read
+check_count
+
 case_begin "collector and program are killed at the same time"
 delay=0.2 start 5000
 kill -KILL -- -$pid
@@ -76,7 +133,7 @@ n=$((($(calls) + 1) * 100 / 101))
 check_eq "$(lost)" 0 "lost"
 
 case_begin "a run in progress is not recovered"
-start 1500 2
+start 4000 2
 "$sluice" trace recover --json >out 2>err || true
 ! grep -q "\"$work/trace\"" out || wrong "a living run was recovered"
 check_rc 1 "$sluice" trace recover "$spools"/sluice-*

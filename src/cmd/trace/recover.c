@@ -90,11 +90,10 @@ const struct command_ops command_trace_recover = {
 	.operands = "[DIRECTORY]...",
 	.operands_max = -1,
 	.about =
-		"If 'sluice run' itself is killed, the records that the program had committed "
-		"remain "
-		"in the spool directory of the run. This command adds them to the records that "
-		"were "
-		"already written and completes the trace. Without DIRECTORY it looks for such runs "
+		"If all processes of 'sluice run' are killed, the records that the program had "
+		"committed remain in the spool directory of the run. This command adds them to the "
+		"records that were already written and completes the trace. Without DIRECTORY it "
+		"looks for such runs "
 		"of the calling user. It reads only data of that user and never changes a complete "
 		"trace or the trace of another run: records whose trace is gone or was replaced go "
 		"into a new trace, NAME-recovered.sluice.",

@@ -79,7 +79,11 @@ static int create_directory(struct collector *c, const struct collector_options 
 		o->directory
 			? xstrdup(o->directory)
 			: spool_directory_create(collector_base(o->spool_dir, o->spool_bytes), err);
-	return c->directory ? 0 : -err->code;
+	if (!c->directory)
+		return -err->code;
+	if (!o->directory && o->on_directory)
+		o->on_directory(o->arg, c->directory);
+	return 0;
 }
 
 static void copy_run(struct run_info *to, const struct run_info *from)

@@ -26,7 +26,10 @@ struct collector_options {
 	const char *spool_dir; /* where to create the run's spool directory; NULL: choose one */
 	const char *directory; /* the spool directory, if it exists already; it is removed at the
 				  end, also if collector_open() fails */
-	uint64_t spool_bytes;  /* limit of all spools of the run together */
+	/* Called when a new spool directory was created, before anything else. May be NULL. */
+	void (*on_directory)(void *arg, const char *directory);
+	void *arg;
+	uint64_t spool_bytes; /* limit of all spools of the run together */
 	enum capture_mode mode;
 	enum capture_clock clock;
 	bool messages;	  /* also record the messages of MPI-IO; see capture/libraries/messages.h */

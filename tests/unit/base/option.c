@@ -219,9 +219,27 @@ static void choices_have_names(void)
 	CHECK_TEXT(name, "a_very_");
 }
 
+#define SKIP(...)                                                                    \
+	option_skip(rows, (int)(sizeof((char *[]){ __VA_ARGS__ }) / sizeof(char *)), \
+		    (char *[]){ __VA_ARGS__ })
+
+static void options_are_skipped_as_they_are_parsed(void)
+{
+	CHECK_INT(SKIP("program", "-v"), 0);
+	CHECK_INT(SKIP("--", "-v"), 1);
+	CHECK_INT(SKIP("-v", "--size=1K", "--size", "2K", "-i", "x", "-n5", "program"), 7);
+	CHECK_INT(SKIP("-v", "-", "x"), 1);
+	CHECK_INT(SKIP("-v"), 1);
+	CHECK_INT(SKIP("--size"), -EINVAL);
+	CHECK_INT(SKIP("--nonsense", "x"), -EINVAL);
+	CHECK_INT(SKIP("--verbose=yes", "x"), -EINVAL);
+	CHECK_INT(SKIP("--help", "x"), -EINVAL);
+	CHECK_INT(SKIP("-vh", "x"), -EINVAL);
+}
+
 TESTS(TEST(defaults_are_filled_in), TEST(every_spelling_of_a_value_is_read),
       TEST(operands_may_be_mixed_until_two_dashes), TEST(a_program_keeps_its_own_options),
       TEST(times_sizes_and_choices_are_read), TEST(a_list_grows_and_is_released),
       TEST(mistakes_are_named), TEST(typos_get_a_suggestion),
       TEST(included_rows_fill_the_member_struct), TEST(help_is_in_every_table),
-      TEST(choices_have_names))
+      TEST(choices_have_names), TEST(options_are_skipped_as_they_are_parsed))
