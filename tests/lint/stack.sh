@@ -3,15 +3,11 @@
 # A wrapper of a function of libc and all guest code below it need less than 2 KiB of stack: programs handle signals on
 # small stacks, and a forked child may join the run there.
 set -eu
+. "$SOURCE/tests/libskip.sh"
 limit=2048
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for tool in objdump readelf nm; do
-	command -v $tool >/dev/null || {
-		echo "skipped: lint/stack: $tool is not installed"
-		exit 77
-	}
-done
+command -v objdump >/dev/null || skip binutils
 
 # needs LIBRARY: the functions that need too much
 needs() {

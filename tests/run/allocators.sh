@@ -11,11 +11,13 @@ check_allocates() {
 	check_rows 400 'function == "pwrite" and file == "file"'
 }
 
-for name in libjemalloc.so.2 libtcmalloc.so.4 libtcmalloc_minimal.so.4 libmimalloc.so.2 libtbbmalloc_proxy.so.2; do
-	library=$(ldconfig -p 2>/dev/null | sed -n "s/.*$name .*=> //p" | head -1)
+# allocator PACKAGE LIBRARY
+allocator() {
+	local library name=$2
+	library=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -n "s/.*$name .*=> //p" | head -1)
 	if [ -z "$library" ]; then
-		skip_case "$name is not installed"
-		continue
+		skip_case "$1"
+		return
 	fi
 	case_begin "linked with $name"
 	${CC:-cc} -O1 -I "$SOURCE/tests/prog" -o linked "$SOURCE/tests/prog/allocates.c" -pthread \
@@ -42,12 +44,16 @@ for name in libjemalloc.so.2 libtcmalloc.so.4 libtcmalloc_minimal.so.4 libmimall
 	case_begin "$name is preloaded by a script"
 	both sh -c "LD_PRELOAD=$library\${LD_PRELOAD:+:\$LD_PRELOAD} exec \"\$0\"" "$prog/allocates"
 	check_allocates
-done
+}
+allocator libjemalloc2 libjemalloc.so.2
+allocator libgoogle-perftools4 libtcmalloc.so.4
+allocator libtcmalloc-minimal4 libtcmalloc_minimal.so.4
+allocator 'libmimalloc2.*' libmimalloc.so.2
+allocator libtbbmalloc2 libtbbmalloc_proxy.so.2
 
 # Redis is linked with jemalloc. The server runs until it is told to stop, and saves its data.
 if ! command -v redis-server >/dev/null || ! command -v redis-cli >/dev/null; then
-	skip_case "redis-server or redis-cli is not installed"
-	exit 0
+	skip redis-server
 fi
 case_begin "redis-server"
 cat >session.sh <<'END'

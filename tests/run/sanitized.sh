@@ -52,7 +52,7 @@ for compiler in gcc clang; do
 	for kind in address thread undefined; do
 		name=$compiler-$kind
 		if ! build "$name" $compiler -fsanitize=$kind; then
-			skip_case "$compiler -fsanitize=$kind does not work: $(head -1 build.log)"
+			[ $compiler = gcc ] && skip_case gcc "-fsanitize=$kind" || skip_case libclang-rt-dev "-fsanitize=$kind"
 			continue
 		fi
 		case $kind in
@@ -67,13 +67,13 @@ done
 if build gcc-static gcc -fsanitize=address -static-libasan; then
 	checks gcc-static overflow
 else
-	skip_case "gcc -static-libasan does not work"
+	skip_case gcc -static-libasan
 fi
 runtime=$(clang -print-file-name=libclang_rt.asan-"$(uname -m)".so 2>/dev/null || true)
 if [ -e "$runtime" ] && build clang-shared clang -fsanitize=address -shared-libasan "-Wl,-rpath,$(dirname "$runtime")"; then
 	checks clang-shared overflow
 else
-	skip_case "clang -shared-libasan does not work"
+	skip_case libclang-rt-dev -shared-libasan
 fi
 
 # The user preloads the runtime himself.
@@ -86,5 +86,5 @@ if [ -e "$runtime" ]; then
 	unset LD_PRELOAD ASAN_OPTIONS
 	check_rows 1 'function == "write" and file == "plain.file"'
 else
-	skip_case "libasan of gcc is not installed"
+	skip_case gcc libasan
 fi
