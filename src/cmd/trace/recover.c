@@ -28,8 +28,12 @@ static const struct option recover_options[] = {
 /* Warns about each sentence, which ends with a newline. */
 static void print_warnings(const struct command *c, const char *sentences)
 {
-	for (; *sentences; sentences += strcspn(sentences, "\n") + 1)
-		command_warn(c, "%.*s", (int)strcspn(sentences, "\n"), sentences);
+	while (*sentences) {
+		size_t n = strcspn(sentences, "\n");
+
+		command_warn(c, "%.*s", (int)n, sentences);
+		sentences += n + (sentences[n] != 0);
+	}
 }
 
 static int recover_one(const struct command *c, const char *directory, json_t *runs)

@@ -31,6 +31,19 @@ static bool holds(const char *path, const char *text)
 	return strcmp(buf_text(&buf), text) == 0;
 }
 
+static void write_trace(const struct trace_format *form, const char *path)
+{
+	struct err err = { 0 };
+	void *w = NULL;
+
+	CHECK_INT(form->create(&w, path, &sample_run, &sample_clock, sample_calls, SAMPLE_CALLS,
+			       &err),
+		  0);
+	CHECK_TEXT(err.text, "");
+	REQUIRE(w);
+	CHECK_INT(form->finish(w, &sample_end, &sample_clock, &err), 0);
+}
+
 static void only_traces_are_traces(void)
 {
 	AUTO_FREE char *text = path_of("text"), *link = path_of("link"), *fifo = path_of("fifo");
@@ -38,7 +51,7 @@ static void only_traces_are_traces(void)
 
 	write_text(text, "SQLite format 3");
 	REQUIRE(symlink(trace, link) == 0 && mkfifo(fifo, 0600) == 0);
-	sample_finish(&trace_container, sample_create(&trace_container, trace));
+	write_trace(&trace_container, trace);
 	CHECK(trace_is_trace(trace));
 	CHECK(!trace_is_trace(text));
 	CHECK(!trace_is_trace(link));
@@ -95,7 +108,7 @@ static void older_traces_and_empty_files_are_replaced_by_private_ones(void)
 	for (size_t i = 0; trace_formats[i]; i++) {
 		write_text(path, "");
 		for (int round = 0; round < 2; round++) {
-			sample_finish(trace_formats[i], sample_create(trace_formats[i], path));
+			write_trace(trace_formats[i], path);
 			CHECK(trace_is_trace(path));
 			CHECK(stat(path, &st) == 0);
 			CHECK_INT(st.st_mode & 07777, 0600);
