@@ -12,10 +12,11 @@ functions() {
 	json_get report.json '["functions"]'
 }
 
-# dead_run TRACE: records a run, and keeps a copy of its spools in the directory dead, as a killed collector leaves them
+# dead_run TRACE: records a run, and keeps a copy of its spools in the directory dead, as a killed collector leaves them.
+# The collector may have taken any of their records, and removes spools of processes that have ended.
 dead_run() {
 	rm -rf dead
-	check_rc 0 "$sluice" run -q -o "$1" -- sh -c 'echo x >file; cat file; cp -a "$SLUICE_SPOOL" dead'
+	check_rc 0 "$sluice" run -q -o "$1" -- sh -c 'echo x >file; cp -a "$SLUICE_SPOOL" dead || [ -e dead/control ]'
 }
 
 # recover CODE ARGUMENTS...: must not hang either
@@ -40,7 +41,7 @@ cp t.sluice before
 recover 0 dead
 cmp t.sluice before || fail "the trace of another run was changed"
 check_words "$(cat err)" t.sluice t-recovered.sluice
-check_has "$(functions t-recovered.sluice)" read
+functions t-recovered.sluice >/dev/null
 check_eq "$(json_get report.json '["complete"]')" False "complete"
 check_eq "$(stat -c %a t-recovered.sluice)" 600 "mode of the recovered trace"
 # A second one gets another name. The trace may also be gone.
@@ -49,11 +50,11 @@ check_rc 0 "$sluice" run -q -o t.sluice -- cat /dev/null
 cp t-recovered.sluice before
 recover 0 dead
 cmp t-recovered.sluice before || fail "an earlier recovered trace was replaced"
-check_has "$(functions t-recovered-2.sluice)" read
+functions t-recovered-2.sluice >/dev/null
 dead_run t.sluice
 rm t.sluice
 recover 0 dead
-check_has "$(functions t.sluice)" read
+functions t.sluice >/dev/null
 
 # What has the name of the trace is not followed, opened or replaced unless it is a trace.
 echo precious >precious
@@ -68,7 +69,7 @@ for kind in link fifo text directory; do
 	esac
 	recover 0 dead
 	check_eq "$(cat precious)" precious "a file after recover"
-	check_has "$(functions t-recovered.sluice)" read
+	functions t-recovered.sluice >/dev/null
 	case $kind in
 	link) [ -L t.sluice ] || fail "the link was replaced" ;;
 	fifo) [ -p t.sluice ] || fail "the FIFO was replaced" ;;
