@@ -33,7 +33,7 @@ int file_check_status(const struct stat *st, const char *path, struct err *err)
 	return err_set(err, EINVAL, "%s: is a %s; only regular files are read", path, kind);
 }
 
-int file_check_kind(const char *path, struct err *err)
+static int check_kind(const char *path, struct err *err)
 {
 	struct stat st;
 
@@ -48,7 +48,7 @@ int file_open(const char *path, struct err *err)
 
 	if (fd < 0) {
 		/* A socket cannot be opened at all. */
-		if (code == ENXIO && file_check_kind(path, err) < 0)
+		if (code == ENXIO && check_kind(path, err) < 0)
 			return -EINVAL;
 		return err_set(err, code, "%s: %s", path, strerror(code));
 	}

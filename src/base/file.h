@@ -20,12 +20,7 @@ struct stat;
  */
 int file_open(const char *path, struct err *err);
 
-/*
- * The check of file_open() alone, for files that libraries open. A file that does not exist passes.
- */
-int file_check_kind(const char *path, struct err *err);
-
-/* The same for a file whose status is known: fails if it is neither regular nor /dev/null. */
+/* The check of file_open() alone: fails if the file is neither regular nor /dev/null. */
 int file_check_status(const struct stat *st, const char *path, struct err *err);
 
 /* Like file_open(), but returns a stream; NULL on failure. */
