@@ -6,8 +6,12 @@
 
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
+
+/* A storm lasts until this many signals have been handled, however slow the machine is. */
+#define STORM 100
 
 static int file = -1, side = -1;
 static volatile sig_atomic_t handled, wanted;
@@ -66,7 +70,7 @@ static int storm(int argc, char **argv)
 	MUST(stream);
 	install(SIGALRM, writes, SA_RESTART);
 	timer(50);
-	while (now() < end) {
+	while (now() < end || handled <= STORM) {
 		for (int i = 0; i < 100; i++, n++) {
 			MUST(fwrite("x", 1, 1, stream) == 1);
 			MUST(pwrite(file, "y", 1, 0) == 1);
@@ -78,7 +82,7 @@ static int storm(int argc, char **argv)
 	close(side);
 	tell("main.count", n);
 	tell("handler.count", handled);
-	puts(handled > 100 ? "storm" : "no storm");
+	puts("storm");
 	return 0;
 }
 
@@ -103,13 +107,13 @@ static int storm_altstack(int argc, char **argv)
 	install(SIGALRM, writes_more, SA_RESTART | SA_ONSTACK);
 	install(SIGUSR1, writes, SA_RESTART | SA_ONSTACK);
 	timer(50);
-	for (; now() < end; n++)
+	for (; now() < end || handled <= STORM; n++)
 		MUST(pwrite(file, "y", 1, 0) == 1);
 	timer(0);
 	close(file);
 	tell("main.count", n);
 	tell("handler.count", handled);
-	puts(handled > 100 ? "storm" : "no storm");
+	puts("storm");
 	return 0;
 }
 
@@ -160,11 +164,11 @@ static int storm_jump(int argc, char **argv)
 	file = file_make("file");
 	install(SIGALRM, jumps_if_wanted, SA_NODEFER);
 	timer(70);
-	while (now() < end) {
+	while (now() < end || handled <= STORM) {
 		wanted = 0;
 		sigsetjmp(back, 1);
 		wanted = 1;
-		for (int i = 0; i < 200 && now() < end; i++) {
+		for (int i = 0; i < 200; i++) {
 			if (pwrite(file, "y", 1, 0) != 1)
 				_exit(96);
 			n++;
@@ -176,7 +180,7 @@ static int storm_jump(int argc, char **argv)
 	for (int i = 0; i < 1000; i++)
 		put(file, "z");
 	tell("main.count", n);
-	puts(handled > 100 ? "storm" : "no storm");
+	puts("storm");
 	return 0;
 }
 
@@ -307,8 +311,8 @@ static int wait_signal(int argc, char **argv)
 	return 20 + last_signal;
 }
 
-/* stream MS PATH: writes numbers to PATH as fast as possible, and after every 100 their number to
- * "count". */
+/* stream MS [PAUSE_MS]: writes as fast as possible or with pauses, and after every 100 writes their
+ * number to "count". Ends after MS, or once the file "stop" exists. */
 static int stream(int argc, char **argv)
 {
 	double end = now() + (argc > 0 ? atof(argv[0]) : 5000) / 1000;
@@ -317,7 +321,8 @@ static int stream(int argc, char **argv)
 	char text[32];
 
 	file = file_make("file");
-	while (now() < end) {
+	/* The check bypasses libc, so that it is not recorded. */
+	while (now() < end && syscall(SYS_faccessat, AT_FDCWD, "stop", F_OK) != 0) {
 		for (int i = 0; i < 100; i++, n++)
 			MUST(pwrite(file, "y", 1, n % 1000) == 1);
 		MUST(pwrite(count, text, (size_t)snprintf(text, sizeof(text), "%ld\n", n), 0) > 0);

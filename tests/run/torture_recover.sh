@@ -4,22 +4,37 @@
 # recorder was killed, the recorder if only the launcher was killed, and `sluice trace recover` if both were.
 . "$(dirname "$0")/libtorture.sh"
 
-# start ARGUMENTS...: runs `signals stream` under sluice run in the background; sets pid, and recorder to that of its
-# recorder
+# start [PAUSE_MS]: runs `signals stream` under sluice run in the background; sets pid, and recorder to that of its
+# recorder. The program ends when captured/stop exists. With pauses the trace remains small; then it returns when the
+# trace contains statistics.
 start() {
 	rm -rf captured trace
 	mkdir captured
-	(cd captured && exec setsid "$sluice" run ${run_options-} -o "$work/trace" -- "$prog/signals" stream "$@") >out 2>err &
+	(cd captured && exec setsid "$sluice" run ${run_options-} -o "$work/trace" -- "$prog/signals" stream $((limit * 1000)) "$@") >out 2>err &
 	pid=$!
 	for try in $(seq $polls); do
-		[ ! -s captured/count ] || break
 		sleep 0.05
+		rm -f early.txt
+		[ -s captured/count ] || continue
+		[ $# -gt 0 ] && [ -z "${run_options-}" ] || break
+		"$sluice" trace convert trace early.txt 2>early.err && grep -q '^#sample' early.txt && break
 	done
-	sleep ${delay:-0.7}
+	[ -s captured/count ] || wrong "the program does not write"
 	recorder=$(recorder_of $pid)
 }
 
+# advanced NUMBER: waits until the program has written more than NUMBER times
+advanced() {
+	for try in $(seq $polls); do
+		[ "$(cat captured/count)" -le "$1" ] || return 0
+		sleep 0.05
+	done
+	wrong "the program stopped at $1 when the collector died"
+}
+
+# finished: ends the program, unless it was killed
 finished() {
+	touch captured/stop
 	for try in $(seq $polls); do
 		pgrep -f "^$prog/signals stream" >/dev/null || return 0
 		sleep 0.05
@@ -35,13 +50,13 @@ print(sum(f["calls"] for f in json.load(open("report.json"))["functions"] if f["
 
 for pause in "" 2; do
 	case_begin "launcher and recorder are killed while the program writes ${pause:+slowly}"
-	start 4000 $pause
+	start $pause
 	kill -KILL $pid $recorder
 	wait $pid 2>/dev/null || true
 	at_kill=$(cat captured/count)
+	advanced "$at_kill"
 	finished
 	end=$(cat captured/count)
-	[ "$end" -gt "$at_kill" ] || wrong "the program stopped at $at_kill when the collector died"
 	[ -n "$(ls "$spools")" ] || wrong "there is nothing to recover from"
 	# Without an argument, recover searches for runs and may find those of others, too.
 	"$sluice" trace recover --json >out 2>err || wrong "recover failed: $(cat err)"
@@ -55,7 +70,7 @@ for pause in "" 2; do
 	[ "$n" -ge "$at_kill" ] || wrong "$at_kill writes before the collector died, only $n are there"
 	# The node statistics of the dead collector are kept.
 	"$sluice" trace convert trace recovered.txt 2>err || wrong "the trace cannot be converted: $(cat err)"
-	grep -q "^#sample" recovered.txt || wrong "no statistics are left"
+	[ -z "$pause" ] || grep -q "^#sample" recovered.txt || wrong "no statistics are left"
 	[ -z "$pause" ] || check_rows 0 'function == "pwrite" and not relation'
 	check_eq "$(json_get report.json '["complete"]')" False "complete"
 	[ -z "$pause" ] || "$python" rows.py "$work" sound 100000000 >sound || wrong "$(cat sound)"
@@ -72,8 +87,10 @@ check_count() {
 }
 
 case_begin "the recorder is killed: the launcher recovers the trace and returns the exit code"
-start 4000 2
+start 2
 kill -KILL $recorder
+advanced "$(cat captured/count)"
+finished
 rc=0
 wait $pid || rc=$?
 check_eq $rc 15 "exit code"
@@ -83,8 +100,10 @@ trace_read
 check_count
 
 case_begin "the recorder is killed: a trace in another format is converted"
-run_options="--format text" start 4000 2
+run_options="--format text" start 2
 kill -SEGV $recorder
+advanced "$(cat captured/count)"
+finished
 rc=0
 wait $pid || rc=$?
 check_eq $rc 15 "exit code"
@@ -93,7 +112,7 @@ check_has "$(head -c 20 trace)" sluice "text format"
 spools_gone
 
 case_begin "the launcher is killed: the recorder completes the trace"
-start 4000 2
+start 2
 kill -KILL $pid
 wait $pid 2>/dev/null || true
 finished
@@ -108,8 +127,10 @@ check_eq "$(lost)" 0 "lost"
 check_rows "$(cat captured/count)" 'function == "pwrite" and file == "file"'
 
 case_begin "a stopped recorder does not stop the program"
-start 4000 2
+start 2
 kill -STOP $recorder
+advanced "$(cat captured/count)"
+finished
 rc=0
 wait $pid || rc=$?
 check_eq $rc 15 "exit code"
@@ -118,7 +139,7 @@ trace_read
 check_count
 
 case_begin "collector and program are killed at the same time"
-delay=0.2 start 5000
+start
 kill -KILL -- -$pid
 wait $pid 2>/dev/null || true
 at_kill=$(cat captured/count)
@@ -133,11 +154,12 @@ n=$((($(calls) + 1) * 100 / 101))
 check_eq "$(lost)" 0 "lost"
 
 case_begin "a run in progress is not recovered"
-start 4000 2
+start 2
 "$sluice" trace recover --json >out 2>err || true
 ! grep -q "\"$work/trace\"" out || wrong "a living run was recovered"
 check_rc 1 "$sluice" trace recover "$spools"/sluice-*
 check_has "$(cat err)" "$spools/sluice-" "message"
+finished
 wait $pid || rc=$?
 check_eq "${rc:-0}" 15 "exit code"
 spools_gone
