@@ -9,7 +9,7 @@
 
 #include "check.h"
 
-#define MESSAGES 200000
+#define MESSAGES 20000
 /* The smallest possible queue. */
 #define SMALL (2 * QUEUE_CHUNK_BYTES)
 
