@@ -13,13 +13,13 @@ known=$work/known
 	sed -n -E 's/^([a-z]+,)*(check|programs)(,[a-z]+)*[[:space:]]+//p' "$SOURCE/packaging/deps.apt"
 } >"$known"
 
-# unknown_needs FILE...: prints each skip whose NEED is not known. A NEED with a variable is checked when the test runs.
+# unknown_needs FILE...: prints each skip whose NEED is not known. A variable is checked when the test runs.
 unknown_needs() {
 	local line need
 	grep -HnoE '(^|[[:space:];&|{(])skip(_case)?[[:space:]]+("[^"]*"|'"'[^']*'"'|[^[:space:];)]+)' "$@" |
 		grep -v 'lib\(skip\|test\)\.sh:' | while read -r line; do
 		need=$(sed -E "s/.*skip(_case)?[[:space:]]+//; s/[\"']//g" <<<"$line")
-		case $need in *\$*) continue ;; esac
+		[[ $need != *\$* || $need == *" "* ]] || continue
 		grep -qxF -- "$need" "$known" || echo "${line#"$SOURCE/"}: unknown need \"$need\"; see tests/libskip.sh"
 	done
 }
