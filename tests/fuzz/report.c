@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reports and prints arbitrary bytes as a trace: a container if the first byte says so
- * (container_file.h), else the text form. Whatever the trace holds, the output is UTF-8 without
+ * Reports and prints arbitrary bytes as a trace: the text form if the first byte is '#', else a
+ * container (container_file.h). Whatever the trace holds, the output is UTF-8 without
  * controls.
  */
 #include <stdlib.h>
@@ -97,10 +97,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FILE *out;
 	int fd;
 
-	if (size && data[0] & 1)
-		container_make(&file, data, size);
-	else
+	if (size && data[0] == '#')
 		buf_add(&file, data, size);
+	else
+		container_make(&file, data, size);
 	fd = memory_file(path, buf_text(&file), file.len);
 	if (fd >= 0 && trace_open(&trace, path, NULL, &err) >= 0) {
 		out = open_memstream(&text, &n);
