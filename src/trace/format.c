@@ -64,6 +64,21 @@ static int recognize_format(const char *path, const struct trace_format **format
 	return err_set(err, EINVAL, "%s: not a Sluice trace", path);
 }
 
+/* Adds a duration to the sum of all. False if it would overflow. */
+static bool add_duration(struct trace *trace, int64_t ns)
+{
+	return !__builtin_add_overflow(trace->sum_ns, llabs(ns), &trace->sum_ns);
+}
+
+static int check_aggregates(struct trace *trace, const char *path, struct err *err)
+{
+	for (size_t i = 0; i < trace->head.aggregate_count; i++)
+		if (!add_duration(trace, trace->head.aggregates[i].duration_ns))
+			return err_set(err, EBADMSG, "%s: the times of aggregates are out of range",
+				       path);
+	return 0;
+}
+
 int trace_open(struct trace *trace, const char *path, const struct trace_filter *filter,
 	       struct err *err)
 {
@@ -79,7 +94,11 @@ int trace_open(struct trace *trace, const char *path, const struct trace_filter 
 	r = recognize_format(path, &trace->format, err);
 	if (!r)
 		r = trace->format->open(&trace->reader, path, wanted, &trace->head, err);
+	if (!r)
+		r = check_aggregates(trace, path, err);
 	if (r < 0) {
+		if (trace->reader)
+			trace->format->close(trace->reader);
 		head_release(&trace->head);
 		*trace = (struct trace){ 0 };
 		return r;
@@ -131,6 +150,21 @@ static bool passes_filter(struct trace *trace, const struct activity *a)
 	       a->duration_ns >= filter->min_duration_ns;
 }
 
+static bool is_time(int64_t ns)
+{
+	return ns >= -ACTIVITY_TIME_MAX && ns <= ACTIVITY_TIME_MAX;
+}
+
+/* False if a time, or the sum of durations, is one that no run can have. */
+static bool check_times(struct trace *trace, const struct activity *batch, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!is_time(batch[i].start_ns) || !is_time(batch[i].duration_ns) ||
+		    !add_duration(trace, batch[i].duration_ns))
+			return false;
+	return true;
+}
+
 static bool filter_is_empty(const struct trace *trace)
 {
 	const struct trace_filter *f = &trace->filter;
@@ -147,6 +181,8 @@ ssize_t trace_next(struct trace *trace, struct activity *batch, size_t cap, stru
 	while (!kept && cap) {
 		ssize_t n = trace->format->next(trace->reader, batch, cap, err);
 
+		if (n > 0 && !check_times(trace, batch, (size_t)n))
+			return err_set(err, EBADMSG, "the times of an activity are out of range");
 		if (n <= 0 || all)
 			return n;
 		for (ssize_t i = 0; i < n; i++)

@@ -230,6 +230,8 @@ const struct trace_format *trace_format_by_name(const char *name);
 const struct trace_format *trace_format_by_suffix(const char *path);
 
 /* A trace opened for reading, in any form. It must not be moved while it is open. */
+#define ACTIVITY_TIME_MAX (INT64_C(1) << 61) /* nanoseconds, 73 years */
+
 struct trace {
 	const struct trace_format *format;
 	void *reader;
@@ -237,13 +239,18 @@ struct trace {
 	struct trace_filter filter;
 	char *file_match;     /* per file: 1 if it passes filter.file; NULL without that filter */
 	struct map *involved; /* per process: ids that pass filter.collective; NULL without it */
+	int64_t sum_ns;	      /* of the durations so far; it never overflows */
 };
 
 /* Opens a trace of any form. The filter may be NULL. On failure *trace is zeroed. */
 int trace_open(struct trace *trace, const char *path, const struct trace_filter *filter,
 	       struct err *err);
 
-/* Returns up to cap activities that pass the filter, in order; 0 at the end. */
+/*
+ * Returns up to cap activities that pass the filter, in order; 0 at the end. Times
+ * are within +-ACTIVITY_TIME_MAX, and the sum of all durations does not overflow, so that readers
+ * can compute with them; a trace with other times is damaged and fails with -EBADMSG.
+ */
 ssize_t trace_next(struct trace *trace, struct activity *batch, size_t cap, struct err *err);
 
 void trace_close(struct trace *trace);
