@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -96,17 +98,49 @@ static bool header_read(FILE *f, const Elf64_Ehdr *header, unsigned i, Elf64_Phd
 	       fread(ph, sizeof(*ph), 1, f) == 1;
 }
 
+/* Does the dynamic loader of the program belong to musl? */
+static bool has_musl_loader(FILE *f, const Elf64_Phdr *ph)
+{
+	char path[256];
+	size_t n = size_min(ph->p_filesz, sizeof(path) - 1);
+
+	if (fseeko(f, (off_t)ph->p_offset, SEEK_SET) != 0 || fread(path, 1, n, f) != n)
+		return false;
+	path[n] = 0;
+	return strstr(path, "/ld-musl");
+}
+
 static enum elf_kind find_linkage(FILE *f, const Elf64_Ehdr *header)
 {
 	bool ours = false;
 	Elf64_Phdr ph;
 
 	for (unsigned i = 0; i < header->e_phnum; i++) {
-		if (!header_read(f, header, i, &ph) || ph.p_type == PT_INTERP)
+		if (!header_read(f, header, i, &ph))
 			return ELF_DYNAMIC;
+		if (ph.p_type == PT_INTERP)
+			return has_musl_loader(f, &ph) ? ELF_MUSL : ELF_DYNAMIC;
 		ours = ours || (ph.p_type == PT_NOTE && has_sluice_note(f, &ph));
 	}
 	return ours ? ELF_LINKED : ELF_STATIC;
+}
+
+#define SECTION_NAMES_MAX 4096 /* only this many bytes of the names of sections are read */
+
+/* Does a section have this name? The linker of Go makes one, also for stripped programs. */
+static bool has_section(FILE *f, const Elf64_Ehdr *header, const char *name)
+{
+	off_t at = (off_t)(header->e_shoff + header->e_shstrndx * (uint64_t)sizeof(Elf64_Shdr));
+	char names[SECTION_NAMES_MAX];
+	Elf64_Shdr names_header;
+	size_t n;
+
+	if (!header->e_shoff || header->e_shentsize != sizeof(names_header) ||
+	    fseeko(f, at, SEEK_SET) != 0 || fread(&names_header, sizeof(names_header), 1, f) != 1 ||
+	    fseeko(f, (off_t)names_header.sh_offset, SEEK_SET) != 0)
+		return false;
+	n = fread(names, 1, size_min(names_header.sh_size, sizeof(names)), f);
+	return memmem(names, n, name, strlen(name) + 1) != NULL;
 }
 
 static enum elf_kind elf_kind(FILE *f, const Elf64_Ehdr *header)
@@ -115,18 +149,33 @@ static enum elf_kind elf_kind(FILE *f, const Elf64_Ehdr *header)
 		return ELF_FOREIGN;
 	if (header->e_phentsize != sizeof(Elf64_Phdr))
 		return ELF_UNKNOWN;
+	if (has_section(f, header, ".go.buildinfo"))
+		return ELF_GO;
 	return find_linkage(f, header);
+}
+
+/* Would the kernel give privileges to a program that this user executes? */
+static bool gains_privileges(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0)
+		return false;
+	if (st.st_mode & S_ISUID && st.st_uid != geteuid())
+		return true;
+	if (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid())
+		return true;
+	return geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
 enum elf_kind elf_inspect(const char *path, char **interpreter)
 {
 	AUTO_FCLOSE FILE *f = file_open_stream(path, NULL);
 	Elf64_Ehdr header = { 0 };
-	struct stat st;
 	size_t n;
 
 	*interpreter = NULL;
-	if (stat(path, &st) == 0 && st.st_mode & (S_ISUID | S_ISGID))
+	if (gains_privileges(path))
 		return ELF_SETUID;
 	if (!f)
 		return ELF_UNKNOWN;

@@ -10,9 +10,11 @@ enum elf_kind {
 	ELF_DYNAMIC, /* has a dynamic loader: LD_PRELOAD works */
 	ELF_STATIC,  /* has no dynamic loader: nothing can be preloaded */
 	ELF_LINKED,  /* has no dynamic loader, but Sluice's wrappers were linked in */
+	ELF_MUSL,    /* has the dynamic loader of musl, whose libc Sluice does not know */
+	ELF_GO,	     /* written in Go, which makes system calls without libc */
 	ELF_FOREIGN, /* built for another architecture or word size */
 	ELF_SCRIPT,  /* begins with #!; *interpreter names the program that runs it */
-	ELF_SETUID,  /* gains privileges: the loader ignores LD_PRELOAD */
+	ELF_SETUID,  /* gives this user privileges: the loader ignores LD_PRELOAD */
 	ELF_UNKNOWN, /* not readable, or of an unknown format */
 };
 

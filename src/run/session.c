@@ -74,6 +74,18 @@ static void warn_if_unrecordable(const struct session_options *options, const ch
 		     "libraries: it runs unrecorded",
 		     path);
 		break;
+	case ELF_MUSL:
+		warn(options,
+		     "%s is linked with musl instead of glibc, which Sluice does not support: it "
+		     "runs unrecorded",
+		     path);
+		break;
+	case ELF_GO:
+		warn(options,
+		     "%s is written in Go, which makes system calls without libc: its I/O is not "
+		     "recorded",
+		     path);
+		break;
 	case ELF_FOREIGN:
 		warn(options,
 		     "%s is built for another machine type than Sluice: it runs unrecorded", path);

@@ -80,13 +80,55 @@ static void a_script_names_its_interpreter(void)
 	check_kind("#! /usr/bin/env python3\n", 24, 0755, ELF_SCRIPT, "/usr/bin/env");
 }
 
-static void setuid_is_checked_first(void)
+static void set_user_id_matters_if_the_user_changes(void)
 {
 	Elf64_Ehdr header = own_header();
+	AUTO_FREE char *path = make_file(&header, sizeof(header), 0755);
+	char *interpreter = NULL;
 
+	if (geteuid() != 0) /* other users cannot give files away */
+		return;
 	header.e_phnum = 0;
-	if (geteuid() == 0) /* other users may not be allowed to set the bit */
-		check_kind(&header, sizeof(header), 04755, ELF_SETUID, NULL);
+	check_kind(&header, sizeof(header), 04755, ELF_STATIC, NULL);
+	REQUIRE(chown(path, 1, 0) == 0 && chmod(path, 04755) == 0);
+	CHECK_INT(elf_inspect(path, &interpreter), ELF_SETUID);
+	REQUIRE(chown(path, 0, 1) == 0 && chmod(path, 02755) == 0);
+	CHECK_INT(elf_inspect(path, &interpreter), ELF_SETUID);
+}
+
+/* A program with one segment, one section and 64 bytes of text, which both of them name. */
+static void check_named(uint32_t segment_type, const char *text, enum elf_kind kind)
+{
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment;
+		Elf64_Shdr section;
+		char text[64];
+	} file = { .header = own_header() };
+	size_t at = offsetof(__typeof__(file), text);
+
+	memcpy(file.text, text, strlen(text));
+	file.header.e_phoff = offsetof(__typeof__(file), segment);
+	file.header.e_phnum = 1;
+	file.segment = (Elf64_Phdr){ .p_type = segment_type, .p_offset = at, .p_filesz = 64 };
+	file.header.e_shoff = offsetof(__typeof__(file), section);
+	file.header.e_shnum = 1;
+	file.header.e_shstrndx = 0;
+	file.section = (Elf64_Shdr){ .sh_offset = at, .sh_size = 64 };
+	check_kind(&file, sizeof(file), 0755, kind, NULL);
+}
+
+static void the_loader_tells_musl_from_glibc(void)
+{
+	check_named(PT_INTERP, "/lib/ld-musl-x86_64.so.1", ELF_MUSL);
+	check_named(PT_INTERP, "/lib64/ld-linux-x86-64.so.2", ELF_DYNAMIC);
+}
+
+static void a_section_shows_a_go_program(void)
+{
+	check_named(PT_LOAD, ".go.buildinfo", ELF_GO);
+	check_named(PT_INTERP, ".go.buildinfo", ELF_GO);
+	check_named(PT_LOAD, ".go.buildinfo2", ELF_STATIC);
 }
 
 static void files_of_other_formats_are_unknown(void)
@@ -154,6 +196,7 @@ static void a_truncated_or_missing_build_id_is_not_returned(void)
 
 TESTS(TEST(this_program_is_dynamic), TEST(a_program_without_interpreter_is_static),
       TEST(another_machine_or_word_size_is_foreign), TEST(a_script_names_its_interpreter),
-      TEST(setuid_is_checked_first), TEST(files_of_other_formats_are_unknown),
+      TEST(set_user_id_matters_if_the_user_changes), TEST(the_loader_tells_musl_from_glibc),
+      TEST(a_section_shows_a_go_program), TEST(files_of_other_formats_are_unknown),
       TEST(a_build_id_is_found_among_other_notes),
       TEST(a_truncated_or_missing_build_id_is_not_returned))
