@@ -7,6 +7,9 @@
  * small stack, or in a sandbox. So it calls no function of libc that allocates memory, and the
  * texts that it reads are not on the stack.
  */
+#ifndef SLUICE_LINKED
+#include <dlfcn.h>
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -45,6 +48,16 @@ static bool resolved;	       /* the table of real functions is complete */
 
 #ifdef SLUICE_LINKED
 
+static bool is_foreign_libc(void)
+{
+	return false;
+}
+
+static void call_after_fork(void (*child)(void))
+{
+	pthread_atfork(NULL, NULL, child);
+}
+
 /* The linker has resolved all functions. */
 void *real_find(const char *name)
 {
@@ -70,9 +83,28 @@ static bool is_doubled(void)
 
 #else
 
+/*
+ * What pthread_atfork() calls in glibc. The reference is weak because musl lacks the function and
+ * would not start a program without it. In such a program the wrappers only make the real calls.
+ */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+			     void *object) __attribute__((weak));
+
+static bool is_foreign_libc(void)
+{
+	return !__register_atfork;
+}
+
+static void call_after_fork(void (*child)(void))
+{
+	if (!is_foreign_libc())
+		__register_atfork(NULL, NULL, child, NULL);
+}
+
+/* In musl, objects are not listed where glibc lists them, and dlsym() allocates nothing. */
 void *real_find(const char *name)
 {
-	return symbol_find_next(name, NULL);
+	return is_foreign_libc() ? dlsym(RTLD_NEXT, name) : symbol_find_next(name, NULL);
 }
 
 static bool is_doubled(void)
@@ -154,7 +186,7 @@ static struct control *control_find(struct membership *m)
 {
 	const char *disable, *directory;
 
-	if (getauxval(AT_SECURE) || is_doubled())
+	if (getauxval(AT_SECURE) || is_doubled() || is_foreign_libc())
 		return NULL;
 	disable = getenv("SLUICE_DISABLE");
 	if (disable && disable[0] && strcmp(disable, "0") != 0)
@@ -436,6 +468,6 @@ __attribute__((constructor(102))) static void attach_at_start(void)
 	if (atomic_load(&capture_gate->mode) == CAPTURE_DETACHED)
 		attach();
 	if (needs_atfork)
-		pthread_atfork(NULL, NULL, gate_wipe);
+		call_after_fork(gate_wipe);
 	record_hooks.started();
 }

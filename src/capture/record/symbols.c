@@ -168,7 +168,7 @@ static void *ifunc_resolve(void *resolver)
 #endif
 }
 
-static const ElfW(Sym) *entry_find(const struct link_map *object, const char *name)
+static const ElfW(Sym) * entry_find(const struct link_map *object, const char *name)
 {
 	struct tables t = tables_read(object);
 	struct candidates c = { .name = name };
@@ -200,9 +200,12 @@ void *symbol_find_variable(const struct link_map *object, const char *name)
 		       : NULL;
 }
 
+/* Weak, because musl lacks it. */
+#pragma weak _r_debug
+
 const struct link_map *object_first(void)
 {
-	return _r_debug.r_map;
+	return &_r_debug ? _r_debug.r_map : NULL;
 }
 
 const struct link_map *object_last(void)
