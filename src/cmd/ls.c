@@ -18,6 +18,7 @@
 #include "cli/format.h"
 #include "observe/collect/parts.h"
 #include "observe/report/loss.h"
+#include "observe/tally/losses.h"
 #include "trace/format.h"
 #include "trace/runs/runs.h"
 
@@ -35,11 +36,13 @@ static const struct option ls_options[] = { { 'l', "limit", "N", NULL, "stop aft
 
 static const char *describe_state(const struct trace_head *head)
 {
-	struct loss_total loss = loss_sum(head);
+	struct losses losses = losses_sum(head);
 
 	if (!head->end.complete)
 		return "truncated";
-	return loss.records || loss.threads ? "with losses" : "complete";
+	if (losses.records || losses.threads)
+		return "with losses";
+	return losses.unrecorded_processes ? "partial" : "complete";
 }
 
 /* "0", "7", or "137 (KILL)" if a signal may have ended the program. */
@@ -65,7 +68,7 @@ static void add_run(struct table *table, const struct runs *runs, const struct r
 	table_add(table, "%s", unit_ns(text, head->end.duration_ns));
 	add_exit_status(table, head->end.exit_status);
 	table_add(table, "%" PRIu64, head->activities);
-	table_add(table, "%" PRIu64, loss_sum(head).records);
+	table_add(table, "%" PRIu64, losses_sum(head).records);
 	table_add(table, "%s", unit_bytes(text, (double)file->bytes));
 	table_add(table, "%s", describe_state(head));
 	table_add(table, "%s", text_or_empty(head->run.command));
@@ -253,7 +256,9 @@ const struct command_ops command_ls = {
 		 "accepts the id in the first column, or a unique prefix of it:\n\n"
 		 "  sluice report 3f9a1\n\n"
 		 "The column \"exit\" shows the exit status of the program; a status above 128 "
-		 "usually means that a signal ended it. \"truncated\" means that the collector "
+		 "usually means that a signal ended it. \"with losses\" means that calls were "
+		 "lost, and \"partial\" that some processes could not be recorded; 'sluice "
+		 "report' says why. \"truncated\" means that the collector "
 		 "was killed; 'sluice trace recover' may find more. A job on several nodes whose "
 		 "parts were not merged is shown as \"unmerged\"; 'sluice trace merge' completes "
 		 "it.",

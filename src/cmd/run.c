@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/term.h"
 #include "cli/command.h"
 #include "cmd/format_option.h"
+#include "cmd/run_argument.h"
 #include "observe/report/brief.h"
 #include "run/launch.h"
 #include "run/session.h"
@@ -118,6 +120,20 @@ static void print_brief(const struct command *c, const struct session_result *re
 		    result->trace);
 }
 
+/* Says why calls or processes are missing in the trace. */
+static void warn_losses(const struct command *c, const struct session_result *result)
+{
+	struct err err = { 0 };
+	struct trace trace;
+
+	if (trace_open(&trace, result->trace, NULL, &err) < 0) {
+		command_warn(c, "%s", err.text);
+		return;
+	}
+	run_argument_warn_causes(c, &trace.head);
+	trace_close(&trace);
+}
+
 static void print_summary(const struct command *c, const struct session_result *result)
 {
 	const struct run_args *args = c->args;
@@ -129,11 +145,8 @@ static void print_summary(const struct command *c, const struct session_result *
 		return;
 	if (wanted)
 		print_brief(c, result);
-	else if (result->totals.lost)
-		command_warn(c,
-			     "%llu calls were lost because the spool was full (see spool.limit); "
-			     "the report counts them",
-			     (unsigned long long)result->totals.lost);
+	else if (result->totals.lost || result->totals.unrecorded)
+		warn_losses(c, result);
 	if (result->is_empty)
 		command_warn(c, "no process of the run could be recorded; run 'sluice doctor' to "
 				"find out why");

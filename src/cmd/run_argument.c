@@ -40,17 +40,31 @@ int run_argument_open(const struct command *command, struct trace *trace,
 	return COMMAND_GOOD;
 }
 
+static void warn_lines(const struct command *command, struct buf *text)
+{
+	char *rest = NULL;
+
+	if (!text->len)
+		return;
+	for (char *line = strtok_r(text->data, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
+		command_warn(command, "%s", line);
+}
+
 void run_argument_warn_losses(const struct command *command, const struct trace_head *head)
 {
 	AUTO_BUF struct buf text = { 0 };
-	char *rest = NULL;
 
 	loss_describe(&text, head);
-	if (!text.len)
-		return;
-	for (char *line = strtok_r(text.data, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest))
-		command_warn(command, "%s", line);
+	warn_lines(command, &text);
+}
+
+void run_argument_warn_causes(const struct command *command, const struct trace_head *head)
+{
+	AUTO_BUF struct buf text = { 0 };
+
+	loss_describe_causes(&text, head);
+	warn_lines(command, &text);
 }
 
 bool run_argument_complete(FILE *out, const char *placeholder, const char *prefix)

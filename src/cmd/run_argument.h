@@ -32,6 +32,9 @@ int run_argument_open(const struct command *command, struct trace *trace,
  */
 void run_argument_warn_losses(const struct command *command, const struct trace_head *head);
 
+/* Warns about lost calls and unrecorded processes only. */
+void run_argument_warn_causes(const struct command *command, const struct trace_head *head);
+
 /* Offers run ids to the shell for the placeholder RUN (struct command_ops). */
 bool run_argument_complete(FILE *out, const char *placeholder, const char *prefix);
 

@@ -25,6 +25,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "contract/launch.h"
+#include "contract/loss.h"
 #include "contract/parameters.h"
 #include "contract/record.h"
 
@@ -110,6 +112,7 @@ struct control {
 	uint32_t clock;		   /* enum capture_clock */
 	uint32_t messages;	   /* not 0: MPI messages are recorded, too */
 	_Atomic uint32_t mode;	   /* enum capture_mode; guests read it when they change chunks */
+	uint32_t owner;		   /* effective user of the collector */
 	uint32_t chunks_max;	   /* limit for the whole run */
 	_Atomic uint32_t chunks;   /* allocated by all processes of the run */
 	_Atomic uint32_t sequence; /* the number of the next spool */
@@ -147,6 +150,10 @@ struct control {
 	/* The upper 48 bits are a hash of the opening, the rest is the number of its answer (0: no
 	 * hints). 0: the entry is free. */
 	_Atomic uint64_t openings[CONTROL_OPENINGS];
+	struct launch_table launches;
+	/* Processes that were not recorded, by enum loss_cause: counted by the collector, for
+	 * recovery. */
+	_Atomic uint64_t unrecorded[LOSS_CAUSES];
 };
 
 /* The progress of the collector's pass. Records stay in the spools until the pass ends. */
@@ -199,7 +206,7 @@ struct spool_header {
 	/* Bit set: the space of the segment is allocated. */
 	_Atomic uint64_t segment_map[SPOOL_SEGMENTS_MAX / 64];
 	_Atomic int32_t rank, ranks; /* in MPI_COMM_WORLD, and its size; -1 and 0 before MPI_Init */
-	_Atomic uint64_t lost_records;
+	_Atomic uint64_t lost_records[LOSS_CAUSES]; /* by enum loss_cause */
 	_Atomic uint64_t lost_threads;
 	/* The overhead in ticks, summed over all threads, and the number of records it covers.
 	 * Updated when a thread changes its chunk (capture/record/cost.h). */
@@ -218,6 +225,16 @@ struct spool_header {
 
 _Static_assert(sizeof(struct spool_header) <= SPOOL_HEADER_BYTES,
 	       "the header has outgrown its space");
+
+/* Records that the process has lost, of all causes. */
+static inline uint64_t spool_lost_records(const struct spool_header *header)
+{
+	uint64_t lost = 0;
+
+	for (unsigned i = 0; i < LOSS_CAUSES; i++)
+		lost += atomic_load_explicit(&header->lost_records[i], memory_order_relaxed);
+	return lost;
+}
 
 enum chunk_state {
 	CHUNK_FREE,

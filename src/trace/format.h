@@ -122,6 +122,9 @@ struct note {
 #define NOTE_WARNING "warning"	 /* name of a degraded note that the user should see */
 #define NOTE_REFUSED "refused"	 /* a plug-in that was not loaded or was switched off */
 #define NOTE_COST "cost"	 /* overhead of Sluice itself */
+/* What is missing, by cause; see observe/tally/losses.h. */
+#define NOTE_LOST "lost"	     /* calls of a process */
+#define NOTE_UNRECORDED "unrecorded" /* processes */
 
 /* The facts that are known at the end of a run. */
 struct run_end {

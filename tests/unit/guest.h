@@ -57,7 +57,7 @@ static void spool_create(struct membership *m)
 	directory = directory_open(m->directory, &m->directory_id);
 	REQUIRE(directory >= 0);
 	strcpy(m->name, "0" SPOOL_SUFFIX);
-	m->header = file_create(directory, m->name, SPOOL_HEADER_BYTES, &m->spool_id);
+	m->header = file_create(directory, m->name, SPOOL_HEADER_BYTES, &m->spool_id, &error);
 	REQUIRE(m->header);
 	close((int)directory);
 }
@@ -66,6 +66,7 @@ static void spool_create(struct membership *m)
 static void guest_start(uint32_t segments, enum capture_mode mode)
 {
 	struct membership *m = &capture_membership;
+	int error;
 	struct err err = { 0 };
 	AUTO_FREE char *path = NULL;
 

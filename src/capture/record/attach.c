@@ -327,15 +327,17 @@ static struct ancestry leave_parent(struct membership *m)
 	return from;
 }
 
-static struct spool_header *create_header(struct membership *m)
+/* NULL on failure, with an error number. */
+static struct spool_header *create_header(struct membership *m, int *error)
 {
 	long directory = directory_open(m->directory, &m->directory_id);
 	struct spool_header *h;
 
+	*error = (int)-directory;
 	if (directory < 0)
 		return NULL;
 	spool_name(m, (int)kernel_call(SYS_getpid));
-	h = file_create(directory, m->name, SPOOL_HEADER_BYTES, &m->spool_id);
+	h = file_create(directory, m->name, SPOOL_HEADER_BYTES, &m->spool_id, error);
 	kernel_call(SYS_close, directory);
 	return h;
 }
@@ -344,11 +346,12 @@ static bool create_spool(struct membership *m)
 {
 	struct ancestry from = { .parent = -1 };
 	struct spool_header *h;
+	int error;
 
 	if (m->header)
 		from = leave_parent(m);
 	m->number = atomic_fetch_add(&m->control->sequence, 1);
-	h = create_header(m);
+	h = create_header(m, &error);
 	if (!h)
 		return false;
 	h->magic = SPOOL_MAGIC;

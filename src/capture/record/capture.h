@@ -52,9 +52,9 @@ static inline void counter_add(_Atomic uint64_t *counter, uint64_t n)
 }
 
 /* A call that was not recorded although it should have been. */
-static inline void count_lost_record(void)
+static inline void count_lost_record(enum loss_cause cause)
 {
-	counter_add(&capture_membership.header->lost_records, 1);
+	counter_add(&capture_membership.header->lost_records[cause], 1);
 }
 
 /* Joins the run that the environment names, once per process. True if the gate is set. */
@@ -92,6 +92,12 @@ void spool_yield(struct lane *lane);
 /* Adds a segment. On failure the spool is unchanged; records that do not fit are counted as lost.
  */
 bool spool_grow(void);
+
+/* The cause that an error number of a failed system call stands for. */
+enum loss_cause loss_cause_of(int error);
+
+/* Why the last attempt to grow has failed. */
+enum loss_cause spool_failure(void);
 
 /* In a forked child: forgets the parent's segments. */
 void spool_forget(void);

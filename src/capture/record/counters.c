@@ -25,12 +25,13 @@ static struct counters_file *counters_create(void)
 	struct counters_file *file;
 	struct file_id id;
 	long directory = directory_open(m->directory, &m->directory_id);
+	int error;
 
 	if (directory < 0)
 		return NULL;
 	memcpy(name, m->name, n);
 	memcpy(name + n, COUNTERS_SUFFIX, sizeof(COUNTERS_SUFFIX));
-	file = file_create(directory, name, sizeof(*file), &id);
+	file = file_create(directory, name, sizeof(*file), &id, &error);
 	kernel_call(SYS_close, directory);
 	if (file)
 		file->magic = COUNTERS_MAGIC;

@@ -41,16 +41,32 @@ long directory_open(const char *path, struct file_id *id)
 
 /*
  * Allocates space in a file before it is mapped, so that a full disk fails here instead of raising
- * SIGBUS later. Fails if the process's limit on file sizes would raise SIGXFSZ.
+ * SIGBUS later. Fails if the process's limit on file sizes would raise SIGXFSZ. Returns 0 or an
+ * error number.
  */
-static bool file_allocate(long fd, uint64_t offset, uint64_t bytes)
+static int file_allocate(long fd, uint64_t offset, uint64_t bytes)
 {
 	struct rlimit limit;
+	long r = kernel_call(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit);
 
-	if (kernel_call(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) != 0 ||
-	    offset + bytes > limit.rlim_cur)
-		return false;
-	return kernel_call(SYS_fallocate, fd, 0, offset, bytes) == 0;
+	if (r == 0 && offset + bytes > limit.rlim_cur)
+		return EFBIG;
+	if (r == 0)
+		r = kernel_call(SYS_fallocate, fd, 0, offset, bytes);
+	return (int)-r;
+}
+
+/* Allocates this part of the file and maps it. */
+static void *map_allocated(long fd, uint64_t offset, size_t bytes, int *error)
+{
+	void *mapped = NULL;
+
+	*error = file_allocate(fd, offset, bytes);
+	if (!*error)
+		mapped = kernel_map(bytes, MAP_SHARED, fd, offset);
+	if (!*error && !mapped)
+		*error = ENOMEM;
+	return mapped;
 }
 
 /* Opens a regular file of this user in the directory. */
@@ -81,33 +97,34 @@ void *file_map(long directory, const char *name, size_t bytes)
 	return mapped;
 }
 
-void *file_create(long directory, const char *name, size_t bytes, struct file_id *id)
+void *file_create(long directory, const char *name, size_t bytes, struct file_id *id, int *error)
 {
-	void *mapped = NULL;
+	void *mapped;
 	struct stat st;
 	long fd = file_open(directory, name, O_CREAT | O_EXCL, &st);
 
+	*error = (int)-fd;
 	if (fd < 0)
 		return NULL;
 	*id = (struct file_id){ st.st_dev, st.st_ino };
-	if (file_allocate(fd, 0, bytes))
-		mapped = kernel_map(bytes, MAP_SHARED, fd, 0);
+	mapped = map_allocated(fd, 0, bytes, error);
 	kernel_call(SYS_close, fd);
 	return mapped;
 }
 
 void *file_extend(long directory, const char *name, const struct file_id *id, uint64_t offset,
-		  size_t bytes)
+		  size_t bytes, int *error)
 {
 	struct file_id expected = *id;
 	void *mapped = NULL;
 	struct stat st;
 	long fd = file_open(directory, name, 0, &st);
 
+	*error = fd < 0 ? (int)-fd : ENOENT;
 	if (fd < 0)
 		return NULL;
-	if (id_matches(&expected, &st) && file_allocate(fd, offset, bytes))
-		mapped = kernel_map(bytes, MAP_SHARED, fd, offset);
+	if (id_matches(&expected, &st))
+		mapped = map_allocated(fd, offset, bytes, error);
 	kernel_call(SYS_close, fd);
 	return mapped;
 }

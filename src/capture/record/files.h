@@ -30,12 +30,13 @@ long directory_open(const char *path, struct file_id *id);
 /* Maps a file of the directory that has at least this size, shared. NULL on failure. */
 void *file_map(long directory, const char *name, size_t bytes);
 
-/* Creates a file of this size in the directory and maps it, shared. NULL on failure. */
-void *file_create(long directory, const char *name, size_t bytes, struct file_id *id);
+/* Creates a file of this size in the directory and maps it, shared. NULL on failure, with an error
+ * number. */
+void *file_create(long directory, const char *name, size_t bytes, struct file_id *id, int *error);
 
-/* Enlarges the file with this id, and maps the new part. NULL on failure. */
+/* Enlarges the file with this id, and maps the new part. NULL on failure, with an error number. */
 void *file_extend(long directory, const char *name, const struct file_id *id, uint64_t offset,
-		  size_t bytes);
+		  size_t bytes, int *error);
 
 /*
  * Reads a small file into text, always terminated; a directory of AT_FDCWD means that the name is a

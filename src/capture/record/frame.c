@@ -61,7 +61,7 @@ bool frame_enter_slow(struct frame *f)
 		s->level--;
 	level = s->level;
 	if (level >= LANES) {
-		count_lost_record();
+		count_lost_record(LOSS_NESTED);
 		return false;
 	}
 	if (frame_mode() == CAPTURE_COUNTERS)
@@ -133,6 +133,7 @@ bool lane_number(struct self *s, struct lane *l)
 	if (number > ID_THREAD_MAX) {
 		atomic_fetch_sub(&h->threads, 1);
 		atomic_fetch_add(&h->lost_threads, 1);
+		l->cause = LOSS_THREADS;
 		return false;
 	}
 	l->thread = number;
@@ -187,6 +188,7 @@ static bool lane_get_chunk(struct lane *l)
 		cost_measure(s, l->chunk);
 	else
 		l->starved = STARVED_CALLS;
+	l->cause = fed ? LOSS_UNKNOWN : (uint8_t)spool_failure();
 	signals_release(held);
 	cost_flush(s, l, cost_cpu_ticks() - start);
 	s->hooks.not_before = clock_ticks(capture_gate->clock);
@@ -230,7 +232,7 @@ void frame_count(struct frame *f)
 		unsigned call = record_call(f->scratch);
 
 		if (is_recorded(mode, call))
-			count_lost_record();
+			count_lost_record(f->lane->cause);
 		counters_add(&capture_self, f);
 		if (mode == CAPTURE_COUNTERS)
 			cost_count(&capture_self, f);

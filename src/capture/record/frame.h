@@ -54,6 +54,7 @@ struct lane {
 	uint64_t costed;	/* seq up to which the overhead is in the spool's header */
 	uint32_t starved;	/* calls to skip before the next attempt to get a chunk */
 	bool numbered;
+	uint8_t cause; /* enum loss_cause: why the lane has no chunk */
 };
 
 /* Lane 0 is for the thread itself, lane 1 for signal handlers that interrupt guest code. */

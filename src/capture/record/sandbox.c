@@ -45,7 +45,7 @@ static void stop_recording(void)
 
 	if (mode < CAPTURE_COUNTERS)
 		return;
-	count_lost_record();
+	count_lost_record(LOSS_SANDBOX);
 	/* A child that is forked here must find the gate detached. */
 	atomic_compare_exchange_strong(&capture_gate->mode, &mode, CAPTURE_OFF);
 }

@@ -3,6 +3,7 @@
  * The guest's side of the spool: claims chunks and adds segments. All of it is lock-free: a thread
  * that finds no free chunk grows the spool itself, so no thread ever waits for another.
  */
+#include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 
 static _Atomic uint64_t claimed_segments[SPOOL_SEGMENTS_MAX / 64];
 static _Atomic uint64_t retry_at_ns;
+static _Atomic uint32_t failure; /* enum loss_cause: why the spool could not grow */
 
 struct signals_held signals_hold(void)
 {
@@ -59,6 +61,46 @@ static void segment_release(uint32_t segment)
 	atomic_fetch_and(&claimed_segments[segment / 64], ~(UINT64_C(1) << segment % 64));
 }
 
+enum loss_cause loss_cause_of(int error)
+{
+	uint32_t owner = capture_membership.control->owner;
+
+	switch (error) {
+	case ENOSPC:
+	case EDQUOT:
+		return LOSS_NO_SPACE;
+	case ENOMEM:
+	case EAGAIN:
+		return LOSS_ADDRESS_SPACE;
+	case EFBIG:
+		return LOSS_FILE_SIZE;
+	case EMFILE:
+	case ENFILE:
+		return LOSS_DESCRIPTORS;
+	case EACCES:
+	case EPERM:
+		return (uint32_t)kernel_call(SYS_geteuid) == owner ? LOSS_SANDBOX : LOSS_USER;
+	case ENOENT:
+	case ENOTDIR:
+	case EROFS:
+		return LOSS_NAMESPACE;
+	default:
+		return LOSS_UNKNOWN;
+	}
+}
+
+enum loss_cause spool_failure(void)
+{
+	if (sandbox_is_sealed())
+		return LOSS_SANDBOX;
+	return (enum loss_cause)atomic_load_explicit(&failure, memory_order_relaxed);
+}
+
+static void set_failure(enum loss_cause cause)
+{
+	atomic_store_explicit(&failure, cause, memory_order_relaxed);
+}
+
 /* Allocates the segment's part of the file, then maps it. */
 static unsigned char *segment_map(uint32_t segment)
 {
@@ -66,12 +108,15 @@ static unsigned char *segment_map(uint32_t segment)
 	uint64_t offset = spool_chunk_offset(spool_segment_first(segment));
 	size_t bytes = (size_t)spool_segment_chunks(segment) * SPOOL_CHUNK_BYTES;
 	long directory = directory_open(m->directory, &m->directory_id);
-	unsigned char *base;
+	int error = (int)-directory;
+	unsigned char *base = NULL;
 
-	if (directory < 0)
-		return NULL;
-	base = file_extend(directory, m->name, &m->spool_id, offset, bytes);
-	kernel_call(SYS_close, directory);
+	if (directory >= 0) {
+		base = file_extend(directory, m->name, &m->spool_id, offset, bytes, &error);
+		kernel_call(SYS_close, directory);
+	}
+	if (!base)
+		set_failure(loss_cause_of(error));
 	/* One call instead of a fault per page; older kernels fail and fault as usual. */
 	if (base && segment)
 		kernel_call(SYS_madvise, base, bytes, MADV_POPULATE_WRITE);
@@ -109,8 +154,10 @@ static unsigned char *segment_create(uint32_t segment)
 {
 	unsigned char *base;
 
-	if (!reserve_chunks(segment))
+	if (!reserve_chunks(segment)) {
+		set_failure(LOSS_SPOOL_LIMIT);
 		return NULL;
+	}
 	base = segment_map(segment);
 	if (!base)
 		atomic_fetch_sub(&capture_membership.control->chunks,
@@ -132,6 +179,8 @@ bool spool_grow(void)
 	segment = segment_claim();
 	if (segment < SPOOL_SEGMENTS_MAX)
 		base = segment_create(segment);
+	else
+		set_failure(LOSS_SPOOL_LIMIT);
 	if (base) {
 		segment_publish(segment, base);
 	} else {

@@ -468,7 +468,7 @@ static size_t run_pass(struct collector *c, bool due)
 /* The process finds no free chunk: it depends on the chunks that we return. */
 static bool is_losing_records(struct intake *in, const struct member *m)
 {
-	return atomic_load(&intake_header(in, m)->lost_records) != 0;
+	return spool_lost_records(intake_header(in, m)) != 0;
 }
 
 /* An anomaly triggers shipping of the activities before it. */

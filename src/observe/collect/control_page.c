@@ -58,6 +58,7 @@ int control_page_create(struct mapping *mapping, const char *directory,
 	page->clock = o->clock;
 	page->messages = o->messages;
 	page->seccomp_filters = count_seccomp_filters();
+	page->owner = (uint32_t)geteuid();
 	page->chunks_max = (uint32_t)(o->spool_bytes / SPOOL_CHUNK_BYTES);
 	for (const char *s = o->skip ? o->skip : ""; *s && used + 1 < CONTROL_SKIP_BYTES; s++)
 		page->skip[used++] = strchr(", \t", *s) ? '\n' : *s;

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "observe/collect/flight.h"
+#include "observe/tally/losses.h"
 #include "observe/watch/watcher.h"
 #include "trace/facts.h"
 
@@ -560,16 +561,33 @@ static uint64_t check_counter(const struct intake *in, struct member *m, uint64_
 	return 0;
 }
 
+static void write_cause(struct intake *in, uint32_t process, enum loss_cause cause, uint64_t calls)
+{
+	AUTO_FREE char *value = xprintf("%llu", (unsigned long long)calls);
+	struct note note = { .time_ns = -1,
+			     .process = (int32_t)process,
+			     .host = (char *)in->host,
+			     .source = LOSSES_SOURCE,
+			     .kind = NOTE_LOST,
+			     .name = (char *)loss_texts[cause].name,
+			     .value = value };
+
+	if (calls)
+		intake_fact(in, &fact_note, &note);
+}
+
 /* h is a copy of the member's header. */
 static void write_loss(struct intake *in, struct member *m, const struct spool_header *h)
 {
 	struct loss_info loss = {
 		.process = m->index,
-		.records = check_counter(in, m, atomic_load(&h->lost_records)),
 		.threads = check_counter(in, m, atomic_load(&h->lost_threads)),
 	};
+	uint64_t calls[LOSS_CAUSES];
 	struct err err;
 
+	for (unsigned i = 0; i < LOSS_CAUSES; i++)
+		calls[i] = check_counter(in, m, atomic_load(&h->lost_records[i]));
 	/* What a truncated spool held is unknown. */
 	if (m->spool.header.lost && !m->spool.damaged_words)
 		m->spool.damaged_words++;
@@ -578,7 +596,12 @@ static void write_loss(struct intake *in, struct member *m, const struct spool_h
 	 * The number of records in a damaged area is unknown; the shortest possible ones are
 	 * assumed.
 	 */
-	loss.records += (m->spool.damaged_words + RECORD_HEAD_WORDS) / (RECORD_HEAD_WORDS + 1);
+	calls[LOSS_DAMAGED] +=
+		(m->spool.damaged_words + RECORD_HEAD_WORDS) / (RECORD_HEAD_WORDS + 1);
+	for (unsigned i = 0; i < LOSS_CAUSES; i++) {
+		loss.records += calls[i];
+		write_cause(in, m->index, (enum loss_cause)i, calls[i]);
+	}
 	in->totals.lost += loss.records;
 	if ((loss.records || loss.threads) && !in->error.code)
 		note_failure(in, in->form->add_loss(in->writer, &loss, &err), &err);

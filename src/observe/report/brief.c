@@ -463,24 +463,9 @@ static void put_overhead(struct brief *b)
 
 static void put_losses(struct brief *b)
 {
-	const struct trace_head *head = b->s->head;
-	struct loss_total t = loss_sum(head);
 	AUTO_BUF struct buf text = { 0 };
 
-	if (t.records)
-		buf_printf(&text, "%" PRIu64 " calls lost (spool full; raise spool.limit)",
-			   t.records);
-	if (t.threads)
-		buf_printf(&text, "%s%" PRIu64 " threads not recorded", text.len ? ", " : "",
-			   t.threads);
-	if (t.counted)
-		buf_printf(&text, "%s%" PRIu64 " calls counted, not traced", text.len ? "; " : "",
-			   t.counted);
-	if (head->damaged_blocks)
-		buf_printf(&text, "%s%" PRIu64 " damaged blocks", text.len ? "; " : "",
-			   head->damaged_blocks);
-	if (!head->end.complete)
-		buf_printf(&text, "%sthe recording was interrupted", text.len ? "; " : "");
+	loss_summarize(&text, b->s->head);
 	if (text.len)
 		put_line(b, "incomplete", buf_text(&text));
 }

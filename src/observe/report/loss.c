@@ -4,56 +4,192 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
+#include "base/escape.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "observe/tally/losses.h"
 
-struct loss_total loss_sum(const struct trace_head *head)
+static const char *plural(uint64_t n, const char *one, const char *many)
 {
-	struct loss_total total = { 0 };
+	return n == 1 ? one : many;
+}
 
-	for (size_t i = 0; i < head->loss_count; i++) {
-		total.records += head->losses[i].records;
-		total.threads += head->losses[i].threads;
-		total.processes += head->losses[i].records || head->losses[i].threads;
+static void end_sentence(struct buf *out, const struct loss_text *text)
+{
+	if (text->remedy)
+		buf_printf(out, "; %s", text->remedy);
+	buf_putc(out, '\n');
+}
+
+static void describe_lost(struct buf *out, const struct losses *losses)
+{
+	for (unsigned i = 0; i < LOSS_CAUSES; i++) {
+		uint64_t n = losses->by_cause[i];
+
+		if (!n)
+			continue;
+		buf_printf(out, "%" PRIu64 " call%s lost: %s", n, plural(n, " was", "s were"),
+			   loss_texts[i].what);
+		end_sentence(out, &loss_texts[i]);
 	}
-	for (size_t i = 0; i < head->aggregate_count; i++)
-		total.counted += head->aggregates[i].calls;
-	return total;
+}
+
+static void put_program(struct buf *out, const struct unrecorded *u, const char *name)
+{
+	if (!name[0])
+		return;
+	buf_puts(out, " (");
+	escape_text(out, name, "");
+	buf_puts(out, u->has_others ? " and others)" : ")");
+}
+
+static void describe_unrecorded(struct buf *out, const struct losses *losses)
+{
+	for (unsigned i = 0; i < LOSS_CAUSES; i++) {
+		const struct unrecorded *u = &losses->unrecorded[i];
+
+		if (!u->processes)
+			continue;
+		buf_printf(out, "%" PRIu64 " process%s not be recorded: %s", u->processes,
+			   plural(u->processes, " could", "es could"), loss_texts[i].what);
+		put_program(out, u, u->program);
+		end_sentence(out, &loss_texts[i]);
+	}
+}
+
+void loss_describe_causes(struct buf *out, const struct trace_head *head)
+{
+	struct losses losses = losses_sum(head);
+
+	describe_lost(out, &losses);
+	describe_unrecorded(out, &losses);
 }
 
 void loss_describe(struct buf *out, const struct trace_head *head)
 {
-	struct loss_total t = loss_sum(head);
+	struct losses losses = losses_sum(head);
 
-	if (t.records)
-		buf_printf(out,
-			   "%" PRIu64 " activities were lost in %" PRIu64
-			   " process%s because the spool was full; "
-			   "raise spool.limit to keep more\n",
-			   t.records, t.processes, t.processes == 1 ? "" : "es");
-	if (t.threads)
+	loss_describe_causes(out, head);
+	if (losses.threads)
 		buf_printf(out, "%" PRIu64 " thread%s not recorded: the run had too many threads\n",
-			   t.threads, t.threads == 1 ? " was" : "s were");
-	if (t.counted)
+			   losses.threads, plural(losses.threads, " was", "s were"));
+	if (losses.counted)
 		buf_printf(out, "%" PRIu64 " call%s counted but not recorded individually\n",
-			   t.counted, t.counted == 1 ? " was" : "s were");
+			   losses.counted, plural(losses.counted, " was", "s were"));
 	if (head->damaged_blocks)
 		buf_printf(out, "%" PRIu64 " damaged block%s skipped\n", head->damaged_blocks,
-			   head->damaged_blocks == 1 ? " was" : "s were");
+			   plural(head->damaged_blocks, " was", "s were"));
 	if (!head->end.complete)
 		buf_puts(out, "the recording was interrupted: the trace contains the calls "
 			      "collected until then\n");
 }
 
+/* Appends "; " before everything but the first part. */
+static void separate(struct buf *out)
+{
+	if (out->len)
+		buf_puts(out, "; ");
+}
+
+static void summarize_lost(struct buf *out, const struct losses *losses)
+{
+	bool first = true;
+
+	if (!losses->records)
+		return;
+	separate(out);
+	buf_printf(out, "%" PRIu64 " call%s lost (", losses->records,
+		   plural(losses->records, "", "s"));
+	for (unsigned i = 0; i < LOSS_CAUSES; i++) {
+		if (!losses->by_cause[i])
+			continue;
+		buf_printf(out, "%s%s", first ? "" : ", ", loss_texts[i].brief);
+		if (losses->by_cause[i] == losses->records && loss_texts[i].remedy)
+			buf_printf(out, "; %s", loss_texts[i].remedy);
+		first = false;
+	}
+	buf_putc(out, ')');
+}
+
+static void summarize_unrecorded(struct buf *out, const struct losses *losses)
+{
+	const char *before = ": ";
+
+	if (!losses->unrecorded_processes)
+		return;
+	separate(out);
+	buf_printf(out, "%" PRIu64 " process%s not recorded", losses->unrecorded_processes,
+		   plural(losses->unrecorded_processes, "", "es"));
+	for (unsigned i = 0; i < LOSS_CAUSES; i++) {
+		const struct unrecorded *u = &losses->unrecorded[i];
+		const char *slash = strrchr(text_or_empty(u->program), '/');
+
+		if (!u->processes)
+			continue;
+		buf_printf(out, "%s%" PRIu64 " %s", before, u->processes, loss_texts[i].brief);
+		put_program(out, u, slash ? slash + 1 : text_or_empty(u->program));
+		before = ", ";
+	}
+}
+
+void loss_summarize(struct buf *out, const struct trace_head *head)
+{
+	struct losses losses = losses_sum(head);
+
+	summarize_lost(out, &losses);
+	summarize_unrecorded(out, &losses);
+	if (losses.threads) {
+		separate(out);
+		buf_printf(out, "%" PRIu64 " threads not recorded", losses.threads);
+	}
+	if (losses.counted) {
+		separate(out);
+		buf_printf(out, "%" PRIu64 " calls counted, not traced", losses.counted);
+	}
+	if (head->damaged_blocks) {
+		separate(out);
+		buf_printf(out, "%" PRIu64 " damaged blocks", head->damaged_blocks);
+	}
+	if (!head->end.complete) {
+		separate(out);
+		buf_puts(out, "the recording was interrupted");
+	}
+}
+
+static void json_causes(struct json *json, const struct losses *losses)
+{
+	json_open(json, "causes", '{');
+	for (unsigned i = 0; i < LOSS_CAUSES; i++)
+		if (losses->by_cause[i])
+			json_count(json, loss_texts[i].name, losses->by_cause[i]);
+	json_close(json);
+	json_open(json, "unrecorded", '[');
+	for (unsigned i = 0; i < LOSS_CAUSES; i++) {
+		const struct unrecorded *u = &losses->unrecorded[i];
+
+		if (!u->processes)
+			continue;
+		json_open(json, NULL, '{');
+		json_text(json, "cause", loss_texts[i].name);
+		json_count(json, "processes", u->processes);
+		json_text(json, "program", u->program);
+		json_close(json);
+	}
+	json_close(json);
+}
+
 void loss_json(struct json *json, const struct trace_head *head)
 {
-	struct loss_total t = loss_sum(head);
+	struct losses losses = losses_sum(head);
 
 	json_bool(json, "complete", head->end.complete);
 	json_open(json, "losses", '{');
-	json_count(json, "activities", t.records);
-	json_count(json, "threads", t.threads);
-	json_count(json, "processes", t.processes);
-	json_count(json, "counted_calls", t.counted);
+	json_count(json, "activities", losses.records);
+	json_count(json, "threads", losses.threads);
+	json_count(json, "processes", losses.processes);
+	json_count(json, "counted_calls", losses.counted);
 	json_count(json, "damaged_blocks", head->damaged_blocks);
+	json_count(json, "unrecorded_processes", losses.unrecorded_processes);
+	json_causes(json, &losses);
 	json_close(json);
 }

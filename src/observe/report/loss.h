@@ -10,16 +10,14 @@
 struct buf;
 struct json;
 
-struct loss_total {
-	uint64_t records, threads; /* over all processes */
-	uint64_t processes;	   /* processes with losses */
-	uint64_t counted;	   /* calls that were counted but not recorded */
-};
-
-struct loss_total loss_sum(const struct trace_head *head);
-
 /* One sentence per line; nothing if the trace is complete. */
 void loss_describe(struct buf *out, const struct trace_head *head);
+
+/* The lines of loss_describe() about lost calls and unrecorded processes. */
+void loss_describe_causes(struct buf *out, const struct trace_head *head);
+
+/* The same in one line of a few words. */
+void loss_summarize(struct buf *out, const struct trace_head *head);
 
 /* Adds "complete" and "losses" to the open JSON object. */
 void loss_json(struct json *json, const struct trace_head *head);

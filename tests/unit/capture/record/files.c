@@ -12,6 +12,8 @@
 #include "capture/record/files.h"
 
 /* A fresh directory of this mode, in which nothing is. */
+static int error; /* of the last failure */
+
 static const char *directory_make(const char *name, mode_t mode)
 {
 	static char path[512];
@@ -69,12 +71,12 @@ static void a_file_grows_only_if_it_is_the_same(void)
 	char *page;
 
 	REQUIRE(fd >= 0);
-	page = file_create(fd, "file", 4096, &id);
+	page = file_create(fd, "file", 4096, &id, &error);
 	REQUIRE(page);
 	page[0] = 'x';
 	munmap(page, 4096);
-	CHECK(!file_create(fd, "file", 4096, &id)); /* never replaces a file */
-	page = file_extend(fd, "file", &id, 4096, 4096);
+	CHECK(!file_create(fd, "file", 4096, &id, &error)); /* never replaces a file */
+	page = file_extend(fd, "file", &id, 4096, 4096, &error);
 	REQUIRE(page);
 	munmap(page, 4096);
 	page = file_map(fd, "file", 8192);
@@ -82,11 +84,11 @@ static void a_file_grows_only_if_it_is_the_same(void)
 	munmap(page, 8192);
 	CHECK(!file_map(fd, "file", 8193));
 	REQUIRE(renameat((int)fd, "file", (int)fd, "old") == 0);
-	CHECK(!file_extend(fd, "file", &id, 8192, 4096));
+	CHECK(!file_extend(fd, "file", &id, 8192, 4096, &error));
 	close(openat((int)fd, "file", O_CREAT | O_RDWR, 0600));
-	CHECK(!file_extend(fd, "file", &id, 8192, 4096));
+	CHECK(!file_extend(fd, "file", &id, 8192, 4096, &error));
 	REQUIRE(symlinkat("old", (int)fd, "link") == 0);
-	CHECK(!file_extend(fd, "link", &id, 8192, 4096));
+	CHECK(!file_extend(fd, "link", &id, 8192, 4096, &error));
 	CHECK(!file_map(fd, "link", 4096));
 	close((int)fd);
 }
@@ -125,11 +127,11 @@ static void files_of_another_user_are_refused(void)
 	if (geteuid() != 0)
 		return;
 	REQUIRE(fd >= 0);
-	page = file_create(fd, "file", 4096, &id);
+	page = file_create(fd, "file", 4096, &id, &error);
 	REQUIRE(page && fchownat((int)fd, "file", 12345, (gid_t)-1, 0) == 0);
 	munmap(page, 4096);
 	CHECK(!file_map(fd, "file", 4096));
-	CHECK(!file_extend(fd, "file", &id, 4096, 4096));
+	CHECK(!file_extend(fd, "file", &id, 4096, 4096, &error));
 	close((int)fd);
 	REQUIRE(chown(path, 12345, (gid_t)-1) == 0);
 	CHECK_INT(directory_open(path, &directory), -EPERM);

@@ -193,6 +193,7 @@ static void there_are_never_more_than_twelve_lines_of_a_hundred_columns(void)
 	note(&run, -1, "overhead", NOTE_DEGRADED, "counters", ramble);
 	note(&run, -1, ramble, NOTE_REFUSED, "abi", ramble);
 	note(&run, 1, "overhead", NOTE_COST, "guest_ns", "3000000");
+	note(&run, 0, "capture", NOTE_LOST, "spool_limit", "5");
 	run.head.losses = &loss;
 	run.head.loss_count = 1;
 	summary_init(&run.summary, &run.head);
@@ -205,6 +206,20 @@ static void there_are_never_more_than_twelve_lines_of_a_hundred_columns(void)
 	CHECK_WORDS(line(text, "  incomplete "), "5 calls|spool.limit|2 threads");
 	for (int i = 0; i < 4; i++)
 		calls[i].layer = i == MPI_WRITE ? LAYER_MPI : LAYER_POSIX;
+}
+
+static void unrecorded_processes_are_shown_by_cause(void)
+{
+	static struct run run;
+	AUTO_FREE char *text = NULL;
+
+	run_init(&run, 2);
+	note(&run, -1, "capture", NOTE_UNRECORDED, "static", "2 /some/where/tool");
+	note(&run, -1, "capture", NOTE_UNRECORDED, "user", "1 /bin/echo");
+	summary_init(&run.summary, &run.head);
+	text = render(&run, true);
+	CHECK_WORDS(line(text, "  incomplete "),
+		    "3 processes|2 statically linked (tool)|1 another user (echo)");
 }
 
 static void a_cut_does_not_split_a_character(void)
@@ -252,5 +267,5 @@ static void a_trace_that_cannot_be_read_is_an_error(void)
 TESTS(TEST(a_program_of_one_process_has_its_layers_and_files), TEST(ranks_are_compared),
       TEST(findings_actions_and_overhead_are_shown),
       TEST(there_are_never_more_than_twelve_lines_of_a_hundred_columns),
-      TEST(a_cut_does_not_split_a_character), TEST(only_the_head_of_a_long_trace_is_shown),
-      TEST(a_trace_that_cannot_be_read_is_an_error))
+      TEST(unrecorded_processes_are_shown_by_cause), TEST(a_cut_does_not_split_a_character),
+      TEST(only_the_head_of_a_long_trace_is_shown), TEST(a_trace_that_cannot_be_read_is_an_error))
