@@ -21,11 +21,11 @@
 #define LAUNCH_NOTES 256
 #define LAUNCH_PATH_BYTES 280
 
-enum launch_state {
-	LAUNCH_FREE,
-	LAUNCH_WRITING,
-	LAUNCH_READY,
-	LAUNCH_READING,
+enum launch_note_state {
+	LAUNCH_NOTE_FREE,
+	LAUNCH_NOTE_WRITING,
+	LAUNCH_NOTE_READY,
+	LAUNCH_NOTE_READING,
 };
 
 enum launch_kind {
@@ -45,7 +45,7 @@ enum launch_flag {
 };
 
 struct launch_note {
-	_Atomic uint32_t state;	      /* enum launch_state */
+	_Atomic uint32_t state;	      /* enum launch_note_state */
 	uint16_t kind;		      /* enum launch_kind */
 	uint16_t flags;		      /* set of enum launch_flag */
 	int32_t pid;		      /* in its PID namespace */
@@ -68,12 +68,12 @@ static inline struct launch_note *launch_claim(struct launch_table *table)
 
 	for (uint32_t i = 0; i < LAUNCH_NOTES; i++) {
 		struct launch_note *note = &table->notes[(first + i) % LAUNCH_NOTES];
-		uint32_t state = LAUNCH_FREE;
+		uint32_t state = LAUNCH_NOTE_FREE;
 
 		/* Pairs with the release in launch_free(). */
-		if (atomic_compare_exchange_strong_explicit(&note->state, &state, LAUNCH_WRITING,
-							    memory_order_acquire,
-							    memory_order_relaxed))
+		if (atomic_compare_exchange_strong_explicit(
+			    &note->state, &state, LAUNCH_NOTE_WRITING, memory_order_acquire,
+			    memory_order_relaxed))
 			return note;
 	}
 	atomic_fetch_add_explicit(&table->overflow, 1, memory_order_relaxed);
@@ -83,20 +83,20 @@ static inline struct launch_note *launch_claim(struct launch_table *table)
 /* The note is complete; pairs with the acquire in launch_take(). */
 static inline void launch_publish(struct launch_note *note)
 {
-	atomic_store_explicit(&note->state, LAUNCH_READY, memory_order_release);
+	atomic_store_explicit(&note->state, LAUNCH_NOTE_READY, memory_order_release);
 }
 
 static inline void launch_free(struct launch_note *note)
 {
-	atomic_store_explicit(&note->state, LAUNCH_FREE, memory_order_release);
+	atomic_store_explicit(&note->state, LAUNCH_NOTE_FREE, memory_order_release);
 }
 
 /* Claims a published note, to read or to withdraw it; false if another process was faster. */
 static inline bool launch_take(struct launch_note *note)
 {
-	uint32_t state = LAUNCH_READY;
+	uint32_t state = LAUNCH_NOTE_READY;
 
-	return atomic_compare_exchange_strong_explicit(&note->state, &state, LAUNCH_READING,
+	return atomic_compare_exchange_strong_explicit(&note->state, &state, LAUNCH_NOTE_READING,
 						       memory_order_acquire, memory_order_relaxed);
 }
 

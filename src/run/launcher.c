@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "contract/clock.h"
+#include "observe/collect/launches.h"
 #include "run/launch.h"
 
 /* The program must not wait longer for the recorder. */
@@ -217,8 +218,8 @@ static void remove_preparations(struct launch *launch)
 static _Noreturn void program_run(struct launcher *l)
 {
 	struct launch *launch = l->launch;
+	int state, code;
 	ssize_t n;
-	int state;
 	char byte;
 
 	pipe_close(&l->go[1]);
@@ -239,7 +240,10 @@ static _Noreturn void program_run(struct launcher *l)
 	if (state == LAUNCH_READY && launch->spool[0] &&
 	    (!launch->preload[0] || setenv("LD_PRELOAD", launch->preload, 1) == 0))
 		setenv("SLUICE_SPOOL", launch->spool, 1);
-	_exit(program_exec(l->options));
+	code = program_exec(l->options);
+	if (launch->spool[0])
+		launches_withdraw(launch->spool);
+	_exit(code);
 }
 
 /* The recorder ignores all signals that may reach its process group and survives the program, so

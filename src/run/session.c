@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "contract/clock.h"
+#include "observe/collect/launches.h"
 #include "run/launch.h"
 #include "run/recording.h"
 
@@ -192,20 +193,22 @@ static void recording_finish(const struct session_options *options, struct recor
 		return;
 	result->has_trace = true;
 	result->totals = recorded.totals;
-	result->is_empty =
-		!recorded.totals.processes && recording_mode(options->config) != CAPTURE_OFF;
+	result->is_empty = !recorded.totals.processes && !recorded.totals.unrecorded &&
+			   recording_mode(options->config) != CAPTURE_OFF;
 	memcpy(result->trace, recorded.trace, sizeof(result->trace));
 }
 
 /* Lets the program start under this recording. */
 static void start_recorded(const struct session_options *options, struct recording *recording,
-			   const char *library)
+			   const char *program, const char *library)
 {
 	AUTO_FREE char *preload = options->is_linked ? NULL : compose_preload(library);
+	const char *directory = recording_directory(recording);
 
 	if (!recording->collector)
-		launch_set_directory(options->link, recording_directory(recording), true);
-	if (launch_start_program(options->link, recording_directory(recording), preload) >= 0)
+		launch_set_directory(options->link, directory, true);
+	launches_announce(directory, options->link->launch->program, program);
+	if (launch_start_program(options->link, directory, preload) >= 0)
 		return;
 	warn(options, "LD_PRELOAD is too long; the program runs unrecorded");
 	launch_start_program(options->link, NULL, NULL);
@@ -227,7 +230,7 @@ static void record_program(const struct session_options *options, const char *pr
 	collector = recording.collector;
 	warned = strlen(recording_warnings(&recording));
 	forward_sentences(options, recording_warnings(&recording));
-	start_recorded(options, &recording, library);
+	start_recorded(options, &recording, program, library);
 	collect(options->link, collector, options->wait_for_descendants);
 	recording_finish(options, &recording, warned, launch_exit_code(options->link), result);
 }

@@ -50,6 +50,7 @@ static char *guest_path(const char *suffix)
 
 static void spool_create(struct membership *m)
 {
+	int error;
 	long directory;
 
 	strcpy(m->directory, "/tmp/sluice-unit-XXXXXX");
@@ -66,7 +67,6 @@ static void spool_create(struct membership *m)
 static void guest_start(uint32_t segments, enum capture_mode mode)
 {
 	struct membership *m = &capture_membership;
-	int error;
 	struct err err = { 0 };
 	AUTO_FREE char *path = NULL;
 

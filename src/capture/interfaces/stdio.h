@@ -338,7 +338,7 @@ int __isoc23_vwscanf(const wchar_t *format, va_list list);
 LAYER(NETWORK)
 
 /* A stream of popen is a pipe. */
-CALL(OPEN) MAKES(NETWORK) FILE *popen(PATH const char *command, const char *mode);
-CALL(OPEN) MAKES(NETWORK) FILE *_IO_popen(PATH const char *command, const char *mode);
+CALL(OPEN) MAKES(NETWORK) FIRST(launch_shell();) FILE *popen(PATH const char *command, const char *mode);
+CALL(OPEN) MAKES(NETWORK) FIRST(launch_shell();) FILE *_IO_popen(PATH const char *command, const char *mode);
 
 #endif

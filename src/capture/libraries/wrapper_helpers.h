@@ -19,6 +19,7 @@
 
 #include "capture/record/handle_table.h"
 #include "capture/record/handles.h"
+#include "capture/record/launch.h"
 
 #define COLD __attribute__((cold, visibility("hidden")))
 #define HIDDEN __attribute__((visibility("hidden")))

@@ -20,10 +20,12 @@
 #include <unistd.h>
 
 #include "capture/record/capture.h"
+#include "capture/record/exec.h"
 #include "capture/record/files.h"
 #include "capture/record/handles.h"
 #include "capture/record/hooks.h"
 #include "capture/record/kernel.h"
+#include "capture/record/launch.h"
 #include "capture/record/sandbox.h"
 #include "capture/record/symbols.h"
 
@@ -352,8 +354,10 @@ static bool create_spool(struct membership *m)
 		from = leave_parent(m);
 	m->number = atomic_fetch_add(&m->control->sequence, 1);
 	h = create_header(m, &error);
-	if (!h)
+	if (!h) {
+		launch_failed(loss_cause_of(error));
 		return false;
+	}
 	h->magic = SPOOL_MAGIC;
 	h->version = SPOOL_VERSION;
 	h->number = m->number;
@@ -384,8 +388,10 @@ static bool membership_init(struct membership *m)
 		return false;
 	if (!capture_handles)
 		capture_handles = kernel_map_private(HANDLES_MAX * sizeof(*capture_handles));
-	if (!capture_handles)
+	if (!capture_handles) {
+		launch_failed(LOSS_ADDRESS_SPACE);
 		return false;
+	}
 	return create_spool(m);
 }
 
@@ -413,8 +419,10 @@ static bool is_sandboxed(void)
 static void stay_out(void)
 {
 	atomic_store(&sandbox_sealed, true);
-	if (capture_membership.header)
+	if (capture_membership.header) {
+		launch_failed(LOSS_SANDBOX);
 		forget_parent(&capture_membership);
+	}
 	gate_set(CAPTURE_OFF);
 }
 
@@ -455,8 +463,10 @@ bool attach(void)
 		return false;
 	sandboxed = is_sandboxed();
 	/* Before any mode is set, also OFF, because frame_is_off() implies it. */
-	if (!resolved)
+	if (!resolved) {
 		real_resolve(real_find);
+		exec_resolve(real_find);
+	}
 	resolved = true;
 	if (sandboxed)
 		stay_out();

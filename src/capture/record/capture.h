@@ -19,6 +19,8 @@
  *   sandbox.c        notices that the program gives up system calls
  *   handles.c        finds out what a descriptor is that no wrapped call has opened
  *   handle_table.c   maps handles of libraries, requests and mappings to the calls that made them
+ *   launch.c         announces the programs that this process starts
+ *   exec.c           wraps the functions that start programs
  *   hooks.h          the events that the other folders of the guest act on
  *   vfork.S          wraps vfork, which returns twice on one stack
  */

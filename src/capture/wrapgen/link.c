@@ -53,10 +53,18 @@ static void link_print(struct buf *out, const struct interface *interface)
 			wrapper_print(out, &interface->rows[i], "__wrap_");
 }
 
+/* The wrappers of capture/record/exec.c, which are not generated. */
+static const char *const exec_wrappers[] = { "execve",	"execv",       "execvp",       "execvpe",
+					     "fexecve", "execveat",    "execl",	       "execlp",
+					     "execle",	"posix_spawn", "posix_spawnp", "system",
+					     NULL };
+
 /* A response file (@FILE) with the linker options for all wrappers. */
 static void flags_print(struct buf *out, const struct interface *interface)
 {
 	buf_puts(out, "-Wl,--gc-sections\n");
+	for (size_t i = 0; exec_wrappers[i]; i++)
+		buf_printf(out, "-Wl,--wrap=%s\n", exec_wrappers[i]);
 	for (size_t i = 0; i < interface->count; i++)
 		if (is_linked(&interface->rows[i]))
 			buf_printf(out, "-Wl,--wrap=%s\n", interface->rows[i].name);

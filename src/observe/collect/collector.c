@@ -307,6 +307,7 @@ int collector_open(struct collector **out, const struct collector_options *o, st
 	control_page_describe(c->control, &c->intake.clock, &c->run, o->trace);
 	c->intake.control = c->control;
 	c->start = c->control->collector_start;
+	c->intake.launches.control = c->control;
 	start_watcher(c, o);
 	memcpy(c->plugins, c->control->plugins, sizeof(c->plugins));
 	c->budget_ticks = c->control->plugin_budget_ticks;
@@ -357,6 +358,7 @@ static void check_processes(struct collector *c, bool reap)
 	struct process_scan scan = { .since = c->start };
 	bool scanned = false;
 
+	launches_check(&c->intake.launches);
 	for (size_t i = 0; i < c->intake.member_count; i++) {
 		struct member *m = c->intake.members[i];
 
@@ -462,6 +464,7 @@ static size_t run_pass(struct collector *c, bool due)
 	if (bytes > t->spool_peak_bytes)
 		t->spool_peak_bytes = bytes;
 	find_spools(c, false);
+	launches_settle(&c->intake.launches);
 	return intake_pass(&c->intake, clock_ticks(c->clock), due);
 }
 
@@ -549,14 +552,6 @@ static void report_limits(struct collector *c)
 {
 	struct collector_totals *t = &c->intake.totals;
 	struct resolver_counts counts = resolver_counts(c->intake.resolver);
-	const char *cause = t->unopened_error == EAGAIN ? "the header is incomplete"
-							: strerror(t->unopened_error);
-	AUTO_FREE char *unopened =
-		xprintf("%s not recorded, because the spool cannot be read: %s",
-			t->unopened == 1 ? "process was" : "processes were", cause);
-	AUTO_FREE char *processes =
-		xprintf("%s not recorded: the limit of a trace is %u processes",
-			t->processes_over == 1 ? "process was" : "processes were", PROCESSES_MAX);
 	AUTO_FREE char *names = xprintf(
 		"times the name of a file was replaced by \"%s\": the limit of a trace is %u names",
 		NAMES_OTHER, NAMES_MAX);
@@ -565,8 +560,6 @@ static void report_limits(struct collector *c)
 
 	t->names_over = counts.names_over;
 	t->handles_over = counts.handles_over;
-	report_limit(c, "unreadable spools", t->unopened, unopened);
-	report_limit(c, "processes beyond the limit", t->processes_over, processes);
 	report_limit(c, "names beyond the limit", t->names_over, names);
 	report_limit(c, "handles beyond the limit", t->handles_over, handles);
 }
@@ -583,7 +576,9 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 	end.duration_ns = calibrate_moment(c->clock).monotonic_ns - c->begin.monotonic_ns;
 	atomic_store(&c->control->mode, CAPTURE_OFF);
 	in->clock = clock_now(c);
+	launches_check(&in->launches);
 	read_rest(c);
+	intake_unrecorded(in);
 	report_limits(c);
 	watcher_ns = stop_watcher(c);
 	write_accounts(c);

@@ -54,11 +54,8 @@ struct collector_totals {
 	uint64_t damaged_words;
 	uint64_t container_bytes; /* set by collector_close() */
 	uint32_t processes;
-	uint32_t unopened;	 /* processes without a record, because their spool is unreadable */
-	int32_t unopened_error;	 /* error number of the last of these */
-	uint32_t processes_over; /* processes beyond the limit, without a record */
-	uint64_t names_over;	 /* names of calls that are replaced by NAMES_OTHER */
-	uint64_t handles_over;	 /* handles beyond the limit, whose calls lack their file */
+	uint64_t names_over;	   /* names of calls that are replaced by NAMES_OTHER */
+	uint64_t handles_over;	   /* handles beyond the limit, whose calls lack their file */
 	uint64_t spool_peak_bytes; /* largest size of all spools at any pass */
 	char warnings[2048];	   /* sentences for the user, each ended by a newline */
 };

@@ -70,6 +70,7 @@ void intake_release(struct intake *in)
 		spool_close(&in->members[i]->spool);
 		free(in->members[i]);
 	}
+	launches_release(&in->launches);
 	resolver_free(in->resolver);
 	order_release(&in->order);
 	portion_release(&in->portion);
@@ -253,6 +254,7 @@ static void announce_member(struct intake *in, struct member *m)
 	m->parent = find_process(in, m->spool.identity.parent_number);
 	write_process(in, m);
 	register_process(in, m);
+	launches_joined(&in->launches, in->header);
 	in->process_count++;
 }
 
@@ -297,22 +299,44 @@ static bool is_temporary(int result)
 	return result == -EAGAIN || result == -ENOMEM || result == -EMFILE || result == -ENFILE;
 }
 
-/* Opens a spool. Returns whether nothing is left to do for it. */
-static bool find_member(struct intake *in, const char *path, uint32_t number, bool last)
+static enum loss_cause cause_of_error(int code)
 {
-	int r;
+	switch (code) {
+	case ENOMEM:
+		return LOSS_ADDRESS_SPACE;
+	case EMFILE:
+	case ENFILE:
+		return LOSS_DESCRIPTORS;
+	case EINVAL:
+		return LOSS_DAMAGED;
+	default:
+		return LOSS_UNKNOWN;
+	}
+}
 
-	if (in->process_count >= PROCESSES_MAX) {
-		in->totals.processes_over++;
-	} else {
-		r = add_member(in, path, number);
+/* Opens a spool. Returns whether nothing is left to do for it. */
+static bool find_member(struct intake *in, const char *name, bool last)
+{
+	AUTO_FREE char *path = xprintf("%s/%s", in->directory, name);
+	enum loss_cause cause = LOSS_PROCESSES;
+	int32_t pid;
+	char *end;
+	/* NUMBER-PID.spool */
+	uint32_t number = (uint32_t)strtoul(name, &end, 10);
+
+	if (map_get(&in->numbers, (uint64_t)number + 1))
+		return false;
+	if (in->process_count < PROCESSES_MAX) {
+		int r = add_member(in, path, number);
+
 		if (r == 0)
 			return true;
 		if (is_temporary(r) && !last)
 			return false;
-		in->totals.unopened++;
-		in->totals.unopened_error = -r;
+		cause = cause_of_error(-r);
 	}
+	pid = (int32_t)strtol(end + (*end == '-'), NULL, 10);
+	launches_unreadable(&in->launches, pid, cause);
 	map_put(&in->numbers, (uint64_t)number + 1, (void *)NOT_READ);
 	return true;
 }
@@ -325,11 +349,7 @@ size_t intake_find(struct intake *in, bool last)
 	int n = scandir(in->directory, &names, is_spool, alphasort);
 
 	for (int i = 0; i < n; i++) {
-		AUTO_FREE char *path = xprintf("%s/%s", in->directory, names[i]->d_name);
-		uint32_t number = (uint32_t)strtoul(names[i]->d_name, NULL, 10);
-
-		if (!map_get(&in->numbers, (uint64_t)number + 1))
-			found += find_member(in, path, number, last);
+		found += find_member(in, names[i]->d_name, last);
 		free(names[i]);
 	}
 	if (n >= 0)
@@ -605,6 +625,18 @@ static void write_loss(struct intake *in, struct member *m, const struct spool_h
 	in->totals.lost += loss.records;
 	if ((loss.records || loss.threads) && !in->error.code)
 		note_failure(in, in->form->add_loss(in->writer, &loss, &err), &err);
+}
+
+static void write_note(void *arg, const struct note *note)
+{
+	intake_fact(arg, &fact_note, note);
+}
+
+void intake_unrecorded(struct intake *in)
+{
+	launches_finish(&in->launches);
+	launches_report(&in->launches, in->host, in, write_note);
+	in->totals.unrecorded = in->launches.unrecorded;
 }
 
 /* Counters of one handle and layer, added up over the slots of all threads. */

@@ -3,7 +3,7 @@
  * Turns a directory of spools into a trace: finds the spools, reads the committed records pass by
  * pass, sorts and resolves them, and passes them to a writer. The collector uses it for living
  * processes, and recover.c for the spools that a dead collector left behind. collector.c, intake.c,
- * accounts.c, control_page.c and overhead.c implement one collector together.
+ * accounts.c, launches.c, control_page.c and overhead.c implement one collector together.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_INTAKE_H
 #define SLUICE_OBSERVE_COLLECT_INTAKE_H
@@ -13,6 +13,7 @@
 #include "observe/collect/accounts.h"
 #include "observe/collect/collector.h"
 #include "observe/collect/drain.h"
+#include "observe/collect/launches.h"
 #include "observe/collect/order.h"
 #include "observe/collect/portion.h"
 #include "observe/collect/resolve.h"
@@ -70,7 +71,8 @@ struct intake {
 	struct flight
 		*flight; /* holds activities until an anomaly; NULL: they are written at once */
 	struct accounts accounts;
-	struct watcher *watcher; /* receives everything that is written; NULL: no watcher */
+	struct launches launches; /* counts processes that could not be recorded */
+	struct watcher *watcher;  /* receives everything that is written; NULL: no watcher */
 	struct collector_totals totals;
 };
 
@@ -79,8 +81,8 @@ void intake_release(struct intake *in); /* does not free the writer */
 
 /*
  * Opens the new spools in the directory. Returns the number of those that need no further attempt:
- * the opened ones, and those that cannot be read, which totals counts. A spool for which there is
- * no memory or no descriptor now is tried again, until `last`.
+ * the opened ones, and those that cannot be read, which are counted as unrecorded. A spool for
+ * which there is no memory or no descriptor now is tried again, until `last`.
  */
 size_t intake_find(struct intake *in, bool last);
 
@@ -90,6 +92,9 @@ void intake_set_known(struct intake *in, const struct process_info *known, size_
 
 /* Reads the process's measurements into a buffer that is valid until the next call. */
 const struct spool_header *intake_header(struct intake *in, const struct member *m);
+
+/* At the end: writes the number of processes that could not be recorded into the trace. */
+void intake_unrecorded(struct intake *in);
 
 /* Updates processes in the trace that have learned their rank. Returns the number of ranks. */
 size_t intake_ranks(struct intake *in);

@@ -184,6 +184,11 @@ static void read_spools(struct intake *in, const struct control *control, bool h
 		intake_pass(in, UINT64_MAX, true);
 	while (in->member_count)
 		intake_end(in, in->members[0]);
+	for (unsigned i = 0; i < LOSS_CAUSES; i++)
+		if (atomic_load(&control->unrecorded[i]))
+			launches_count(&in->launches, (enum loss_cause)i, "",
+				       atomic_load(&control->unrecorded[i]));
+	intake_unrecorded(in);
 }
 
 /* What is found under the name of the dead run's trace. */
