@@ -50,25 +50,16 @@ static void compare(const struct dataset *a, const struct dataset *b)
 	}
 }
 
-/* The bytes are passed through a pipe, which must hold all of them. */
 static void write_and_read(const struct dataset *dataset)
 {
 	struct dataset again = { 0 };
 	struct err err;
 	char path[64];
-	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		return;
-	fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[1]);
-	if (csv_write(dataset, path, &err) < 0)
+	snprintf(path, sizeof(path), "/dev/shm/sluice-fuzz-%d.csv", (int)getpid());
+	if (csv_write(dataset, path, &err) < 0 || csv_read(&again, path, &err) < 0)
 		abort();
-	close(ends[1]);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
-	if (csv_read(&again, path, &err) < 0)
-		abort();
-	close(ends[0]);
+	unlink(path);
 	compare(dataset, &again);
 	dataset_release(&again);
 }
