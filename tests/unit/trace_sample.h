@@ -93,7 +93,7 @@ static UNUSED struct activity sample_activity(uint64_t number)
 	uint16_t present = (uint16_t)(sample_random() % (1u << FIELD_COUNT)) | PRESENT(RESULT);
 	struct activity a = {
 		.start_ns = (int64_t)(sample_random() % 1000000),
-		.duration_ns = (int64_t)(sample_random() % (UINT64_C(1) << 40)),
+		.duration_ns = (int64_t)(sample_random() % 5000),
 		.id = id_make(1 + (uint32_t)(sample_random() % 3), number),
 		.parent = sample_random() % 2 ? (uint64_t)sample_value() : 0,
 		.result = sample_value(),
