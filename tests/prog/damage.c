@@ -164,7 +164,7 @@ static int counts(int argc, char **argv)
 	work(open("/dev/null", O_WRONLY), CALLS);
 	spool_find();
 	if (spool)
-		atomic_store(&((struct spool_header *)spool)->lost_records,
+		atomic_store(&((struct spool_header *)spool)->lost_records[LOSS_SPOOL_LIMIT],
 			     UINT64_C(6479911954992612431));
 	puts("done");
 	return 7;
