@@ -108,6 +108,8 @@ void *file_create(long directory, const char *name, size_t bytes, struct file_id
 		return NULL;
 	*id = (struct file_id){ st.st_dev, st.st_ino };
 	mapped = map_allocated(fd, 0, bytes, error);
+	if (!mapped)
+		kernel_call(SYS_unlinkat, directory, name, 0);
 	kernel_call(SYS_close, fd);
 	return mapped;
 }
