@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mapping.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "observe/collect/calibrate.h"
 #include "observe/collect/control_page.h"
 #include "observe/collect/flight.h"
 #include "observe/collect/intake.h"
+#include "observe/collect/mapping.h"
 #include "observe/collect/names.h"
 #include "observe/collect/overhead.h"
 #include "observe/collect/spool_directory.h"

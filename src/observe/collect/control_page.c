@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/mapping.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/trusted.h"
 #include "contract/sandbox.h"
+#include "observe/collect/mapping.h"
 
 /* The nodes of a job must not all start with the same destination of new files. */
 static void shift_turns(struct control *control)

@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/mapping.h"
 #include "contract/spool.h"
+#include "observe/collect/mapping.h"
 
 struct err;
 

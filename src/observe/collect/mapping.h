@@ -5,8 +5,8 @@
  * first mapping_open() installs a handler of SIGBUS for this. A SIGBUS elsewhere still ends the
  * process. For programs with one thread.
  */
-#ifndef SLUICE_BASE_MAPPING_H
-#define SLUICE_BASE_MAPPING_H
+#ifndef SLUICE_OBSERVE_COLLECT_MAPPING_H
+#define SLUICE_OBSERVE_COLLECT_MAPPING_H
 
 #include <signal.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/mapping.h"
+#include "observe/collect/mapping.h"
 
 #include <errno.h>
 #include <stdbool.h>
