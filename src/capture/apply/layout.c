@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "capture/apply/inject.h"
 #include "capture/apply/layout_internal.h"
@@ -16,6 +17,36 @@
 
 /* Lustre's O_LOV_DELAY_CREATE: the program sets the stripes itself after such an open. */
 #define DELAYS_STRIPES (O_NOCTTY | O_ASYNC)
+
+/* The result of a system call that libc has made; restores errno. */
+static long result_of(long result, int saved)
+{
+	int error = errno;
+
+	errno = saved;
+	return result < 0 ? -error : result;
+}
+
+long layout_statfs(const char *path, struct statfs *fs)
+{
+	int saved = errno;
+
+	return result_of(syscall(SYS_statfs, path, fs), saved);
+}
+
+long layout_get_attribute(int fd, const char *name, void *value, size_t bytes)
+{
+	int saved = errno;
+
+	return result_of(syscall(SYS_fgetxattr, fd, name, value, bytes), saved);
+}
+
+long layout_set_attribute(int fd, const char *name, const void *value, size_t bytes)
+{
+	int saved = errno;
+
+	return result_of(syscall(SYS_fsetxattr, fd, name, value, bytes, 0), saved);
+}
 
 /* Puts the directory before a relative path; false if the result does not fit. */
 static bool path_join(char to[RULES_PATH_BYTES], const struct layout *layout)
@@ -50,7 +81,7 @@ static uint32_t parent_magic(struct layout *layout, char *full)
 		return 0;
 	was = *end;
 	*end = 0;
-	is_there = kernel_call(SYS_statfs, full, &fs) == 0 &&
+	is_there = layout_statfs(full, &fs) == 0 &&
 		   kernel_call(SYS_newfstatat, AT_FDCWD, full, &st, 0) == 0;
 	*end = was;
 	layout->is_common = is_there && (st.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);

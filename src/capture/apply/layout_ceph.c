@@ -20,7 +20,7 @@ static const char *ceph_key(char to[CEPH_KEY_BYTES], const char *field)
 static bool ceph_get(int fd, const char *field, char *value, size_t bytes)
 {
 	char key[CEPH_KEY_BYTES];
-	long n = kernel_call(SYS_fgetxattr, fd, ceph_key(key, field), value, bytes - 1);
+	long n = layout_get_attribute(fd, ceph_key(key, field), value, bytes - 1);
 
 	if (n <= 0)
 		return false;
@@ -43,7 +43,7 @@ static void ceph_put(int fd, const char *field, const char *value)
 {
 	char key[CEPH_KEY_BYTES];
 
-	kernel_call(SYS_fsetxattr, fd, ceph_key(key, field), value, strlen(value), 0);
+	layout_set_attribute(fd, ceph_key(key, field), value, strlen(value));
 }
 
 static void ceph_put_number(int fd, const char *field, uint64_t number)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shared by layout.c, layout_lustre.c, layout_ceph.c and spread.c, which implement the layout of new
- * files together. Guest.
+ * Shared by layout.c, layout_lustre.c, layout_ceph.c and spread.c, which implement the layout of
+ * new files together. Guest.
  */
 #ifndef SLUICE_CAPTURE_APPLY_LAYOUT_INTERNAL_H
 #define SLUICE_CAPTURE_APPLY_LAYOUT_INTERNAL_H
 
 #include "capture/apply/layout.h"
 #include "capture/libraries/info.h"
+
+struct statfs;
 
 #define MAGIC_LUSTRE 0x0BD00BD0u
 #define MAGIC_CEPH 0x00C36400u
@@ -35,6 +37,14 @@ void ceph_begin(struct layout *layout, const char *full);
 void ceph_end(const struct layout *layout, int fd, const char *full);
 void ceph_report(const struct layout *layout, int fd, const char *full, struct info_text *requested,
 		 struct info_text *effective);
+
+/*
+ * Questions to the file system go through libc, as those of the program do, because some file
+ * systems are preloaded libraries. They return -errno on failure and leave errno as it is.
+ */
+long layout_statfs(const char *path, struct statfs *fs);
+long layout_get_attribute(int fd, const char *name, void *value, size_t bytes);
+long layout_set_attribute(int fd, const char *name, const void *value, size_t bytes);
 
 /* The rule of this name for a file, or NULL; its value, if that is a number. */
 const struct parameters_line *layout_rule(const char *full, const char *name);

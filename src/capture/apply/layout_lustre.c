@@ -309,7 +309,7 @@ static void report_stripes(struct workspace *space, int fd, bool with_targets,
 			   struct info_text *effective)
 {
 	const struct stripes *stripes = &space->stripes;
-	long bytes = kernel_call(SYS_fgetxattr, fd, "lustre.lov", space->bytes, STRIPES_BYTES);
+	long bytes = layout_get_attribute(fd, "lustre.lov", space->bytes, STRIPES_BYTES);
 
 	if (bytes >= (long)sizeof(*stripes) &&
 	    (stripes->magic == STRIPES_1 || stripes->magic == STRIPES_3)) {
