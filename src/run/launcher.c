@@ -17,7 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/process.h"
 #include "contract/clock.h"
 #include "observe/collect/launches.h"
@@ -152,16 +154,16 @@ __attribute__((format(printf, 2, 3))) static void warn(const struct launcher *l,
 static int program_exec(const struct launcher_options *o)
 {
 	const char *program = o->argv[0];
+	AUTO_BUF struct buf shown = { 0 };
 	int error;
 
 	launcher_release_signals();
 	/* Like a shell, this runs a file that is not in an executable format as a script. */
 	execvp(program, o->argv);
 	error = errno;
-	if (error == ENOENT && !strchr(program, '/'))
-		dprintf(STDERR_FILENO, "%s: %s: command not found\n", o->name, program);
-	else
-		dprintf(STDERR_FILENO, "%s: %s: %s\n", o->name, program, strerror(error));
+	escape_text(&shown, program, "");
+	dprintf(STDERR_FILENO, "%s: %s: %s\n", o->name, buf_text(&shown),
+		error == ENOENT && !strchr(program, '/') ? "command not found" : strerror(error));
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
