@@ -58,7 +58,8 @@ static inline void sample_regress(const struct sample *sample, int version)
 
 static inline void sample_remove(struct sample *sample)
 {
-	free(sample->path); /* check_directory() is removed with its content at exit */
+	nftw(sample->directory, check_remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	free(sample->path);
 }
 
 #endif
