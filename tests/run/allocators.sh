@@ -28,11 +28,11 @@ allocator() {
 
 	case_begin "linked with $name, disabled"
 	bare "$work/linked"
-	SLUICE_DISABLE=1 captured "$work/linked"
+	captured env SLUICE_DISABLE=1 "$work/linked"
 	same_code
 	same_out
 	same_err
-	check_eq "$(($(wc -l <rows.csv) - 1))" 0 "activities"
+	check_rows 0 'function == "pwrite"'
 
 	case_begin "$name is preloaded by the user"
 	export LD_PRELOAD=$library

@@ -29,7 +29,7 @@ for program in "$BUILD"/mpi/*/vpic_io; do
 done
 # Descriptions of platforms are found relative to the program.
 check_rc 0 "$root/bin/sluice" lab reproduce table3
-library=$(find "$root" -name libsluice.so)
+library=$(find "$root" -name libsluice.so -type f)
 for file in libsluice-link.a sluice-link.flags; do
 	[ -s "$(dirname "$library")/$file" ] || fail "$file is not next to libsluice.so"
 done

@@ -138,7 +138,7 @@ if command -v musl-gcc >/dev/null; then
 	record 5 sh -c './musl; exit $?'
 	check_unrecorded musl 1 musl
 else
-	skip_case "$this: musl-gcc is missing"
+	skip_case musl-tools "$this"
 fi
 
 # gosu is linked statically, fzf dynamically.
@@ -148,7 +148,7 @@ for go in gosu fzf; do
 		record 0 sh -c "$go --version; true"
 		check_unrecorded go 1 Go
 	else
-		skip_case "$this is missing"
+		skip_case $go "$this"
 	fi
 done
 
@@ -158,7 +158,7 @@ if printf '.globl _start\n_start: mov $1, %%eax\nmov $7, %%ebx\nint $0x80\n' | a
 	record 7 sh -c './foreign; exit $?'
 	check_unrecorded machine 1 "machine type"
 else
-	skip_case "$this: 32-bit programs do not run here"
+	skip_case i386 "$this"
 fi
 
 case_is "the limit of the spool"
@@ -181,10 +181,10 @@ if [ $rc = 0 ]; then
 	record 0 ./losses sandbox 300000
 	check_lost sandbox seccomp
 else
-	skip_case "$this: it cannot be installed"
+	skip_case seccomp "$this"
 fi
 
-[ "$(id -u)" = 0 ] || skip "the rest needs root"
+[ "$(id -u)" = 0 ] || skip root "other users and file systems"
 
 case_is "exec as another user"
 chmod 755 "$work"
@@ -211,7 +211,7 @@ if grep -q "effective 1" bare.out; then
 	"$sluice" report --json "$trace" >report.json 2>/dev/null
 	check_unrecorded privileges 1 set-user-id "$work/suid"
 else
-	skip_case "$this: $work is mounted nosuid"
+	skip_case setuid "$this"
 fi
 
 case_is "a mount namespace with a /dev/shm of its own"
@@ -219,7 +219,7 @@ if unshare -m mount -t tmpfs none /mnt 2>/dev/null; then
 	run_options="--spool-dir /dev/shm" record 0 unshare -m sh -c 'mount -t tmpfs none /dev/shm; ./limits busy 10; (./limits busy 10); true'
 	check_unrecorded namespace 2 "mount namespace" spool.dir
 else
-	skip "$this: mount namespaces are not permitted"
+	skip mounts "$this"
 fi
 
 case_is "no space for records"
@@ -227,7 +227,7 @@ mkdir small
 control=$("$sluice" run -q -o "$trace" -- sh -c 'stat -c %s "$SLUICE_SPOOL/control"')
 pages=$(((control + 4095) / 4096))
 mount -t tmpfs -o size=$((pages * 4 + 60))k none small
-trap 'cd /; umount "$work/small" 2>/dev/null || true; rm -rf "$work"' EXIT
+at_exit 'umount "$work/small" 2>/dev/null'
 run_options="--spool-dir $work/small" record 0 ./limits busy 1000
 check_lost no_space space spool.dir
 umount small

@@ -127,6 +127,7 @@ check_rows 20000 'function == "pwrite" and file == "file"'
 
 case_begin "a program drops root privileges"
 need_root
+unrecorded=2
 both "$prog/limits" drop 65534 1000
 check_eq "$(lost)" 0 "lost"
 check_rows 1000 'function == "pwrite" and file == "before" and p == 0'

@@ -64,6 +64,7 @@ both bash -c 'x=$(echo a; echo b >&2); echo $x; for i in 1 2 3; do echo $i; done
 check_sound
 
 case_begin "env -i: the children run without capture"
+unrecorded=1
 both env -i /bin/sh -c 'echo bare; echo x >g; exit 7'
 check_rows 0 'file == "g"'
 
