@@ -168,7 +168,8 @@ static int storm_jump(int argc, char **argv)
 		wanted = 0;
 		sigsetjmp(back, 1);
 		wanted = 1;
-		for (int i = 0; i < 200; i++) {
+		/* Signals may jump back here forever, so the loop must notice the end, too. */
+		for (int i = 0; i < 200 && (now() < end || handled <= STORM); i++) {
 			if (pwrite(file, "y", 1, 0) != 1)
 				_exit(96);
 			n++;

@@ -195,7 +195,8 @@ case_is "a set-user-id program"
 cp "$BUILD/sluice" "$BUILD/libsluice.so" .
 cp limits suid
 chmod 4755 suid
-mkdir -m 777 theirs
+mkdir theirs
+chown 65534:65534 theirs
 as_nobody() {
 	(cd theirs && exec setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$work/theirs" \
 		SLUICE_TRACE_DIR="$work/theirs/runs" SLUICE_STORE_PATH="$work/theirs/store" XDG_CONFIG_HOME=/nonexistent "$@")

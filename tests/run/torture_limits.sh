@@ -146,7 +146,8 @@ chmod 4755 suid
 chmod 755 "$work"
 id -u nobody >/dev/null 2>&1 || skip nobody "$case"
 cp -r "$BUILD/sluice" "$BUILD/libsluice.so" . 2>/dev/null || true
-mkdir -m 777 theirs
+mkdir theirs
+chown 65534:65534 theirs
 as_nobody() {
 	(cd theirs && exec setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$work/theirs" \
 		SLUICE_TRACE_DIR="$work/theirs/runs" SLUICE_SPOOL_DIR= XDG_CONFIG_HOME=/nonexistent "$@")

@@ -27,7 +27,7 @@ static long result_of(long result, int saved)
 	return result < 0 ? -error : result;
 }
 
-long layout_statfs(const char *path, struct statfs *fs)
+static long ask_statfs(const char *path, struct statfs *fs)
 {
 	int saved = errno;
 
@@ -81,7 +81,7 @@ static uint32_t parent_magic(struct layout *layout, char *full)
 		return 0;
 	was = *end;
 	*end = 0;
-	is_there = layout_statfs(full, &fs) == 0 &&
+	is_there = ask_statfs(full, &fs) == 0 &&
 		   kernel_call(SYS_newfstatat, AT_FDCWD, full, &st, 0) == 0;
 	*end = was;
 	layout->is_common = is_there && (st.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);

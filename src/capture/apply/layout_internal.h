@@ -9,8 +9,6 @@
 #include "capture/apply/layout.h"
 #include "capture/libraries/info.h"
 
-struct statfs;
-
 #define MAGIC_LUSTRE 0x0BD00BD0u
 #define MAGIC_CEPH 0x00C36400u
 
@@ -42,7 +40,6 @@ void ceph_report(const struct layout *layout, int fd, const char *full, struct i
  * Questions to the file system go through libc, as those of the program do, because some file
  * systems are preloaded libraries. They return -errno on failure and leave errno as it is.
  */
-long layout_statfs(const char *path, struct statfs *fs);
 long layout_get_attribute(int fd, const char *name, void *value, size_t bytes);
 long layout_set_attribute(int fd, const char *name, const void *value, size_t bytes);
 
