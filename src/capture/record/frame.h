@@ -223,11 +223,10 @@ INLINE uint64_t *frame_leave(struct frame *f, unsigned call, unsigned words, int
 
 	capture_self.level = f->level + 1;
 	signal_fence();
+	/* Read once: a child that a handler forks after this line clears it (attach.c). */
+	w = *(uint64_t *volatile *)&l->write;
 	/* Checks the gate again: the real call may have returned in a forked child. */
-	if (likely(l->limit - l->write >= (ptrdiff_t)words) &&
-	    likely(frame_mode() == CAPTURE_TRACE))
-		w = l->write;
-	else
+	if (unlikely(l->limit - w < (ptrdiff_t)words) || unlikely(frame_mode() != CAPTURE_TRACE))
 		w = frame_refill(f, call, words);
 	w[0] = record_word0(f->seq, call);
 	w[1] = f->start;
