@@ -103,12 +103,13 @@ static int open_checked(int at, const char *path, int flags, mode_t type, enum t
 	if (link < 0)
 		return link;
 	fd = openat(at, path, flags | (link ? 0 : O_NOFOLLOW) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) != 0)
+	if (fd < 0 || fstat(fd, &st) != 0) {
 		r = err_set(err, errno, "%s: %s", path, strerror(errno));
-	else
+	} else {
 		r = check_kind(&st, path, type, err);
-	if (r >= 0)
-		r = check_status(&st, path, rule, err);
+		if (r >= 0)
+			r = check_status(&st, path, rule, err);
+	}
 	if (r >= 0)
 		return fd;
 	if (fd >= 0)

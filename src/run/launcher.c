@@ -195,17 +195,18 @@ static void pipe_close(int *end)
 	*end = -1;
 }
 
-static int launch_open(struct launcher *l)
+/* Sets errno on failure. */
+static bool launch_open(struct launcher *l)
 {
 	void *page = mmap(NULL, sizeof(*l->launch), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (page == MAP_FAILED)
-		return -errno;
+		return false;
 	l->launch = page;
 	l->launch->launcher = getpid();
 	l->launch->started = time(NULL);
-	return pipe_open(l->go) < 0 || pipe_open(l->life) < 0 ? -errno : 0;
+	return pipe_open(l->go) >= 0 && pipe_open(l->life) >= 0;
 }
 
 /* The recorder has died before the program started, so there is nothing to recover. */
@@ -452,7 +453,7 @@ int launcher_run(const struct launcher_options *options)
 	pid_t program;
 	int code;
 
-	if (launch_open(&l) < 0)
+	if (!launch_open(&l))
 		return exec_unrecorded(&l, "cannot start the recorder");
 	program = fork();
 	if (program == 0)

@@ -75,6 +75,15 @@ static struct spool_identity identity_of(const struct spool_header *h)
 					.attached = h->attached };
 }
 
+/* Takes the descriptor away from its variable, which would close it. */
+static int fd_take(int *fd)
+{
+	int taken = *fd;
+
+	*fd = -1;
+	return taken;
+}
+
 int spool_open(struct spool *spool, const char *path, struct err *err)
 {
 	AUTO_CLOSE int fd = file_open(path);
@@ -96,10 +105,8 @@ int spool_open(struct spool *spool, const char *path, struct err *err)
 	}
 	spool->identity = identity_of(header_of(spool));
 	spool->path = xstrdup(path);
-	if (!descriptors_are_scarce(fd)) {
-		spool->fd = fd;
-		fd = -1;
-	}
+	if (!descriptors_are_scarce(fd))
+		spool->fd = fd_take(&fd);
 	return 0;
 }
 
