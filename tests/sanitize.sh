@@ -26,5 +26,5 @@ CC=clang cmake -S "$SOURCE" -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInf
 # shellcheck disable=SC2086 # one word per target
 cmake --build "$tree" --target $targets
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:abort_on_error=0
-export UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
+export UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS="halt_on_error=1:suppressions=$SOURCE/tests/tsan.txt"
 ctest --test-dir "$tree" --output-on-failure --no-tests=error -R "$tests" -j 2
