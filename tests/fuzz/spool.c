@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "observe/collect/intake.h"
+#include "trace/facts.h"
 
 #define PATCHES_MAX 32
 
@@ -80,11 +81,23 @@ static int add_loss(void *writer, const struct loss_info *row, struct err *err)
 	return 0;
 }
 
+/* The causes of losses are notes. */
+static int add_fact(void *writer, const struct fact *fact, const void *row, struct err *err)
+{
+	const struct note *note = row;
+
+	(void)writer, (void)err;
+	if (fact != &fact_note || !note->kind[0] || !note->name[0] || !note->value[0])
+		abort();
+	return 0;
+}
+
 static const struct trace_format form = { .add_process = add_process,
 					  .add_file = add_file,
 					  .add_activities = add_activities,
 					  .add_aggregate = add_aggregate,
-					  .add_loss = add_loss };
+					  .add_loss = add_loss,
+					  .add_fact = add_fact };
 
 static void put_at(int fd, const void *bytes, size_t n, uint64_t offset)
 {
