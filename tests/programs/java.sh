@@ -149,7 +149,9 @@ public class All {
 			w.write("to the child\n".repeat(2000));
 		}
 		say(new String(p.getInputStream().readAllBytes()).length(), p.waitFor());
-		Process killed = new ProcessBuilder("sleep", "1000").start();
+		// A process that is killed while it starts is not recorded, and a warning would say so.
+		Process killed = new ProcessBuilder("sh", "-c", "echo started; read line").start();
+		killed.getInputStream().read();
 		killed.destroyForcibly();
 		say(killed.waitFor());
 		try {
