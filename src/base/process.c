@@ -13,6 +13,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/trusted.h"
 
@@ -126,6 +129,34 @@ bool process_scan_has(const struct process_scan *scan, uint64_t namespace, int p
 		    (!scan->list[i].pid || scan->list[i].pid == pid))
 			return true;
 	return scan->blind;
+}
+
+static bool has_variable(const char *pid, const char *variable)
+{
+	AUTO_FREE char *path = xprintf("/proc/%s/environ", pid);
+	AUTO_BUF struct buf environment = { 0 };
+	struct err unreadable = { 0 };
+	size_t at = 0;
+
+	if (file_read_all(&environment, path, 0, &unreadable) < 0)
+		return false;
+	while (at < environment.len && strcmp(environment.data + at, variable) != 0)
+		at += strlen(environment.data + at) + 1;
+	return at < environment.len;
+}
+
+bool process_exists_with(const char *variable)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	bool found = false;
+
+	while (dir && !found && (entry = readdir(dir)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			found = has_variable(entry->d_name, variable);
+	if (dir)
+		closedir(dir);
+	return found;
 }
 
 static void close_between(int first, int last)

@@ -42,6 +42,9 @@ void process_scan_release(struct process_scan *scan);
 /* False only if the process has certainly exited. */
 bool process_scan_has(const struct process_scan *scan, uint64_t namespace, int pid);
 
+/* Whether a visible process was started with this variable, given as "NAME=VALUE". */
+bool process_exists_with(const char *variable);
+
 /* Closes all files but those in the list, and opens /dev/null as the standard files. */
 void process_close_files(const int *keep, size_t count);
 

@@ -50,8 +50,8 @@ static const struct option run_options[] = {
 	  "place new files by forecast: equal, classes, expected, hedged or off; overrides "
 	  "place.rule",
 	  OPTION_TEXT, offsetof(struct run_args, place) },
-	{ 0, "wait", NULL, NULL, "also wait for child processes that outlive the program",
-	  OPTION_FLAG, offsetof(struct run_args, wait) },
+	{ 0, "wait", NULL, NULL, "also wait for processes that outlive the program", OPTION_FLAG,
+	  offsetof(struct run_args, wait) },
 	{ 0, "linked", NULL, NULL,
 	  "do not preload the library, because the program is linked with it", OPTION_FLAG,
 	  offsetof(struct run_args, linked) },

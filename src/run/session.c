@@ -148,7 +148,7 @@ static void collect(struct launch_link *link, struct collector *collector,
 	if (!collector)
 		return;
 	collect_until_ranks_exit(collector);
-	while (wait_for_descendants && (collector_poll(collector) || collector_live(collector)))
+	while (wait_for_descendants && collector_has_processes(collector))
 		clock_sleep_ns(PAUSE_MAX_US * NS_PER_US);
 }
 

@@ -409,6 +409,21 @@ static int outlive(int argc, char **argv)
 	_exit(0);
 }
 
+/* outlive_late MS: the same, but Sluice does not see the fork, and the first call comes late. */
+static int outlive_late(int argc, char **argv)
+{
+	int ms = argc > 0 ? atoi(argv[0]) : 300, log = file_make("log");
+	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	MUST(pid >= 0);
+	if (pid)
+		return 0;
+	pause_ms(ms);
+	put(log, "end");
+	_exit(0);
+}
+
 CASES(CASE(plain), CASE(in_thread), CASE(generations), CASE(raw), CASE(inside_call), CASE(pty),
       CASE(vfork_exit), CASE(vfork_exec), CASE(vfork_twice), CASE(vfork_many), CASE(spawn),
-      CASE(shells), CASE(chain), CASE(old_descriptor), CASE(many), CASE(outlive))
+      CASE(shells), CASE(chain), CASE(old_descriptor), CASE(many), CASE(outlive),
+      CASE(outlive_late))

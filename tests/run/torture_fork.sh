@@ -75,6 +75,12 @@ check_eq "$captured_rc" 0 "exit code"
 check_sound
 check_rows 31 'function == "write" and file == "log"'
 
+case_begin "a child outlives the command and joins late: --wait waits for it"
+run_options=--wait captured "$prog/forks" outlive_late 300
+check_eq "$captured_rc" 0 "exit code"
+check_sound
+check_rows 1 'function == "write" and file == "log" and p == 1'
+
 case_begin "a child outlives the command and the collector"
 bare "$prog/forks" outlive 600
 captured "$prog/forks" outlive 600

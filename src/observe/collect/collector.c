@@ -320,15 +320,6 @@ const char *collector_directory(const struct collector *c)
 	return c->directory;
 }
 
-size_t collector_live(const struct collector *c)
-{
-	size_t live = 0;
-
-	for (size_t i = 0; i < c->intake.member_count; i++)
-		live += !c->intake.members[i]->ended;
-	return live;
-}
-
 size_t collector_ranks(const struct collector *c)
 {
 	return c->ranks;
@@ -508,6 +499,24 @@ size_t collector_poll(struct collector *c)
 	if (in->error.code)
 		atomic_store(&c->control->mode, CAPTURE_OFF);
 	return taken;
+}
+
+/* Runs a pass, and returns whether a process is attached or known to be starting. */
+static bool has_members(struct collector *c)
+{
+	size_t live = collector_poll(c) + launches_starting(&c->intake.launches);
+
+	for (size_t i = 0; i < c->intake.member_count && !live; i++)
+		live = !c->intake.members[i]->ended;
+	return live > 0;
+}
+
+bool collector_has_processes(struct collector *c)
+{
+	AUTO_FREE char *variable = xprintf("SLUICE_SPOOL=%s", c->directory);
+
+	/* /proc shows no variables while a process executes a program, but it was announced. */
+	return has_members(c) || process_exists_with(variable) || has_members(c);
 }
 
 /*

@@ -91,8 +91,11 @@ void collector_note(struct collector *collector, const struct note *note);
  */
 size_t collector_poll(struct collector *collector);
 
-/* Number of attached processes that are not known to have ended. */
-size_t collector_live(const struct collector *collector);
+/*
+ * Runs passes, and returns whether the run still has processes: those that are attached, and those
+ * that may attach because they have inherited SLUICE_SPOOL.
+ */
+bool collector_has_processes(struct collector *collector);
 
 /* Number of processes that became ranks of an MPI program, and of those that are still alive. */
 size_t collector_ranks(const struct collector *collector);

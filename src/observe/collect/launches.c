@@ -407,6 +407,15 @@ static bool is_starting(const struct launch_waiting *w)
 	return possible && clock_monotonic_ns() - w->taken_ns < STARTING_NS;
 }
 
+size_t launches_starting(const struct launches *l)
+{
+	size_t starting = 0;
+
+	for (size_t i = 0; i < l->waiting_count; i++)
+		starting += !l->waiting[i].ended && is_starting(&l->waiting[i]);
+	return starting;
+}
+
 void launches_finish(struct launches *l)
 {
 	launches_settle(l);

@@ -44,6 +44,9 @@ void launches_check(struct launches *launches);
 void launches_joined(struct launches *launches, const struct spool_header *header);
 void launches_settle(struct launches *launches);
 
+/* Number of announced programs that may be about to join. */
+size_t launches_starting(const struct launches *launches);
+
 /* At the end of the run: decides about all programs that have not joined. */
 void launches_finish(struct launches *launches);
 

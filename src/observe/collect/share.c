@@ -382,14 +382,14 @@ static bool have_all_joined(const struct share_count *count, const struct job *j
 	       clock_monotonic_ns() - began_ns > LATE_MEMBERS_NS;
 }
 
-bool share_is_over(const struct share *s, const struct job *job, const struct collector *c,
+bool share_is_over(const struct share *s, const struct job *job, struct collector *c,
 		   uint64_t began_ns, struct share_count *count)
 {
 	bool over;
 
 	*count = count_members(s->directory_fd);
 	if (count->active || !have_all_joined(count, job, c, began_ns) ||
-	    ((count->killed || count->outlive) && collector_live(c)))
+	    ((count->killed || count->outlive) && collector_has_processes(c)))
 		return false;
 	flock(s->directory_fd, LOCK_EX);
 	*count = count_members(s->directory_fd);

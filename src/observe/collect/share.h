@@ -79,8 +79,8 @@ int share_ready(const struct share *share, struct err *err);
  * Collector: have all members come and gone? `began_ns` is when it started, on
  * clock_monotonic_ns(). Once it returns true, no member can join any more.
  */
-bool share_is_over(const struct share *share, const struct job *job,
-		   const struct collector *collector, uint64_t began_ns, struct share_count *count);
+bool share_is_over(const struct share *share, const struct job *job, struct collector *collector,
+		   uint64_t began_ns, struct share_count *count);
 
 /* Collector: writes the outcome, as its last action. */
 void share_publish(const struct share *share, const struct share_outcome *outcome);
