@@ -35,12 +35,15 @@ function median(key, label,    n, i, j, list, swap) {
 		}
 	return n % 2 ? list[(n + 1) / 2] : (list[n / 2] + list[n / 2 + 1]) / 2
 }
-!($2 in seen) { seen[$2] = 1; order[++keys] = $2 }
-{ values[$1, $2] = values[$1, $2] " " $3 }
+{
+	if (!(("old", $2) in values || ("new", $2) in values))
+		order[++keys] = $2
+	values[$1, $2] = values[$1, $2] " " $3
+}
 END {
 	printf "%-36s %12s %12s %8s\n", "figure", "old", "new", "new/old"
 	for (i = 1; i <= keys; i++) {
 		old = median(order[i], "old"); new = median(order[i], "new")
-		printf "%-36s %12.6g %12.6g %8s\n", order[i], old, new, old > 0 ? sprintf("%.3f", new / old) : "-"
+		printf "%-36s %12.6g %12.6g %8s\n", order[i], old, new, (old > 0 ? sprintf("%.3f", new / old) : "-")
 	}
 }' "$figures"
