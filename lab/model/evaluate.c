@@ -75,7 +75,7 @@ static void print_evaluation(const struct evaluation *evaluation)
 	for (const struct evaluation_sheet *s = evaluation_sheets; s->name; s++) {
 		struct sheet sheet;
 
-		s->make(evaluation, &sheet);
+		evaluation_make_sheet(evaluation, s, &sheet);
 		if (s != evaluation_sheets)
 			putchar('\n');
 		sheet_print(&sheet, stdout);
@@ -90,6 +90,7 @@ static void print_evaluation_json(const struct evaluation *evaluation)
 
 	json_start(&json, stdout, EVALUATE_SCHEMA);
 	json_text(&json, "machine", evaluation->contest.machine.name);
+	json_bool(&json, "modelled", evaluation->replica != NULL);
 	json_text(&json, "contention",
 		  evaluation->replica ? plan->contention == REPLICA_SHARE ? "share" : "queue"
 				      : NULL);
@@ -101,7 +102,7 @@ static void print_evaluation_json(const struct evaluation *evaluation)
 	for (const struct evaluation_sheet *s = evaluation_sheets; s->name; s++) {
 		struct sheet sheet;
 
-		s->make(evaluation, &sheet);
+		evaluation_make_sheet(evaluation, s, &sheet);
 		sheet_json(&sheet, &json);
 		sheet_release(&sheet);
 	}

@@ -42,12 +42,16 @@ int evaluation_open(struct evaluation *evaluation, const struct evaluation_plan 
 		    struct err *err);
 void evaluation_close(struct evaluation *evaluation);
 
-/* The sheets in the order of the paper. make() initializes the sheet; the caller releases it. */
+/* The sheets in the order of the paper. make() initializes the sheet. */
 struct evaluation_sheet {
 	const char *name;
 	void (*make)(const struct evaluation *evaluation, struct sheet *sheet);
 };
 extern const struct evaluation_sheet evaluation_sheets[]; /* ends with a row without a name */
+
+/* Makes the sheet, which is modelled unless the times were measured. The caller releases it. */
+void evaluation_make_sheet(const struct evaluation *evaluation,
+			   const struct evaluation_sheet *which, struct sheet *sheet);
 
 /*
  * The title of a method; NULL: the method is not shown. The rules of rounds exist on Blue Gene

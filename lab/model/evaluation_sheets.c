@@ -42,16 +42,13 @@ static void add_score(struct sheet *sheet, const struct printed_score *printed, 
 
 static void make_scores(const struct evaluation *evaluation, struct sheet *sheet)
 {
-	static const struct sheet_column columns[] = { { "model", "model", 0 },
-						       { "operation", "of", 0 },
-						       { "method", "method", 0 },
-						       { ">rows", "rows", 0 },
-						       { ">R2", "r2", 2 },
-						       { ">paper", "paper_r2", 2 },
-						       { ">RMSE s", "rmse", 0 },
-						       { ">paper", "paper_rmse", 0 },
-						       { ">R2 of log", "log_r2", 2 },
-						       { 0 } };
+	static const struct sheet_column columns[] = {
+		{ "model", "model", 0 },       { "operation", "of", 0 },
+		{ "method", "method", 0 },     { ">rows", "rows", 0 },
+		{ ">~R2", "r2", 2 },	       { ">paper", "paper_r2", 2 },
+		{ ">RMSE s", "rmse", 0 },      { ">paper", "paper_rmse", 0 },
+		{ ">R2 of log", "log_r2", 2 }, { 0 }
+	};
 	const struct study *study = &evaluation->study;
 	size_t trained = evaluation->ml_sizes[0].rows;
 
@@ -85,7 +82,7 @@ static void add_count(struct sheet *sheet, const char *what, double ours, double
 static void make_headroom(const struct evaluation *evaluation, struct sheet *sheet)
 {
 	static const struct sheet_column columns[] = { { "instances", "what", 0 },
-						       { ">Sluice", "ours", 0 },
+						       { ">~Sluice", "ours", 0 },
 						       { ">paper", "paper", 0 },
 						       { 0 } };
 	struct headroom h;
@@ -121,7 +118,7 @@ static void add_standing(struct sheet *sheet, const char *name, const struct sta
 }
 
 static const struct sheet_column standing_columns[] = { { "method", "method", 0 },
-							{ ">slower", "worse", 0 },
+							{ ">~slower", "worse", 0 },
 							{ ">by 2 SE", "worse_surely", 0 },
 							{ ">by 5 %", "worse_much", 0 },
 							{ ">to 1.1x", "even", 0 },
@@ -262,7 +259,7 @@ static void make_noise(const struct evaluation *evaluation, struct sheet *sheet)
 {
 	static const struct sheet_column columns[] = { { "method", "method", 0 },
 						       { ">sigma", "sigma", 3 },
-						       { ">slower", "worse", 0 },
+						       { ">~slower", "worse", 0 },
 						       { ">by 2 SE", "worse_surely", 0 },
 						       { ">by 5 %", "worse_much", 0 },
 						       { ">above 1.5x", "most", 0 },
@@ -309,7 +306,7 @@ static void make_instances(const struct evaluation *evaluation, struct sheet *sh
 {
 	static const struct sheet_column columns[] = { { ">nodes", "nodes", 0 },
 						       { ">MiB/rank", "rank_mib", 0 },
-						       { ">default s", "default_s", 2 },
+						       { ">~default s", "default_s", 2 },
 						       { ">5 %", "q05", 2 },
 						       { ">25 %", "q25", 2 },
 						       { ">50 %", "q50", 2 },
@@ -355,3 +352,10 @@ const struct evaluation_sheet evaluation_sheets[] = {
 	{ "figure11", make_noise },
 	{ 0 },
 };
+
+void evaluation_make_sheet(const struct evaluation *evaluation,
+			   const struct evaluation_sheet *which, struct sheet *sheet)
+{
+	which->make(evaluation, sheet);
+	sheet->is_modelled = evaluation->replica != NULL;
+}

@@ -48,7 +48,7 @@ int behzad_figure7(struct behzad *behzad, struct err *err)
 {
 	static const struct sheet_column columns[] = { { "kernel", "kernel", 0 },
 						       { "platform", "platform", 0 },
-						       { ">default MB/s", "default_mb_s", 0 },
+						       { ">~default MB/s", "default_mb_s", 0 },
 						       { ">file system", "storage", 2 },
 						       { ">MPI-IO", "mpi", 2 },
 						       { ">alignment", "alignment", 2 },
@@ -74,7 +74,7 @@ int behzad_figure7(struct behzad *behzad, struct err *err)
 	sheet_note(&sheet,
 		   "Each column applies the optimal settings of one layer and the defaults of "
 		   "the site otherwise. More stripes lead to more aggregators.");
-	reproduce_add_sheet(&behzad->output, &sheet);
+	reproduce_add_modelled(&behzad->output, &sheet);
 	return 0;
 }
 
@@ -162,7 +162,7 @@ static void add_sweep(struct sheet *sheet, const struct space_dimension *dimensi
 int behzad_sweep(struct behzad *behzad, const struct sweep *sweep, struct err *err)
 {
 	static const struct sheet_column columns[] = { { ">MiB", "mib", 0 },
-						       { ">best MB/s", "best_mb_s", 0 },
+						       { ">~best MB/s", "best_mb_s", 0 },
 						       { ">% of best", "best_percent", 1 },
 						       { ">mean MB/s", "mean_mb_s", 0 },
 						       { 0 } };
@@ -181,7 +181,7 @@ int behzad_sweep(struct behzad *behzad, const struct sweep *sweep, struct err *e
 		sheet_note(&sheet, "%s", sweep->note);
 		sheet_note(&sheet,
 			   "Best and mean are taken over all values of the other parameters.");
-		reproduce_add_sheet(&behzad->output, &sheet);
+		reproduce_add_modelled(&behzad->output, &sheet);
 		cell_close(&cell);
 	}
 	return r;

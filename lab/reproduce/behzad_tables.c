@@ -176,7 +176,7 @@ static const struct sheet_column rate_columns[] = { { ">ranks", "ranks", 0 },
 						    { ">paper: default", "paper_default_mb_s", 0 },
 						    { ">tuned", "paper_tuned_mb_s", 0 },
 						    { ">speedup", "paper_gain", 2 },
-						    { ">Sluice: default", "default_mb_s", 0 },
+						    { ">~default", "default_mb_s", 0 },
 						    { ">tuned", "tuned_mb_s", 0 },
 						    { ">speedup", "gain", 2 },
 						    { ">runs", "asked", 0 },
@@ -226,9 +226,10 @@ static int make_rates(struct behzad *behzad, struct gains *gains, struct err *er
 		   "different settings; optimum: the best of all settings; gap: additional time "
 		   "of the tuned settings over the optimum.",
 		   behzad->args->search);
-	sheet_note(&sheet, "The rates of the paper were measured; those of Sluice are simulated. "
-			   "docs/reference/simulated/platforms.md lists the parameters that were fitted to the paper.");
-	reproduce_add_sheet(&behzad->output, &sheet);
+	sheet_note(&sheet, "The rates of the paper were measured. "
+			   "docs/reference/simulated/platforms.md lists the parameters that were "
+			   "fitted to the paper.");
+	reproduce_add_modelled(&behzad->output, &sheet);
 	return 0;
 }
 
@@ -265,7 +266,7 @@ int behzad_table4(struct behzad *behzad, struct err *err)
 						       { ">cells", "cells", 0 },
 						       { ">paper: printed", "printed", 2 },
 						       { ">recomputed", "recomputed", 2 },
-						       { ">Sluice: search", "found", 2 },
+						       { ">~search", "found", 2 },
 						       { ">optimum", "best", 2 },
 						       { 0 } };
 	struct gains gains;
@@ -279,7 +280,7 @@ int behzad_table4(struct behzad *behzad, struct err *err)
 		add_mean(&sheet, m, &gains);
 	sheet_note(&sheet, "Five of the six means in the paper do not agree with its own table; "
 			   "\"recomputed\" is the mean of that table.");
-	reproduce_add_sheet(&behzad->output, &sheet);
+	reproduce_add_modelled(&behzad->output, &sheet);
 	return 0;
 }
 
@@ -362,13 +363,13 @@ int behzad_table5(struct behzad *behzad, struct err *err)
 {
 	static const struct sheet_column columns[] = {
 		{ "kernel", "kernel", 0 }, { "platform", "platform", 0 }, { "source", "whose", 0 },
-		{ ">MB/s", "mb_s", 0 },	   { "settings", "settings", 0 }, { 0 }
+		{ ">~MB/s", "mb_s", 0 },   { "settings", "settings", 0 }, { 0 }
 	};
 	struct sheet sheet;
 	int r = 0;
 
-	sheet_init(&sheet, "table5",
-		   "Table 5: tuned settings at 2048 ranks and their simulated rates", columns);
+	sheet_init(&sheet, "table5", "Table 5: tuned settings at 2048 ranks and their rates",
+		   columns);
 	for (const struct paper_setting *s = paper_settings; s->kernel && r >= 0; s++)
 		r = make_settings(&sheet, behzad, s, err);
 	if (r < 0) {
@@ -378,6 +379,6 @@ int behzad_table5(struct behzad *behzad, struct err *err)
 	sheet_note(&sheet,
 		   "The paper gives 1 GB as the size of the chunk (1, 26, 1048760), which is "
 		   "104 MiB.");
-	reproduce_add_sheet(&behzad->output, &sheet);
+	reproduce_add_modelled(&behzad->output, &sheet);
 	return 0;
 }

@@ -73,7 +73,7 @@ double isaila_mean(const double *values, size_t count)
 static void make_figure4(const struct replica *replica, struct sheet *sheet)
 {
 	static const struct sheet_column columns[] = { { ">round", "round", 0 },
-						       { ">run 1 MB/s", "first_mb_s", 0 },
+						       { ">~run 1 MB/s", "first_mb_s", 0 },
 						       { ">run 2 MB/s", "second_mb_s", 0 },
 						       { 0 } };
 	double first[ISAILA_ROUNDS], second[ISAILA_ROUNDS];
@@ -140,7 +140,7 @@ static void make_ways(const struct replica *replica, struct sheet *sheet, const 
 {
 	static const struct sheet_column columns[] = {
 		{ ">aggregators", "aggregators", 0 }, { ">buffer MiB", "buffer_mib", 0 },
-		{ ">128 nodes", "nodes_128", 2 },     { ">256 nodes", "nodes_256", 2 },
+		{ ">~128 nodes", "nodes_128", 2 },    { ">256 nodes", "nodes_256", 2 },
 		{ ">512 nodes", "nodes_512", 2 },     { 0 }
 	};
 
@@ -181,7 +181,7 @@ static void add_sheet(struct reproduce_output *output, struct sheet *sheet, cons
 
 	sheet->title = title;
 	sheet->name = name;
-	reproduce_add_sheet(output, sheet);
+	reproduce_add_modelled(output, sheet);
 }
 
 static int reproduce_with(struct reproduce_output *output, const struct isaila_args *args,
@@ -213,7 +213,7 @@ static int reproduce_with(struct reproduce_output *output, const struct isaila_a
 		add_sheet(output, &sheet, names[contention]);
 	}
 	for (const struct evaluation_sheet *s = evaluation_sheets; s->name; s++) {
-		s->make(&evaluation, &sheet);
+		evaluation_make_sheet(&evaluation, s, &sheet);
 		add_sheet(output, &sheet, names[contention]);
 	}
 	if (args->plots)

@@ -10,6 +10,7 @@ void reproduce_start(struct reproduce_output *output, bool json, uint64_t seed, 
 	if (!json)
 		return;
 	json_start(&output->json, stdout, REPRODUCE_SCHEMA);
+	json_bool(&output->json, "modelled", true);
 	json_count(&output->json, "seed", seed);
 	if (search)
 		json_text(&output->json, "search", search);
@@ -21,12 +22,19 @@ void reproduce_add_sheet(struct reproduce_output *output, struct sheet *sheet)
 	if (output->is_json) {
 		sheet_json(sheet, &output->json);
 	} else {
-		if (output->sheets)
-			putchar('\n');
+		if (!output->sheets)
+			puts("Modelled results: the machines are simulated; no program was run.");
+		putchar('\n');
 		sheet_print(sheet, stdout);
 	}
 	output->sheets++;
 	sheet_release(sheet);
+}
+
+void reproduce_add_modelled(struct reproduce_output *output, struct sheet *sheet)
+{
+	sheet->is_modelled = true;
+	reproduce_add_sheet(output, sheet);
 }
 
 int reproduce_finish(const struct command *command, struct reproduce_output *output, int r,

@@ -39,8 +39,11 @@ struct reproduce_output {
 /* `search` NULL: the subcommand does not search. */
 void reproduce_start(struct reproduce_output *output, bool json, uint64_t seed, const char *search);
 
-/* Prints the sheet and releases it. */
+/* Prints the sheet, the first one after a line that the machines are simulated, and releases it. */
 void reproduce_add_sheet(struct reproduce_output *output, struct sheet *sheet);
+
+/* The same for results of a simulated machine; see cli/sheet.h. */
+void reproduce_add_modelled(struct reproduce_output *output, struct sheet *sheet);
 
 /* Ends the output. Prints the error if r is negative. Returns the exit code. */
 int reproduce_finish(const struct command *command, struct reproduce_output *output, int r,

@@ -56,7 +56,7 @@ static void add_accuracies(struct reproduce_output *output, const struct wan *wa
 	static const struct sheet_column columns[] = { { "system", "system", 0 },
 						       { "size", "size", 0 },
 						       { "method", "method", 0 },
-						       { ">mean", "mean", 3 },
+						       { ">~mean", "mean", 3 },
 						       { ">minimum", "least", 3 },
 						       { ">25 %", "q25", 3 },
 						       { ">median", "q50", 3 },
@@ -82,14 +82,14 @@ static void add_accuracies(struct reproduce_output *output, const struct wan *wa
 		   wan->few.target_count, 100 * wan->paper->train_share, wan->days,
 		   100 * wan->paper->bound);
 	sheet_note(&sheet, "Paper, 1 GB: %s.", wan->paper->accuracy);
-	reproduce_add_sheet(output, &sheet);
+	reproduce_add_modelled(output, &sheet);
 }
 
 static void add_folds(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS])
 {
 	static const struct sheet_column columns[] = { { "system", "system", 0 },
 						       { "method", "method", 0 },
-						       { ">shuffled", "shuffled", 3 },
+						       { ">~shuffled", "shuffled", 3 },
 						       { ">AUC", "shuffled_auc", 3 },
 						       { ">time blocks", "blocked", 3 },
 						       { ">AUC", "blocked_auc", 3 },
@@ -121,14 +121,14 @@ static void add_folds(struct reproduce_output *output, const struct wan systems[
 	sheet_note(&sheet,
 		   "Shuffled folds, as in the paper, overestimate the accuracy, because writes "
 		   "that are close in time are similar. Time blocks and later days do not.");
-	reproduce_add_sheet(output, &sheet);
+	reproduce_add_modelled(output, &sheet);
 }
 
 static void add_split(struct reproduce_output *output, const struct wan *titan)
 {
 	static const struct sheet_column columns[] = { { "quantity", "number", 0 },
 						       { "paper", "paper", 0 },
-						       { ">Sluice", "ours", 3 },
+						       { ">~Sluice", "ours", 3 },
 						       { 0 } };
 	struct wan_split split;
 	struct sheet sheet;
@@ -154,13 +154,13 @@ static void add_split(struct reproduce_output *output, const struct wan *titan)
 		sheet_number(&sheet, rows[i].ours);
 	}
 	sheet_note(&sheet, "All writes to %zu targets on the test days.", titan->steps.targets);
-	reproduce_add_sheet(output, &sheet);
+	reproduce_add_modelled(output, &sheet);
 }
 
 static void add_rocs(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS])
 {
 	static const struct sheet_column columns[] = {
-		{ "method", "method", 0 },  { ">Titan 1", "titan_1", 3 },
+		{ "method", "method", 0 },  { ">~Titan 1", "titan_1", 3 },
 		{ ">2", "titan_2", 3 },	    { ">3", "titan_3", 3 },
 		{ ">Cori 1", "cori_1", 3 }, { ">2", "cori_2", 3 },
 		{ ">3", "cori_3", 3 },	    { 0 }
@@ -180,7 +180,7 @@ static void add_rocs(struct reproduce_output *output, const struct wan systems[W
 	}
 	sheet_note(&sheet, "Paper: on Titan, SVM and random forest have the largest area; on Cori, "
 			   "the differences are small and boosting is slightly ahead.");
-	reproduce_add_sheet(output, &sheet);
+	reproduce_add_modelled(output, &sheet);
 }
 
 static void add_days(struct reproduce_output *output, const struct wan *titan)
@@ -188,7 +188,7 @@ static void add_days(struct reproduce_output *output, const struct wan *titan)
 	static const struct sheet_column columns[] = { { "days", "days", 0 },
 						       { "size", "size", 0 },
 						       { "paper", "paper", 0 },
-						       { ">mean", "mean", 3 },
+						       { ">~mean", "mean", 3 },
 						       { ">minimum", "least", 3 },
 						       { ">25 %", "q25", 3 },
 						       { ">median", "q50", 3 },
@@ -213,7 +213,7 @@ static void add_days(struct reproduce_output *output, const struct wan *titan)
 		}
 	sheet_note(&sheet,
 		   "Paper: the accuracy for 1 GB hardly drops; for 64 MB and 256 MB it does.");
-	reproduce_add_sheet(output, &sheet);
+	reproduce_add_modelled(output, &sheet);
 }
 
 void wan_add_accuracy(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS])

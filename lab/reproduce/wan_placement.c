@@ -11,7 +11,7 @@ static void add_gains(struct reproduce_output *output, const struct wan *titan)
 {
 	static const struct sheet_column columns[] = { { "rule", "rule", 0 },
 						       { "knowledge", "source", 0 },
-						       { ">slower group %", "slower_group", 1 },
+						       { ">~slower group %", "slower_group", 1 },
 						       { ">low %", "low", 1 },
 						       { ">high %", "high", 1 },
 						       { ">faster steps", "won", 2 },
@@ -45,7 +45,7 @@ static void add_gains(struct reproduce_output *output, const struct wan *titan)
 		   "predicted %.1f %% of the true states.",
 		   titan->steps.targets, titan->steps.points,
 		   100 * steps_accuracy(&titan->steps, titan->steps.truth));
-	reproduce_add_sheet(output, &sheet);
+	reproduce_add_modelled(output, &sheet);
 }
 
 /* GB/s of a step. */
@@ -58,7 +58,7 @@ static double throughput(const struct wan *titan, size_t step, enum placement_ru
 static void add_run(struct reproduce_output *output, const struct wan *titan)
 {
 	static const struct sheet_column columns[] = { { ">step", "step", 0 },
-						       { ">equal GB/s", "equal", 2 },
+						       { ">~equal GB/s", "equal", 2 },
 						       { ">classes", "classes", 2 },
 						       { ">expected", "expected", 2 },
 						       { ">hedged", "hedged", 2 },
@@ -76,7 +76,7 @@ static void add_run(struct reproduce_output *output, const struct wan *titan)
 		sheet_number(&sheet, throughput(titan, i, PLACEMENT_EQUAL, 2));
 		sheet_number(&sheet, throughput(titan, i, PLACEMENT_HEDGED, 2));
 	}
-	reproduce_add_sheet(output, &sheet);
+	reproduce_add_modelled(output, &sheet);
 }
 
 void wan_add_placement(struct reproduce_output *output, const struct wan *titan)

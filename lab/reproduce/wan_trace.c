@@ -11,8 +11,8 @@
 
 static const struct sheet_column columns[] = {
 	{ "quantity", "number", 0 }, { ">Titan, paper", "titan_paper", 4 },
-	{ ">Titan", "titan", 4 },    { ">Cori, paper", "cori_paper", 4 },
-	{ ">Cori", "cori", 4 },	     { 0 }
+	{ ">~Titan", "titan", 4 },   { ">Cori, paper", "cori_paper", 4 },
+	{ ">~Cori", "cori", 4 },     { 0 }
 };
 
 /* A number of the paper and of Sluice, for both systems. */
@@ -101,7 +101,7 @@ static void add_times(struct reproduce_output *output, const struct wan systems[
 	} else {
 		sheet_note(&sheet, "Paper: two modes; a sample row shows 8.51 ms.");
 	}
-	reproduce_add_sheet(output, &sheet);
+	reproduce_add_modelled(output, &sheet);
 }
 
 #define JOB_ROWS 11
@@ -163,7 +163,7 @@ static void add_jobs(struct reproduce_output *output, const struct wan systems[W
 	sheet_init(&sheet, "table1", "Table I: jobs", columns);
 	add_pairs(&sheet, pairs, JOB_ROWS);
 	sheet_note(&sheet, "Paper: more than 50 %% of the jobs on Cori have fewer than 10 nodes.");
-	reproduce_add_sheet(output, &sheet);
+	reproduce_add_modelled(output, &sheet);
 }
 
 #define MIXTURE_ROWS 7
@@ -214,7 +214,7 @@ static void add_mixture(struct reproduce_output *output, const struct wan system
 		   "Labels are drawn from the posterior distribution, so no classifier can "
 		   "predict all of them. The \"highest possible accuracy\" is reached with known "
 		   "write times; the last row is reached with known states.");
-	reproduce_add_sheet(output, &sheet);
+	reproduce_add_modelled(output, &sheet);
 }
 
 void wan_add_trace(struct reproduce_output *output, const struct wan systems[WAN_SYSTEMS])

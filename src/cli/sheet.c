@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -76,22 +77,35 @@ static void print_cell(struct table *table, const struct sheet_cell *cell, int d
 		table_add(table, "%.*f", digits, cell->number);
 }
 
+/* The title of a column for the table, which knows only the mark '>'. The caller frees it. */
+static char *make_title(const struct sheet *sheet, const char *title)
+{
+	const char *align = title[0] == '>' ? ">" : "";
+
+	title += strlen(align);
+	if (title[0] != '~')
+		return xprintf("%s%s", align, title);
+	return xprintf("%s%s%s", align, sheet->is_modelled ? "modelled: " : "", title + 1);
+}
+
 void sheet_print(const struct sheet *sheet, FILE *out)
 {
-	const char *titles[TABLE_COLUMNS_MAX + 1] = { 0 };
+	char *titles[TABLE_COLUMNS_MAX + 1] = { 0 };
 	const struct sheet_column *column = sheet->columns;
 	struct table table;
 
 	for (size_t i = 0; i < TABLE_COLUMNS_MAX && sheet->columns[i].title; i++)
-		titles[i] = sheet->columns[i].title;
-	table_init(&table, titles);
+		titles[i] = make_title(sheet, sheet->columns[i].title);
+	table_init(&table, (const char *const *)titles);
 	for (size_t i = 0; i < sheet->count; i++) {
 		print_cell(&table, &sheet->cells[i], column->digits);
 		column = next_column(sheet, column);
 	}
-	term_printf(out, "%s\n", sheet->title);
+	term_printf(out, "%s%s\n", sheet->title, sheet->is_modelled ? " (modelled)" : "");
 	table_print(&table, out, 2);
 	table_release(&table);
+	for (size_t i = 0; titles[i]; i++)
+		free(titles[i]);
 	for (size_t i = 0; i < sheet->note_count; i++)
 		term_printf(out, "%s\n", sheet->notes[i]);
 }
@@ -103,6 +117,7 @@ void sheet_json(const struct sheet *sheet, struct json *json)
 	json_open(json, NULL, '{');
 	json_text(json, "name", sheet->name);
 	json_text(json, "title", sheet->title);
+	json_bool(json, "modelled", sheet->is_modelled);
 	json_open(json, "rows", '[');
 	for (size_t i = 0; i < sheet->count; i++) {
 		if (column == sheet->columns)

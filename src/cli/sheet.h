@@ -3,10 +3,15 @@
  * A sheet of results. It is filled once and can be printed as a table for people and as JSON for
  * programs. A column has a title, whose leading '>' aligns it to the right, and a JSON key. A cell
  * is a text or a number; the table rounds numbers, JSON does not.
+ *
+ * Results of a machine that is only described or generated are modelled, not measured. Such a sheet
+ * says so in its title and in JSON, and in the titles of the columns that are marked by '~': each
+ * of them is the first of a group of results. The order of the marks is ">~".
  */
 #ifndef SLUICE_CLI_SHEET_H
 #define SLUICE_CLI_SHEET_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct json;
@@ -23,6 +28,7 @@ struct sheet_cell {
 
 struct sheet {
 	const char *name, *title;
+	bool is_modelled;
 	const struct sheet_column *columns; /* at least one; ends with a column without title */
 	struct sheet_cell *cells;
 	size_t count, cap;
