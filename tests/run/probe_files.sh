@@ -6,7 +6,7 @@
 export SLUICE_STORE_PATH=$work/known/store.db
 
 check_rc 3 "$sluice" forecast systems
-check_rc 3 "$sluice" forecast export --system titan
+check_rc 3 "$sluice" forecast export --system modelled-titan
 [ ! -e "$work/known" ] || fail "looking made a store"
 check_rc 2 "$sluice" forecast import
 check_rc 2 "$sluice" probe frobnicate
@@ -44,24 +44,25 @@ strings "$SLUICE_STORE_PATH" | grep -q user1 && fail "the owner is in the store"
 # Repeated imports and exports change nothing, compressed or not.
 check_rc 0 "$sluice" forecast export --simulate titan --days 0.05 --max-targets 3 -o one
 check_rc 0 "$sluice" forecast import one
-check_rc 0 "$sluice" forecast export --system titan -o two.gz
+check_rc 0 "$sluice" forecast export --system modelled-titan -o two.gz
 check_eq "$(head -c 2 two.gz | od -An -tx1 | tr -d ' ')" 1f8b "first bytes of gzip"
 check_rc 0 "$sluice" forecast import --json two.gz
 check_json out sluice.probe/1
-check_eq "$(json_get out '["files"][0]["system"]')" titan system
-check_rc 0 "$sluice" forecast export --system titan
+check_eq "$(json_get out '["files"][0]["system"]')" modelled-titan system
+check_rc 0 "$sluice" forecast export --system modelled-titan
 cmp one out || fail "exported and imported data differ"
-check_rc 0 "$sluice" forecast export --system titan --since 2018-03-10T19:00 --until 1520708500
+check_rc 0 "$sluice" forecast export --system modelled-titan --since 2018-03-10T19:00 --until 1520708500
 check_eq "$(grep -c Timestamp: out)" 4 "blocks of the window"
-check_rc 3 "$sluice" forecast export --system titan --since 2019-01-01
+check_rc 3 "$sluice" forecast export --system modelled-titan --since 2019-01-01
 check_rc 3 "$sluice" forecast export --system nobody
 
 # The same seed and count give the same system; from a pipe it gets another name.
 "$sluice" forecast export --simulate titan --days 0.05 --max-targets 3 | "$sluice" forecast import --system again - 2>err
 check_rc 0 "$sluice" forecast systems --json
 check_json out sluice.probe/1
-check_eq "$(json_get out '["systems"][0]["samples"]')" "$(json_get out '["systems"][2]["samples"]')" samples
+check_eq "$(json_get out '["systems"][0]["samples"]')" "$(json_get out '["systems"][1]["samples"]')" samples
 check_rc 0 "$sluice" forecast systems
+check_has "$(cat out)" modelled-again
 check_has "$(cat out)" "2018-03-10 18:58:08"
 
 # The truncated block of a killed writer is reported, and the rest is imported.
@@ -80,9 +81,9 @@ check_rc 3 "$sluice" forecast export --system bad
 check_rc 1 "$sluice" forecast import nowhere
 check_rc 3 "$sluice" forecast import /dev/null
 
-check_rc 0 "$sluice" forecast forget titan --until 2018-03-10T19:00
-check_rc 0 "$sluice" forecast export --system titan
+check_rc 0 "$sluice" forecast forget modelled-titan --until 2018-03-10T19:00
+check_rc 0 "$sluice" forecast export --system modelled-titan
 check_eq "$(grep -m 1 Timestamp: out)" "Timestamp: 1520708408" "first block"
-check_rc 0 "$sluice" forecast forget titan
-check_rc 3 "$sluice" forecast forget titan
+check_rc 0 "$sluice" forecast forget modelled-titan
+check_rc 3 "$sluice" forecast forget modelled-titan
 check_has "$(cat err)" titan

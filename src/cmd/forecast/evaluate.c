@@ -56,7 +56,7 @@ static const struct option evaluate_options[] = {
 #undef FIELD
 
 static const struct sheet_column method_columns[] = {
-	{ "method", "method", 0 },	{ ">shuffled", "shuffled_accuracy", 3 },
+	{ "method", "method", 0 },	{ ">~shuffled", "shuffled_accuracy", 3 },
 	{ ">AUC", "shuffled_auc", 3 },	{ ">blocked", "blocked_accuracy", 3 },
 	{ ">AUC", "blocked_auc", 3 },	{ ">test", "accuracy", 3 },
 	{ ">AUC", "auc", 3 },		{ ">q1", "quartile", 3 },
@@ -135,7 +135,7 @@ static void fill_methods(struct sheet *sheet, const struct evaluated *evaluated,
 static const struct sheet_column split_columns[] = {
 	{ "size", "bytes", 0 },
 	{ "method", "method", 0 },
-	{ ">idle", "idle", 0 },
+	{ ">~idle", "idle", 0 },
 	{ ">busy", "busy", 0 },
 	{ ">p95 s", "tail_s", 3 },
 	{ ">recall", "tail_recall", 3 },
@@ -192,7 +192,7 @@ static void fill_splits(struct sheet *sheet, const struct evaluated *evaluated)
 }
 
 static const struct sheet_column bin_columns[] = {
-	{ "size", "bytes", 0 },		{ "method", "method", 0 },  { ">predicted", "said", 3 },
+	{ "size", "bytes", 0 },		{ "method", "method", 0 },  { ">~predicted", "said", 3 },
 	{ ">observed", "happened", 3 }, { ">writes", "writes", 0 }, { 0 },
 };
 
@@ -237,8 +237,8 @@ static const struct sheet_column target_columns[] = {
 	{ "target", "target", 0 },
 	{ ">size", "bytes", 0 },
 	{ "method", "method", 0 },
-	{ ">rows", "rows", 0 },
-	{ ">shuffled", "shuffled_accuracy", 4 },
+	{ ">~rows", "rows", 0 },
+	{ ">~shuffled", "shuffled_accuracy", 4 },
 	{ ">AUC", "shuffled_auc", 4 },
 	{ ">blocked", "blocked_accuracy", 4 },
 	{ ">AUC", "blocked_auc", 4 },
@@ -281,8 +281,9 @@ static void fill_targets(struct sheet *sheet, const struct evaluated *evaluated)
 				add_target(sheet, evaluated, &judgment->cases[i], m);
 }
 
-static void show_sheet(struct sheet *sheet, struct json *json)
+static void show_sheet(struct sheet *sheet, const struct evaluated *evaluated, struct json *json)
 {
+	sheet->is_modelled = forecast_is_modelled(evaluated->chronicle->system);
 	if (json) {
 		sheet_json(sheet, json);
 	} else {
@@ -309,15 +310,15 @@ static void show_sheets(const struct evaluated *evaluated, bool each, struct jso
 		if (!has_size(&evaluated->judgment, s))
 			continue;
 		fill_methods(&sheet, evaluated, s, title, sizeof(title));
-		show_sheet(&sheet, json);
+		show_sheet(&sheet, evaluated, json);
 	}
 	fill_splits(&sheet, evaluated);
-	show_sheet(&sheet, json);
+	show_sheet(&sheet, evaluated, json);
 	fill_reliability(&sheet, evaluated);
-	show_sheet(&sheet, json);
+	show_sheet(&sheet, evaluated, json);
 	if (each) {
 		fill_targets(&sheet, evaluated);
-		show_sheet(&sheet, json);
+		show_sheet(&sheet, evaluated, json);
 	}
 }
 
@@ -329,7 +330,7 @@ static void show_evaluation(const struct forecast_args *args, const struct evalu
 
 	if (args->json) {
 		json_start(&json, stdout, FORECAST_SCHEMA);
-		json_text(&json, "system", evaluated->chronicle->system);
+		forecast_json_system(&json, evaluated->chronicle->system);
 		json_real(&json, "from", judgment->from_s);
 		json_real(&json, "to", judgment->to_s);
 		json_real(&json, "test_to", judgment->test_to_s);

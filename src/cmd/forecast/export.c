@@ -71,7 +71,7 @@ static int write_simulated(const struct probe_args *args, double days_s, double 
 	if (r < 0)
 		return r;
 	if (args->system)
-		snprintf(chronicle->system, sizeof(chronicle->system), "%s", args->system);
+		chronicle_rename(chronicle, args->system);
 	r = write_data(chronicle, args->output, from_s, to_s, err);
 	generated_release(&generated);
 	return r;

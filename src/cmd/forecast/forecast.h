@@ -24,6 +24,8 @@ struct placement_limits;
 /* A forecast is stale if the newest probe is older than this many times --history. */
 #define FORECAST_STALE_WINDOWS 2
 
+struct json;
+
 struct forecast_args {
 	/* The probe data. */
 	const char *system, *site, *simulate, *since, *until, *days;
@@ -108,5 +110,11 @@ int forecast_fit(const struct command *command, const struct forecast_data *sour
 /* Writes a model; creates the directory of the default path if necessary. */
 int forecast_keep(const struct command *command, const struct forecast_args *args,
 		  const struct forecaster *forecaster, const char *path);
+
+/* Is the system generated rather than probed? Then its results are modelled; see cli/sheet.h. */
+bool forecast_is_modelled(const char *system);
+
+/* Writes the members "system" and "modelled". */
+void forecast_json_system(struct json *json, const char *system);
 
 #endif

@@ -61,21 +61,18 @@ static void set_system(const struct import *import, struct chronicle *chronicle)
 {
 	AUTO_FREE char *name = NULL;
 
-	if (*chronicle->system)
+	if (*chronicle->system && !import->args->system)
 		return;
 	name = probe_system(import->command, import->args);
-	snprintf(chronicle->system, sizeof(chronicle->system), "%s", name);
+	chronicle_rename(chronicle, name);
 }
 
 static int import_file(struct import *import, const char *path, struct chronicle *chronicle,
 		       struct err *err)
 {
 	struct blocks_facts facts;
-	int r;
+	int r = blocks_read(chronicle, path, import->key, &facts, err);
 
-	if (import->args->system)
-		snprintf(chronicle->system, sizeof(chronicle->system), "%s", import->args->system);
-	r = blocks_read(chronicle, path, import->key, &facts, err);
 	if (r < 0)
 		return r;
 	set_system(import, chronicle);

@@ -128,7 +128,7 @@ static void print_outlook_json(const struct outlook *outlook)
 	struct json json;
 
 	json_start(&json, stdout, FORECAST_SCHEMA);
-	json_text(&json, "system", forecaster->system);
+	forecast_json_system(&json, forecaster->system);
 	json_real(&json, "time", outlook->now_s);
 	json_real(&json, "age_s", outlook->age_s);
 	json_bool(&json, "is_stale", outlook->is_stale);

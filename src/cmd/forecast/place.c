@@ -218,7 +218,7 @@ static int write_params(const struct command *command, const struct forecast_arg
 }
 
 static const struct sheet_column target_columns[] = {
-	{ "target", "target", 0 },	    { ">busy", "busy", 3 },
+	{ "target", "target", 0 },	    { ">~busy", "busy", 3 },
 	{ ">seconds", "seconds", 3 },	    { ">share", "share", 5 },
 	{ ">times equal", "of_equal", 3 },  { ">bytes", "bytes", 0 },
 	{ ">done after s", "finish_s", 2 }, { 0 },
@@ -226,7 +226,7 @@ static const struct sheet_column target_columns[] = {
 
 static const struct sheet_column metric_columns[] = {
 	{ "metric", "metric", 0 },
-	{ ">equal shares s", "equal_s", 2 },
+	{ ">~equal shares s", "equal_s", 2 },
 	{ ">this placement s", "expected_s", 2 },
 	{ ">gain", "gain", 3 },
 	{ 0 },
@@ -304,7 +304,7 @@ static void show_json(const struct proposal *p, const struct sheet *metrics)
 	struct json json;
 
 	json_start(&json, stdout, FORECAST_SCHEMA);
-	json_text(&json, "system", p->forecaster->system);
+	forecast_json_system(&json, p->forecaster->system);
 	json_text(&json, "site", p->site->name);
 	json_text(&json, "rule", placement_names[p->rule]);
 	json_real(&json, "time", p->now_s);
@@ -334,8 +334,10 @@ static void show_proposal(const struct forecast_args *args, const struct proposa
 	for (size_t t = 0; t < p->count; t++)
 		add_target(&targets, p, t);
 	add_policy_notes(&targets, p);
+	targets.is_modelled = forecast_is_modelled(p->forecaster->system);
 	sheet_init(&metrics, "metrics", "expected time until all bytes are written",
 		   metric_columns);
+	metrics.is_modelled = targets.is_modelled;
 	add_metrics(&metrics, p);
 	if (args->json) {
 		show_json(p, &metrics);

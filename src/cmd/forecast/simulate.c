@@ -177,7 +177,7 @@ static const struct sheet_column columns[] = {
 	{ "rule", "rule", 0 },
 	{ "states from", "source", 0 },
 	{ ">feedback", "feedback", 2 },
-	{ ">gain %", "gain_percent", 1 },
+	{ ">~gain %", "gain_percent", 1 },
 	{ ">low", "low_percent", 1 },
 	{ ">high", "high_percent", 1 },
 	{ ">faster %", "faster_percent", 1 },
@@ -238,7 +238,7 @@ static void show_json(const struct findings *f, const struct sheet *sheets)
 	struct json json;
 
 	json_start(&json, stdout, FORECAST_SCHEMA);
-	json_text(&json, "system", f->forecaster->system);
+	forecast_json_system(&json, f->forecaster->system);
 	json_text(&json, "method", f->forecaster->method);
 	json_real(&json, "from", f->middle_s);
 	json_real(&json, "to", f->to_s);
@@ -287,6 +287,7 @@ static int show_findings(const struct command *command, const struct forecast_ar
 		return command_fail_err(command, n, &err);
 	for (size_t m = 0; m < PLACEMENT_METRICS; m++) {
 		sheet_init(&sheets[m], metric_texts[m].name, metric_texts[m].title, columns);
+		sheets[m].is_modelled = forecast_is_modelled(f->forecaster->system);
 		for (int i = 0; i < n; i++)
 			add_row(&sheets[m], &rows[i], m);
 	}

@@ -70,7 +70,7 @@ int forecast_plan(const struct command *command, const struct forecast_args *arg
 static const struct sheet_column train_columns[] = {
 	{ "size", "bytes", 0 },	       { ">targets", "targets", 0 },
 	{ ">models", "models", 0 },    { ">rows", "rows", 0 },
-	{ ">busy", "busy_share", 3 },  { ">idle s", "idle_s", 4 },
+	{ ">~busy", "busy_share", 3 }, { ">idle s", "idle_s", 4 },
 	{ ">busy s", "busy_s", 4 },    { ">shuffled", "shuffled_accuracy", 3 },
 	{ ">AUC", "shuffled_auc", 3 }, { ">blocked", "blocked_accuracy", 3 },
 	{ ">AUC", "blocked_auc", 3 },  { ">majority", "majority", 3 },
@@ -135,6 +135,7 @@ static void show_training(const struct forecast_args *args, const struct forecas
 	struct json json;
 
 	sheet_init(&sheet, "sizes", "accuracy, mean over targets", train_columns);
+	sheet.is_modelled = forecast_is_modelled(forecaster->system);
 	for (size_t s = 1; s < forecaster->size_count; s++)
 		add_size(&sheet, forecaster, s);
 	sheet_note(&sheet, "shuffled: accuracy in random folds, as in the paper; optimistic, "
@@ -146,7 +147,7 @@ static void show_training(const struct forecast_args *args, const struct forecas
 	if (args->json) {
 		json_start(&json, stdout, FORECAST_SCHEMA);
 		json_text(&json, "path", path);
-		json_text(&json, "system", forecaster->system);
+		forecast_json_system(&json, forecaster->system);
 		json_text(&json, "method", forecaster->method);
 		json_text(&json, "settings", forecaster->settings);
 		json_real(&json, "from", forecaster->from_s);

@@ -56,7 +56,7 @@ static void show_check(void *arg, const struct retrainer_check *check)
 	if (watch->args->json) {
 		json_start(&json, stdout, FORECAST_SCHEMA);
 		json_real(&json, "time", check->now_s);
-		json_text(&json, "system", forecaster->system);
+		forecast_json_system(&json, forecaster->system);
 		json_count(&json, "scored", check->scored);
 		json_real(&json, "right", check->right);
 		json_text(&json, "reason", word);

@@ -390,12 +390,13 @@ int system_generate(struct generated *out, const struct system *system,
 					    .every_s = { every_s[0], every_s[1] },
 					    .rounds = { (size_t)ceil(seconds / every_s[0]),
 							(size_t)ceil(seconds / every_s[1]) } } };
+	AUTO_FREE char *name = xprintf(CHRONICLE_MODELLED "%s", system->name);
 	double *pressure;
 	int r = check_request(system, request, seconds, every_s, err);
 
 	if (r < 0)
 		return r;
-	chronicle_init(&made.chronicle, system->name, sizes, SYSTEM_SIZES);
+	chronicle_init(&made.chronicle, name, sizes, SYSTEM_SIZES);
 	name_targets(&made.chronicle, system,
 		     request->targets ? request->targets : system_targets(system));
 	made.busy = xcalloc(made.chronicle.target_count * CHRONICLE_SIZES, sizeof(*made.busy));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "predict/forecast/chronicle/times.h"
 
 const char *const node_value_names[NODE_VALUES] = {
@@ -22,6 +23,15 @@ void chronicle_init(struct chronicle *chronicle, const char *system, const uint6
 	*chronicle = (struct chronicle){ .size_count = size_count };
 	snprintf(chronicle->system, sizeof(chronicle->system), "%s", system);
 	memcpy(chronicle->sizes, sizes, size_count * sizeof(*sizes));
+}
+
+void chronicle_rename(struct chronicle *chronicle, const char *system)
+{
+	bool keeps = text_starts_with(chronicle->system, CHRONICLE_MODELLED) &&
+		     !text_starts_with(system, CHRONICLE_MODELLED);
+
+	snprintf(chronicle->system, sizeof(chronicle->system), "%s%s",
+		 keeps ? CHRONICLE_MODELLED : "", system);
 }
 
 static void series_release(struct chronicle_series *series)

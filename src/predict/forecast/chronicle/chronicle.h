@@ -38,6 +38,8 @@ enum sample_method { SAMPLE_UNKNOWN, SAMPLE_DIRECT, SAMPLE_FSYNC };
 #define SAMPLE_OUTCOME_MASK 15
 
 #define CHRONICLE_SIZES 8
+/* The name of a system that was generated, not probed, begins with this. */
+#define CHRONICLE_MODELLED "modelled-"
 #define CHRONICLE_NAME 64 /* bytes of the name of a system or target, with the final 0 */
 
 /* The writes of one size to one target, sorted by time. */
@@ -102,6 +104,9 @@ struct chronicle {
 void chronicle_init(struct chronicle *chronicle, const char *system, const uint64_t *sizes,
 		    size_t size_count);
 void chronicle_release(struct chronicle *chronicle);
+
+/* Gives the system another name. A generated system keeps CHRONICLE_MODELLED. */
+void chronicle_rename(struct chronicle *chronicle, const char *system);
 
 /* Returns the index of a target. A new name is appended. */
 size_t chronicle_add_target(struct chronicle *chronicle, const char *name);

@@ -123,8 +123,7 @@ static int open_files(struct forecast_data *data, const struct forecast_query *q
 	if (r < 0)
 		return r;
 	if (query->system || !*chronicle->system)
-		snprintf(chronicle->system, sizeof(chronicle->system), "%s",
-			 query->system ? query->system : "file");
+		chronicle_rename(chronicle, query->system ? query->system : "file");
 	data->system = xstrdup(chronicle->system);
 	return 0;
 }

@@ -94,7 +94,7 @@ static void simulated_system_brings_its_site(void)
 	struct forecast_data data;
 
 	REQUIRE(forecast_data_open(&data, &query, &err) == 0);
-	CHECK_TEXT(data.system, "cori");
+	CHECK_TEXT(data.system, "modelled-cori");
 	CHECK_TEXT(data.site.name, "cori");
 	CHECK_INT(forecast_data_rows(&data)->target_count, 2);
 	CHECK(data.is_generated);
