@@ -46,7 +46,7 @@ static void append_confirmed(const struct tune_outcome *o, struct buf *out)
 	buf_puts(out, ": ");
 	append_costs(tuning_plan(o->tuning)->objective, proof, out);
 	if (o->is_exact) {
-		buf_puts(out, " in the simulation");
+		buf_puts(out, " (modelled; no program was run)");
 		return;
 	}
 	buf_printf(out, ", %zu interleaved pairs of runs; ", proof->after_runs);

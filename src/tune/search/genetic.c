@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The genetic search of H5Evolve (Behzad et al. 2013) with the numbers of the paper. Where the
- * paper gives none, those of the framework it used apply: rank selection, one-point crossover, one
- * elite. A genome is the list of indices of a point.
+ * paper gives none: tournaments of four, one-point crossover and one elite. The framework that the
+ * paper used selects by rank in another way. A genome is the list of indices of a point.
  *
  * Points that are known before the start (the baseline) are individuals of the first population.
  */
