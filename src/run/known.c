@@ -26,6 +26,7 @@ static int copy_entry(void *arg, const struct knowledge *knowledge)
 	t->parameters = xstrdup(knowledge->parameters);
 	t->objective = xstrdup(knowledge->objective);
 	t->gain = knowledge->gain;
+	t->compared = xstrdup(knowledge->compared);
 	return 1;
 }
 
@@ -82,6 +83,7 @@ void known_release(struct known *known)
 {
 	free(known->parameters);
 	free(known->objective);
+	free(known->compared);
 	*known = (struct known){ .fit = KNOWN_NOTHING };
 }
 
@@ -93,7 +95,9 @@ char *known_describe(const struct known *known)
 		[KNOWN_SAME] = "",
 	};
 
-	return xprintf("made the %s of this program %.2f times faster%s",
+	return xprintf("made the %s of this program %.2f times faster%s; %s%s",
 		       strcmp(known->objective, "run") == 0 ? "run" : "I/O", known->gain,
-		       fits[known->fit]);
+		       fits[known->fit], *known->compared ? "data " : "",
+		       *known->compared ? known->compared
+					: "it is unknown how its data was compared");
 }

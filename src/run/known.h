@@ -21,6 +21,7 @@ struct known {
 	char *parameters; /* JSON of params/set.h */
 	char *objective;  /* "io", "run", "read" or "write" */
 	double gain;	  /* time before / time after */
+	char *compared;	  /* how the data was compared, as in struct knowledge; "": unknown */
 };
 
 /* The fit is KNOWN_NOTHING if there is no entry or no store. */

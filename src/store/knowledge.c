@@ -10,7 +10,7 @@
 
 #define COLUMNS                                                                                \
 	"id, program, fingerprint, arguments, platform, filesystem, ranks, size, parameters, " \
-	"objective, before, after, gain, gain_low, gain_high, found, study, pinned"
+	"objective, before, after, gain, gain_low, gain_high, found, study, pinned, compared"
 
 /* Finds the entry of a key. Returns 1, 0 if there is none, or -errno. */
 static int find_key(struct store *store, const struct knowledge_key *key, int64_t *id, bool *pinned,
@@ -41,17 +41,19 @@ static int write_row(struct store *store, const struct knowledge *k, struct err 
 		store, err,
 		"INSERT INTO knowledge (program, fingerprint, arguments, platform, filesystem, "
 		"ranks, size, parameters, objective, before, after, gain, gain_low, gain_high, "
-		"found, study, pinned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-		"?13, ?14, ?15, ?16, ?17) "
+		"found, study, pinned, compared) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+		"?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) "
 		"ON CONFLICT (program, fingerprint, arguments, platform, filesystem, ranks, size) "
 		"DO UPDATE SET parameters = excluded.parameters, objective = excluded.objective, "
 		"before = excluded.before, after = excluded.after, gain = excluded.gain, "
 		"gain_low = excluded.gain_low, gain_high = excluded.gain_high, "
-		"found = excluded.found, study = excluded.study, pinned = excluded.pinned",
-		"tttttiittddddditi", k->key.program, k->key.fingerprint, k->key.arguments,
+		"found = excluded.found, study = excluded.study, pinned = excluded.pinned, "
+		"compared = excluded.compared",
+		"tttttiittddddditit", k->key.program, k->key.fingerprint, k->key.arguments,
 		k->key.platform, k->key.filesystem, (int64_t)k->key.ranks,
 		(int64_t)k->key.size_class, k->parameters, k->objective, k->before, k->after,
-		k->gain, k->gain_low, k->gain_high, k->found_ns, k->study, (int64_t)k->pinned);
+		k->gain, k->gain_low, k->gain_high, k->found_ns, k->study, (int64_t)k->pinned,
+		text_or_empty(k->compared));
 }
 
 static int put_locked(struct store *store, const struct knowledge *k, int64_t *id, struct err *err)
@@ -134,6 +136,7 @@ static void read_row(struct sqlite3_stmt *s, struct knowledge *k)
 		.found_ns = sqlite3_column_int64(s, 15),
 		.study = store_text(s, 16),
 		.pinned = sqlite3_column_int(s, 17) != 0,
+		.compared = store_text(s, 18),
 	};
 }
 

@@ -29,6 +29,8 @@ struct knowledge {
 	double gain, gain_low, gain_high; /* before / after, with its 95 % confidence interval */
 	int64_t found_ns;		  /* time of day */
 	const char *study;		  /* id of the tuning as text; "" if imported */
+	const char *compared;		  /* how its data was compared with that of the baseline:
+					     trial.compared of tune/trial/trial.h; "": unknown */
 	bool pinned;
 };
 

@@ -102,6 +102,9 @@ static const char *const versions[] = {
 	" PRIMARY KEY (snapshot, number)) WITHOUT ROWID;"
 	"CREATE TABLE probe_node (system INTEGER NOT NULL, time REAL NOT NULL, a REAL, b REAL,"
 	" c REAL, d REAL, e REAL, f REAL, PRIMARY KEY (system, time)) WITHOUT ROWID;",
+	/* How the data of a tuning's runs was compared, see knowledge.h. */
+	"ALTER TABLE knowledge ADD COLUMN compared TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE study_run ADD COLUMN compared TEXT NOT NULL DEFAULT '';",
 };
 enum { VERSION = sizeof(versions) / sizeof(versions[0]) };
 

@@ -51,14 +51,14 @@ int study_add_run(struct store *store, int64_t id, const struct study_run *run, 
 {
 	return store_run(store, err,
 			 "INSERT INTO study_run (study, number, phase, point, parameters, "
-			 "effective, state, reason, cost, run, io, read, written, digest, begun) "
-			 "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
-			 "?15)",
-			 "iitittttdddddti", id, run->number, run->phase, (int64_t)run->point,
+			 "effective, state, reason, cost, run, io, read, written, digest, begun, "
+			 "compared) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
+			 "?13, ?14, ?15, ?16)",
+			 "iitittttdddddtit", id, run->number, run->phase, (int64_t)run->point,
 			 run->parameters, text_or_empty(run->effective), run->state,
 			 text_or_empty(run->reason), run->cost, run->run_s, run->io_s,
 			 run->read_bytes, run->write_bytes, text_or_empty(run->digest),
-			 run->begun_ns);
+			 run->begun_ns, text_or_empty(run->compared));
 }
 
 static int report_run(struct sqlite3_stmt *s, study_run_seen seen, void *arg)
@@ -79,6 +79,7 @@ static int report_run(struct sqlite3_stmt *s, study_run_seen seen, void *arg)
 		.write_bytes = sqlite3_column_double(s, 11),
 		.digest = store_text(s, 12),
 		.begun_ns = sqlite3_column_int64(s, 13),
+		.compared = store_text(s, 14),
 	};
 
 	return seen(arg, &run);
@@ -89,7 +90,8 @@ int study_runs(struct store *store, int64_t id, study_run_seen seen, void *arg, 
 	struct sqlite3_stmt *statement =
 		store_query(store, err,
 			    "SELECT number, phase, point, parameters, effective, state, reason, "
-			    "cost, run, io, read, written, digest, begun FROM study_run "
+			    "cost, run, io, read, written, digest, begun, compared FROM "
+			    "study_run "
 			    "WHERE study = ?1 ORDER BY number",
 			    "i", id);
 	int r, stop = 0;

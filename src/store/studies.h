@@ -32,6 +32,7 @@ struct study_run {
 	double cost;		/* value of the objective; NAN: none */
 	double run_s, io_s, read_bytes, write_bytes;
 	const char *digest;
+	const char *compared; /* as in struct knowledge */
 	int64_t begun_ns;
 };
 

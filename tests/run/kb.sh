@@ -16,7 +16,7 @@ cat >known.json <<'JSON'
 {"schema": "sluice.kb/1", "entries": [
  {"program": "vpic", "fingerprint": "f1", "arguments": "--steps 4", "platform": "aarch64-2", "filesystem": "local",
   "ranks": 4, "size_class": 13, "objective": "io", "before": 1.42, "after": 0.61, "gain": 2.33, "gain_low": 2.05,
-  "gain_high": 2.6, "found_ns": 1700000000000000000, "pinned": false,
+  "gain_high": 2.6, "found_ns": 1700000000000000000, "pinned": false, "compared": "identical: 2 files",
   "parameters": [{"name": "cb_config_list", "value": "*:4"}, {"name": "strp_fac", "value": 4, "file": "a'b.h5"},
    {"name": "alignment", "value": "4K, 1M"}]},
  {"program": "gcrm", "fingerprint": "f2", "arguments": "", "platform": "hopper", "filesystem": "lustre",
@@ -35,6 +35,9 @@ id=$(json_get out '["entries"][1]["id"]')
 pinned=$(json_get out '["entries"][0]["id"]')
 check_rc 0 "$sluice" kb show "$id"
 check_has "$(cat out)" "I/O 1.42 s -> 610 ms"
+check_words "$(cat out)" "identical: 2 files"
+check_rc 0 "$sluice" kb show "$pinned"
+check_words "$(grep ^data out)" unknown
 check_rc 1 "$sluice" kb show 4711
 check_has "$(cat err)" 4711
 

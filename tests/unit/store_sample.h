@@ -45,6 +45,8 @@ static inline void sample_regress(const struct sample *sample, int version)
 		[4] = "DROP TABLE probe_system; DROP TABLE probe_target; DROP TABLE probe_round;"
 		      "DROP TABLE probe; DROP TABLE probe_snapshot; DROP TABLE probe_job;"
 		      "DROP TABLE probe_running; DROP TABLE probe_node",
+		[5] = "ALTER TABLE knowledge DROP COLUMN compared;"
+		      "ALTER TABLE study_run DROP COLUMN compared",
 	};
 	AUTO_FREE char *mark = xprintf("PRAGMA user_version = %d", version);
 	sqlite3 *db;

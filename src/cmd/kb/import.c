@@ -175,6 +175,8 @@ static int read_entry(const json_t *from, struct entry *entry, struct err *err)
 	if (r >= 0)
 		r = read_parameters(from, &entry->parameters, err);
 	k->parameters = buf_text(&entry->parameters);
+	if (r >= 0 && json_is_string(json_object_get(from, "compared")))
+		r = read_text(from, "compared", false, &k->compared, err);
 	k->pinned = json_is_true(json_object_get(from, "pinned"));
 	k->study = "";
 	return r;

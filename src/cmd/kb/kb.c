@@ -122,6 +122,7 @@ static int json_entry(void *arg, const struct knowledge *k)
 	json_number(json, "found_ns", k->found_ns);
 	json_text(json, "study", k->study);
 	json_bool(json, "pinned", k->pinned);
+	json_text(json, "compared", *k->compared ? k->compared : NULL);
 	json_parameters(json, k);
 	json_close(json);
 	return 0;
@@ -152,10 +153,16 @@ static int print_json(const struct command *command, struct store *store, int64_
 	return command_finish(command);
 }
 
+static const char *describe_comparison(const struct knowledge *k)
+{
+	return *k->compared ? k->compared : "unknown";
+}
+
 static int table_entry(void *arg, const struct knowledge *k)
 {
 	struct listing *l = arg;
 	AUTO_BUF struct buf line = { 0 };
+	const char *compared = describe_comparison(k);
 	char when[FORMAT_TIME];
 
 	l->rows++;
@@ -168,6 +175,7 @@ static int table_entry(void *arg, const struct knowledge *k)
 	table_add(l->table, "%.2f", k->gain);
 	table_add(l->table, "%.2f to %.2f", k->gain_low, k->gain_high);
 	table_add(l->table, "%s", k->objective);
+	table_add(l->table, "%.*s", (int)strcspn(compared, ":"), compared);
 	table_add(l->table, "%s", format_local_time(when, k->found_ns));
 	table_add(l->table, "%s", buf_text(&line));
 	return 0;
@@ -175,11 +183,9 @@ static int table_entry(void *arg, const struct knowledge *k)
 
 static int list_entries(struct command *command, struct store *store, int64_t id)
 {
-	static const char *const titles[] = {
-		"id",	    "program",	     ">ranks",	  "platform", "storage",
-		">speedup", "95 % interval", "objective", "found",    "parameters",
-		NULL
-	};
+	static const char *const titles[] = { "id",	 "program",  ">ranks",	      "platform",
+					      "storage", ">speedup", "95 % interval", "objective",
+					      "data",	 "found",    "parameters",    NULL };
 	const struct kb_args *args = command->args;
 	struct listing l = { .command = command };
 	struct err err = { 0 };
@@ -235,6 +241,7 @@ static int print_entry(void *arg, const struct knowledge *k)
 	append_costs(k, &costs);
 	term_printf(stdout, "speedup      %.2f (95 %% interval %.2f to %.2f): %s\n", k->gain,
 		    k->gain_low, k->gain_high, buf_text(&costs));
+	term_printf(stdout, "data         %s\n", describe_comparison(k));
 	term_printf(stdout, "found        %s%s%s\n", format_local_time(when, k->found_ns),
 		    *k->study ? ", by tuning " : "", k->study);
 	term_printf(stdout, "parameters   %s\n", buf_text(&line));

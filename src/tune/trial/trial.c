@@ -5,6 +5,7 @@
 
 void trial_release(struct trial *trial)
 {
+	free(trial->compared);
 	free(trial->effective);
 	free(trial->reason);
 	*trial = (struct trial){ 0 };

@@ -31,8 +31,19 @@ struct trial {
 	double read_bytes, write_bytes; /* of all ranks, at the highest layer */
 	double read_s, write_s;		/* of the slowest rank */
 	char digest[33];		/* of the data written; "": it was not read */
-	char *effective;		/* KEY=VALUE;... as read back; may be NULL */
-	char *reason;			/* of any state but GOOD; may be NULL */
+	/*
+	 * How its data was compared with that of the baseline, in a line that is shown to users:
+	 *
+	 *   identical: WHAT        all of its data was compared
+	 *   partly: WHAT           some of it was; the text says what was not, and why
+	 *   verified: HOW          nothing was compared, but the verify command accepted it
+	 *   not compared: WHY
+	 *
+	 * NULL: a run of the baseline, or one that is not good.
+	 */
+	char *compared;
+	char *effective; /* KEY=VALUE;... as read back; may be NULL */
+	char *reason;	 /* of any state but GOOD; may be NULL */
 };
 
 void trial_release(struct trial *trial);

@@ -24,6 +24,7 @@ static const struct knowledge sample_row = {
 	.gain_high = 2.6,
 	.found_ns = 1700000000000000000,
 	.study = "7",
+	.compared = "identical: 2 files",
 };
 
 struct found {
@@ -40,9 +41,9 @@ static int keep(void *arg, const struct knowledge *k)
 	f->id = k->id;
 	f->gain = k->gain;
 	f->rows++;
-	buf_printf(&f->text, "%s/%s/%s/%s/%s/%u/%u %s%s ", k->key.program, k->key.fingerprint,
+	buf_printf(&f->text, "%s/%s/%s/%s/%s/%u/%u %s%s (%s) ", k->key.program, k->key.fingerprint,
 		   k->key.arguments, k->key.platform, k->key.filesystem, k->key.ranks,
-		   k->key.size_class, k->study, k->pinned ? " pinned" : "");
+		   k->key.size_class, k->study, k->pinned ? " pinned" : "", k->compared);
 	return 0;
 }
 
@@ -64,7 +65,8 @@ static void an_entry_is_read_back_unchanged(void)
 	CHECK_INT(knowledge_put(store, &sample_row, &id, NULL), 0);
 	CHECK(id > 0);
 	CHECK_INT(knowledge_get(store, id, keep, &found, NULL), 0);
-	CHECK_TEXT(buf_text(&found.text), "vpic/f1/--steps 4/aarch64-2/local/4/12 7 ");
+	CHECK_TEXT(buf_text(&found.text),
+		   "vpic/f1/--steps 4/aarch64-2/local/4/12 7 (identical: 2 files) ");
 	CHECK(found.gain == 2.33);
 	/* Adding it again changes nothing. */
 	CHECK_INT(knowledge_put(store, &sample_row, &again, NULL), 0);
@@ -210,5 +212,30 @@ static void concurrent_processes_lose_no_entry(void)
 	sample_remove(&sample);
 }
 
+static void an_entry_of_version_4_is_kept_without_a_comparison(void)
+{
+	struct found found = { 0 };
+	struct sample sample;
+	struct store *store;
+	int64_t id = 0;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	CHECK_INT(knowledge_put(store, &sample_row, &id, NULL), 0);
+	store_close(store);
+	sample_regress(&sample, 4);
+	store = sample_open(&sample);
+	CHECK_INT(knowledge_get(store, id, keep, &found, NULL), 0);
+	CHECK_TEXT(buf_text(&found.text), "vpic/f1/--steps 4/aarch64-2/local/4/12 7 () ");
+	CHECK_INT(knowledge_put(store, &sample_row, &id, NULL), 0);
+	found_clear(&found);
+	CHECK_INT(knowledge_get(store, id, keep, &found, NULL), 0);
+	CHECK_WORDS(buf_text(&found.text), "identical");
+	found_clear(&found);
+	store_close(store);
+	sample_remove(&sample);
+}
+
 TESTS(TEST(an_entry_is_read_back_unchanged), TEST(a_later_entry_replaces_one_that_is_not_pinned),
-      TEST(the_best_fit_is_found), TEST(concurrent_processes_lose_no_entry))
+      TEST(the_best_fit_is_found), TEST(concurrent_processes_lose_no_entry),
+      TEST(an_entry_of_version_4_is_kept_without_a_comparison))
