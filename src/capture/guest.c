@@ -13,7 +13,8 @@
 
 static void guest_joined(uint32_t mode)
 {
-	rules_join(capture_membership.control->parameters);
+	rules_join(capture_membership.control->parameters,
+		   &capture_membership.control->outcomes);
 	if (mode >= CAPTURE_COUNTERS)
 		inline_start();
 }

@@ -102,15 +102,6 @@ static inline bool hints_is_among(const char *key, const char *const *keys)
 }
 
 /*
- * Does this value of OMPI_MCA_io (NULL: not set) select ROMIO as Open MPI's component for files?
- * Otherwise Open MPI is assumed to use OMPIO.
- */
-static inline bool hints_is_romio(const char *io)
-{
-	return io && strncmp(io, "romio", 5) == 0;
-}
-
-/*
  * May Sluice set this hint in a program that did not set it? No if an implementation is known to
  * lose data or to abort: buffer sizes that atoi() misreads, romio_cb_pfr, and OMPIO with several
  * aggregators. Also no if key or value exceeds the smallest limit of any implementation.

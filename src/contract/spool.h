@@ -27,11 +27,12 @@
 
 #include "contract/launch.h"
 #include "contract/loss.h"
+#include "contract/outcomes.h"
 #include "contract/parameters.h"
 #include "contract/record.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 7
+#define SPOOL_VERSION 8
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
 
@@ -90,6 +91,8 @@ struct control_plugin {
 struct control_job {
 	_Atomic uint64_t key;	  /* 0: free */
 	_Atomic uint32_t present; /* ranks that have called MPI_Init */
+	_Atomic uint32_t differs; /* not 0: the ranks have read different hints files of ROMIO */
+	_Atomic uint64_t hints;	  /* hash of the hints file that the first rank has read */
 };
 
 enum answer_state {
@@ -130,6 +133,7 @@ struct control {
 	char run[CONTROL_RUN_BYTES];	   /* uuid of the run, as in the trace */
 	int64_t started_ns;		   /* start of the run, as in the trace */
 	char parameters[PARAMETERS_BYTES]; /* see contract/parameters.h; may be empty */
+	struct outcomes outcomes;	   /* what became of them */
 	/*
 	 * Names of parameters that must not be applied, one per line, with an empty first line.
 	 * The host has checked `parameters`; this is for the hints of in-line plug-ins.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/vfs.h>
 
-#include "capture/libraries/mpi_job.h"
+#include "capture/libraries/mpi_io.h"
 #include "capture/libraries/wrapper_helpers.h"
 #include "capture/record/kernel.h"
 #include "contract/calls.h"
@@ -42,6 +42,7 @@ void inject_refuse(struct info_text *requested, const char *key, const char *rea
 {
 	char text[32] = "!";
 
+	rules_note_refusal(&rules_own, key, reason);
 	strncat(text, reason, sizeof(text) - 2);
 	info_text_put(requested, key, text);
 }
@@ -64,9 +65,10 @@ static uint64_t file_system_magic(const char *path)
 }
 
 /* Why a prefix is not used; NULL: it is. OMPIO supports none, ROMIO only those of its drivers. */
-static const char *prefix_refusal(const struct parameters_line *rule, const char *path)
+static const char *prefix_refusal(const void *near, const struct parameters_line *rule,
+				  const char *path)
 {
-	if (mpi_is_ompio())
+	if (mpi_io_is_ompio(near))
 		return "ompio";
 	if (!strcmp(rule->name, "bglockless") && file_system_magic(path) != MAGIC_GPFS)
 		return "gpfs";
@@ -81,7 +83,7 @@ static void prefix_apply(struct inject_opening *opening, const char *path, const
 	if (!rule)
 		return;
 	name = rules_prefix(opening->prefixed, rule->name, rule->value, spelled);
-	refusal = name ? prefix_refusal(rule, path) : NULL;
+	refusal = name ? prefix_refusal(opening->near, rule, path) : NULL;
 	if (refusal) {
 		inject_refuse(&opening->requested, rule->name, refusal);
 		return;
@@ -97,11 +99,14 @@ static const char *hint_refusal(const struct inject_opening *opening,
 {
 	if (!hints_is_safe(rule->name, rule->value, false))
 		return "unsafe";
-	if (!hints_is_safe(rule->name, rule->value, mpi_is_ompio()))
+	if (!mpi_io_hint_is_safe(opening->near, rule->name, rule->value))
 		return "ompio";
-	if (rules_own.application_wins && info_is_valid(opening->near, info) &&
-	    info_has(opening->near, info, rule->name))
+	if (!rules_own.application_wins)
+		return NULL;
+	if (info_is_valid(opening->near, info) && info_has(opening->near, info, rule->name))
 		return "application";
+	if (mpi_io_hints_file_sets(opening->near, rule->name))
+		return "hints_file";
 	return NULL;
 }
 
@@ -194,9 +199,43 @@ static bool hint_is_recorded(const struct info_text *requested, const char *key)
 	return false;
 }
 
+/* Does the text KEY=VALUE;KEY=VALUE contain the key? */
+static bool text_has_key(const char *text, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (; *text; text += strcspn(text, ";"), text += *text == ';')
+		if (!strncmp(text, key, n) && text[n] == '=')
+			return true;
+	return false;
+}
+
+static bool is_hint(const char *name)
+{
+	for (unsigned i = 0; i < rules_own.count; i++)
+		if (rules_own.rule[i].place == PLACE_HINT &&
+		    !strcmp(rules_own.rule[i].name, name))
+			return true;
+	return false;
+}
+
+/* Notes the hints that were passed, but that the library does not report back. */
+static void note_unread_hints(const struct inject_opening *opening, const char *reported)
+{
+	const char *at = opening->requested.used ? opening->requested.text : "";
+	char key[64], value[256];
+
+	while (hints_next(&at, key, sizeof(key), value, sizeof(value)))
+		if (value[0] != '!' && !text_has_key(reported, key) && is_hint(key))
+			rules_note_refusal(&rules_own, key, "unread");
+}
+
 static void read_effective_hints(struct inject_opening *opening, MPI_File file,
 				 struct info_text *effective)
 {
+	static const char *const names[] = { [MPI_IO_MPICH] = PARAMETERS_MPICH,
+					     [MPI_IO_OPENMPI_ROMIO] = PARAMETERS_OPENMPI_ROMIO,
+					     [MPI_IO_OMPIO] = PARAMETERS_OMPIO };
 	void *const *functions = library_use(&uses, opening->near);
 	int (*get)(MPI_File, MPI_Info *) =
 		functions ? (int (*)(MPI_File, MPI_Info *))(uintptr_t)functions[0] : NULL;
@@ -205,13 +244,11 @@ static void read_effective_hints(struct inject_opening *opening, MPI_File file,
 	MPI_Info info = 0;
 	const char *at;
 
-	info_text_put(effective, PARAMETERS_MPI,
-		      !mpi_kind.is_open ? PARAMETERS_MPICH
-		      : mpi_is_ompio()	? PARAMETERS_OMPIO
-					: PARAMETERS_OPENMPI_ROMIO);
+	info_text_put(effective, PARAMETERS_MPI, names[mpi_io_of(file)]);
 	if (!get || get(file, &info) != MPI_SUCCESS)
 		return;
 	at = info_read(&all, opening->near, info, 0);
+	note_unread_hints(opening, at);
 	while (hints_next(&at, key, sizeof(key), value, sizeof(value)))
 		if (hint_is_recorded(&opening->requested, key))
 			info_text_put(effective, key, value);

@@ -16,6 +16,7 @@
 	X(H5Iget_type, H5Iget_type, int (*)(hid_t))                                         \
 	X(H5Iis_valid, H5Iis_valid, htri_t (*)(hid_t))                                      \
 	X(H5Fget_name, H5Fget_name, ssize_t (*)(hid_t, char *, size_t))                     \
+	X(H5Iget_name, H5Iget_name, ssize_t (*)(hid_t, char *, size_t))                     \
 	X(H5Pisa_class, H5Pisa_class, htri_t (*)(hid_t, hid_t))                             \
 	X(H5Pcopy, __real_H5Pcopy, hid_t (*)(hid_t))                                        \
 	X(H5Pclose, __real_H5Pclose, herr_t (*)(hid_t))                                     \
@@ -158,6 +159,7 @@ static bool library_is_usable(void *const *functions)
 		USE_H5Iget_type,
 		USE_H5Iis_valid,
 		USE_H5Fget_name,
+		USE_H5Iget_name,
 		USE_H5Pisa_class,
 		USE_H5Pcopy,
 		USE_H5Pclose,
@@ -202,6 +204,21 @@ static const char *object_file(void *const *functions, hid_t place, char path[RU
 	return n > 0 && n < (ssize_t)sizeof(name) ? rules_path(path, name) : path;
 }
 
+/* The absolute name of a dataset that is to be created; "/" if it has no name yet. */
+static const char *object_name(void *const *functions, hid_t place, const char *name,
+			       char object[RULES_PATH_BYTES])
+{
+	char group[RULES_PATH_BYTES];
+	ssize_t n = 0;
+
+	if (!name)
+		return rules_object(object, "", "");
+	/* A name that begins with a slash does not depend on the group. */
+	if (name[0] != '/')
+		n = OF(functions, H5Iget_name)(place, group, sizeof(group));
+	return rules_object(object, n > 0 && n < (ssize_t)sizeof(group) ? group : "", name);
+}
+
 static bool list_is_valid(void *const *functions, hid_t list, hid_t class)
 {
 	hid_t *defaults = OF(functions, H5P_LST_DATASET_CREATE_ID_g);
@@ -230,13 +247,15 @@ static bool copy_creation_list(struct inject_dataset *dataset, void *const *func
 }
 
 static void apply_rules(struct inject_dataset *dataset, struct site *site, const char *path,
-			const char *name)
+			hid_t place, const char *name)
 {
+	char buffer[RULES_PATH_BYTES];
+	const char *object = object_name(site->functions, place, name, buffer);
 	bool all_agree = ranks_agree();
 
 	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++) {
 		const char *key = properties[i].name, *refusal = NULL;
-		const char *value = rules_value(&rules_own, PLACE_DATASET, path, name, key);
+		const char *value = rules_value(&rules_own, PLACE_DATASET, path, object, key);
 
 		if (!value)
 			continue;
@@ -273,7 +292,7 @@ void inject_dataset_slow(struct inject_dataset *dataset, hid_t place, const char
 		dataset->requested.used = 0;
 		dataset->is_aligned = rules_value(&rules_own, PLACE_ACCESS, path, "",
 						  PARAMETERS_ALIGNMENT) != NULL;
-		apply_rules(dataset, &site, path, name ? name : "");
+		apply_rules(dataset, &site, path, place, name);
 	}
 	errno = saved;
 }

@@ -31,11 +31,39 @@ uint32_t rules_read(struct rules *rules, const char page[PARAMETERS_BYTES])
 	return places | RULES_ON;
 }
 
-void rules_join(const char page[PARAMETERS_BYTES])
+void rules_join(const char page[PARAMETERS_BYTES], struct outcomes *outcomes)
 {
 	/* A forked child has its parent's rules. */
-	if (!rules_places && page[0])
-		rules_places = rules_read(&rules_own, page);
+	if (rules_places || !page[0])
+		return;
+	rules_own.outcomes = outcomes;
+	rules_places = rules_read(&rules_own, page);
+}
+
+void rules_note_refusal(const struct rules *rules, const char *name, const char *reason)
+{
+	for (unsigned i = 0; rules->outcomes && i < rules->count; i++) {
+		if (strcmp(rules->rule[i].name, name) != 0)
+			continue;
+		outcomes_set(&rules->outcomes->refused[i], outcomes_reason(reason));
+		return;
+	}
+}
+
+static void note_place(const struct rules *rules, enum parameters_place place)
+{
+	if (rules->outcomes)
+		outcomes_set(&rules->outcomes->places, place);
+}
+
+static const struct parameters_line *note_match(const struct rules *rules,
+						const struct parameters_line *rule)
+{
+	unsigned number = (unsigned)(rule - rules->rule);
+
+	if (rules->outcomes)
+		outcomes_set(&rules->outcomes->matched[number / 32], number % 32);
+	return rule;
 }
 
 /* Skips a prefix of ROMIO such as "ufs:". */
@@ -104,11 +132,31 @@ bool rules_match(const char *pattern, const char *path)
 	return false;
 }
 
+const char *rules_object(char to[RULES_PATH_BYTES], const char *group, const char *name)
+{
+	size_t used;
+
+	to[0] = '/';
+	used = append_components(to, 1, group);
+	used = used ? append_components(to, used, name) : 0;
+	to[used ? used : 1] = 0;
+	return to;
+}
+
+bool rules_match_object(const char *pattern, const char *object)
+{
+	if (!strcmp(pattern, "*"))
+		return true;
+	if (pattern[0] == '/' || !strchr(pattern, '/'))
+		return parameters_match(pattern, object);
+	return parameters_glob(pattern, object + (object[0] == '/'));
+}
+
 static bool rule_matches(const struct parameters_line *rule, enum parameters_place place,
 			 const char *path, const char *object)
 {
 	return rule->place == place && rules_match(rule->file, path) &&
-	       (!strcmp(rule->object, "*") || parameters_match(rule->object, object));
+	       rules_match_object(rule->object, object);
 }
 
 /* Does an earlier rule for the same name match? */
@@ -126,19 +174,21 @@ const struct parameters_line *rules_next(const struct rules *rules,
 					 enum parameters_place place, const char *path,
 					 const char *object)
 {
+	note_place(rules, place);
 	for (at = at ? at + 1 : rules->rule; at < rules->rule + rules->count; at++)
 		if (rule_matches(at, place, path, object) &&
 		    !rule_is_overridden(rules, at, path, object))
-			return at;
+			return note_match(rules, at);
 	return NULL;
 }
 
 const struct parameters_line *rules_find(const struct rules *rules, enum parameters_place place,
 					 const char *path, const char *object, const char *name)
 {
+	note_place(rules, place);
 	for (const struct parameters_line *r = rules->rule; r < rules->rule + rules->count; r++)
 		if (!strcmp(r->name, name) && rule_matches(r, place, path, object))
-			return r;
+			return note_match(rules, r);
 	return NULL;
 }
 

@@ -11,13 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "contract/outcomes.h"
 #include "contract/parameters.h"
 
-#define RULES_MAX 1024
+#define RULES_MAX OUTCOMES_LINES
 #define RULES_PATH_BYTES 4096
 
 struct rules {
 	bool application_wins; /* a value that the program sets is kept */
+	struct outcomes *outcomes; /* where it is noted what became of the rules; NULL: nowhere */
 	unsigned count;
 	struct parameters_line rule[RULES_MAX]; /* the strings point into text */
 	char text[PARAMETERS_BYTES];
@@ -44,7 +46,10 @@ extern struct rules rules_own;
 uint32_t rules_read(struct rules *rules, const char page[PARAMETERS_BYTES]);
 
 /* After the process has joined a run: reads rules_own and rules_places, once. */
-void rules_join(const char page[PARAMETERS_BYTES]);
+void rules_join(const char page[PARAMETERS_BYTES], struct outcomes *outcomes);
+
+/* Notes that a parameter was not applied; the reason is a word of contract/outcomes.h. */
+void rules_note_refusal(const struct rules *rules, const char *name, const char *reason);
 
 /*
  * Normalizes a path for the comparison with rules: absolute, without "." and "..", and without a
@@ -61,8 +66,22 @@ const char *rules_path(char to[RULES_PATH_BYTES], const char *path);
 bool rules_match(const char *pattern, const char *path);
 
 /*
+ * The absolute name of an object in a file of HDF5: that of the group ("" if it is unknown) and the
+ * name in it. Always terminated; "/" if it does not fit.
+ */
+const char *rules_object(char to[RULES_PATH_BYTES], const char *group, const char *name);
+
+/*
+ * Does the pattern match this object, which is from rules_object(), or "" for any? A pattern without
+ * a slash is matched against the last part of the name, any other against the whole name, with or
+ * without a slash at its beginning.
+ */
+bool rules_match_object(const char *pattern, const char *object);
+
+/*
  * The next rule after `at` (NULL: the first) that applies at this place to the path and the object
- * ("" if there is none). Returns one rule per name: the first that matches.
+ * ("" if there is none). Returns one rule per name: the first that matches. A rule that is returned
+ * counts as matched.
  */
 const struct parameters_line *rules_next(const struct rules *rules,
 					 const struct parameters_line *at,

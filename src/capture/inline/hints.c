@@ -9,7 +9,7 @@
 #include "capture/inline/agree.h"
 #include "capture/inline/host.h"
 #include "capture/libraries/info.h"
-#include "capture/libraries/mpi_job.h"
+#include "capture/libraries/mpi_io.h"
 #include "capture/libraries/wrapper_helpers.h"
 #include "capture/record/capture.h"
 #include "contract/hints.h"
@@ -30,7 +30,8 @@ static bool is_set(const struct sluice_query *query, const char *key)
 {
 	const struct decision *m = (const struct decision *)query;
 
-	return info_is_valid(m->near, m->info) && info_has(m->near, m->info, key);
+	return (info_is_valid(m->near, m->info) && info_has(m->near, m->info, key)) ||
+	       mpi_io_hints_file_sets(m->near, key);
 }
 
 /* Do the site or the user forbid to set the hint? */
@@ -46,7 +47,7 @@ static bool is_forbidden(const struct control *c, const char *key)
 }
 
 /* The answer as text, without unsafe and forbidden hints. */
-static const char *answer_text(const struct control *control, const struct sluice_answer *answer,
+static const char *answer_text(const struct decision *m, const struct sluice_answer *answer,
 			       struct info_text *text)
 {
 	text->used = 0;
@@ -54,7 +55,7 @@ static const char *answer_text(const struct control *control, const struct sluic
 		const char *key = answer->hints[i].key, *value = answer->hints[i].value;
 
 		if (memchr(key, 0, SLUICE_KEY_BYTES) && memchr(value, 0, SLUICE_VALUE_BYTES) &&
-		    hints_is_safe(key, value, mpi_is_ompio()) && !is_forbidden(control, key) &&
+		    mpi_io_hint_is_safe(m->near, key, value) && !is_forbidden(m->control, key) &&
 		    text->used + strlen(key) + strlen(value) + 3 < CONTROL_HINTS_BYTES)
 			info_text_put(text, key, value);
 	}
@@ -73,7 +74,7 @@ static uint32_t make_proposal(struct decision *m, bool *trial)
 	*trial = false;
 	if (!inline_suggest(&frame, &m->query, &answer, &plugin))
 		return 0;
-	number = agree_answer(m->control, answer_text(m->control, &answer, &text), plugin);
+	number = agree_answer(m->control, answer_text(m, &answer, &text), plugin);
 	*trial = answer.trial;
 	return number;
 }
@@ -147,7 +148,7 @@ static void hints_add(struct decision *m, struct hints_opening *opening, uint32_
 		return;
 	opening->is_copied = true;
 	while (hints_next(&at, key, sizeof(key), value, sizeof(value)))
-		if (!is_set(&m->query, key))
+		if (!is_set(&m->query, key) && mpi_io_hint_is_safe(m->near, key, value))
 			added += info_set(m->near, opening->copy, key, value);
 	inline_acted(plugin, added);
 }

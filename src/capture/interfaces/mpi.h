@@ -16,6 +16,7 @@
 #include "capture/apply/inject.h"
 #include "capture/inline/hints.h"
 #include "capture/libraries/mpi.h"
+#include "capture/libraries/mpi_io.h"
 #include "capture/libraries/mpi_job.h"
 #endif
 #include "capture/interfaces/marks.h"
@@ -51,6 +52,9 @@ ALSO(P)
 /* The hints that were passed, and those in effect. */
 #define HINTED BEFORE(struct info_text given;) FIELD(HINTS, info_read(&given, called, info, err))
 
+/* Hints of the program that are dangerous are reported. */
+#define OWN_HINTS LAST(mpi_io_check_own(called, fh, info, ret);)
+
 /* The process. */
 CALL(PROCESS) FAILING FIRST(mpi_job_join(called);) AFTER(if (!err) mpi_store_rank(called);)
 int MPI_Init(int *argc, char ***argv);
@@ -68,7 +72,8 @@ FIRST(struct inject_opening injected; struct hints_opening opening;
       info = inject_open(&injected, call_is_inner(CALL_MPI_File_open), called, comm, filename, info);
       info = hints_begin(&opening, call_is_inner(CALL_MPI_File_open), called, comm, filename, amode, info);)
 PASS(filename, injected.name)
-LAST(hints_end(&opening); inject_opened(&injected, fh, ret);)
+LAST(mpi_io_check_own(called, ret == MPI_SUCCESS ? *fh : 0, info, ret);
+     hints_end(&opening); inject_opened(&injected, fh, ret);)
 CALL(OPEN) FAILING MAKES(HANDLE) HINTED BEFORE(uint64_t group = 0;)
 FIELD(COLLECTIVE, group = err ? 0 : mpi_group(called, comm, filename))
 AFTER(if (opened) atomic_store_explicit(&opened->note, group, memory_order_relaxed);)
@@ -83,9 +88,9 @@ int MPI_File_get_size(HANDLE MPI_File fh, MPI_Offset *bytes);
 CALL(SYNC) FAILING TOGETHER int MPI_File_sync(HANDLE MPI_File fh);
 CALL(CONTROL) FAILING int MPI_File_get_group(HANDLE MPI_File fh, MPI_Group *group);
 CALL(CONTROL) FAILING int MPI_File_get_amode(HANDLE MPI_File fh, int *amode);
-CALL(ADVISE) FAILING TOGETHER HINTED int MPI_File_set_info(HANDLE MPI_File fh, MPI_Info info);
+CALL(ADVISE) FAILING TOGETHER HINTED OWN_HINTS int MPI_File_set_info(HANDLE MPI_File fh, MPI_Info info);
 CALL(CONTROL) FAILING int MPI_File_get_info(HANDLE MPI_File fh, MPI_Info *info);
-CALL(CONTROL) FAILING TOGETHER HINTED FIELD(SIZE, err ? 0 : mpi_bytes(called, filetype, 1))
+CALL(CONTROL) FAILING TOGETHER HINTED OWN_HINTS FIELD(SIZE, err ? 0 : mpi_bytes(called, filetype, 1))
 AFTER(if (!err) mpi_view_set(called, entry, etype);)
 int MPI_File_set_view(HANDLE MPI_File fh, OFFSET MPI_Offset disp, MPI_Datatype etype,
 		      MPI_Datatype filetype, NAME const char *datarep, MPI_Info info);

@@ -110,6 +110,13 @@ bool info_has(const void *near, MPI_Info info, const char *key)
 	return length && length(info, key, &n, &found) == MPI_SUCCESS && found;
 }
 
+bool info_is(const void *near, MPI_Info info, const char *key, const char *value)
+{
+	char found[VALUE_BYTES];
+
+	return value_get(near, info, key, found) && !strcmp(found, value);
+}
+
 bool info_copy(const void *near, MPI_Info info, MPI_Info *copy)
 {
 	type_PMPI_Info_create create = USE(near, PMPI_Info_create);

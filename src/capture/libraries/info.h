@@ -29,6 +29,9 @@ const char *info_read(struct info_text *to, const void *near, MPI_Info info, int
 /* Is the hint set in this valid info? */
 bool info_has(const void *near, MPI_Info info, const char *key);
 
+/* Does it have this value there? */
+bool info_is(const void *near, MPI_Info info, const char *key, const char *value);
+
 /* Makes a copy, which is empty if info is not valid. False on failure; else info_free() it. */
 bool info_copy(const void *near, MPI_Info info, MPI_Info *copy);
 bool info_set(const void *near, MPI_Info info, const char *key, const char *value);

@@ -2,13 +2,11 @@
 #include "capture/libraries/mpi.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
 #include "contract/calls.h"
-#include "contract/hints.h"
 
 /* The functions of the library that are called: name, type. */
 #define USES(X)                                                                               \
@@ -45,11 +43,6 @@ void mpi_bind_slow(const void *called)
 	/* Pairs with the acquire in mpi_bind(). */
 	atomic_store_explicit(&mpi_kind.request_mask, world ? UINT64_MAX : UINT32_MAX,
 			      memory_order_release);
-}
-
-bool mpi_is_ompio(void)
-{
-	return mpi_kind.is_open && !hints_is_romio(getenv("OMPI_MCA_io"));
 }
 
 /* In MPICH the handle of a predefined type contains its size. */

@@ -38,12 +38,6 @@ extern struct mpi_kind mpi_kind;
 
 __attribute__((cold)) void mpi_bind_slow(const void *called);
 
-/*
- * Does Open MPI's OMPIO open the files? As far as the environment shows; false for any other
- * implementation. After mpi_bind().
- */
-bool mpi_is_ompio(void);
-
 /* Bytes of `count` items; 0 if the library does not know. `near` is any function of the library. */
 uint64_t mpi_bytes(const void *near, MPI_Datatype datatype, int64_t count);
 

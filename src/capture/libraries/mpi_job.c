@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "capture/libraries/hints_file.h"
 #include "capture/libraries/mpi.h"
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
@@ -55,6 +56,25 @@ bool mpi_job_has_ranks(const struct control *control, int job, int ranks)
 	return job >= 0 && ranks > 0 && atomic_load(&control->jobs[job].present) == (uint32_t)ranks;
 }
 
+void mpi_job_compare_hints_file(struct control *control, int job, uint64_t hash)
+{
+	uint64_t found = 0;
+
+	if (job >= 0 &&
+	    !atomic_compare_exchange_strong(&control->jobs[job].hints, &found, hash) &&
+	    found != hash)
+		atomic_store(&control->jobs[job].differs, 1);
+}
+
+/* Reads the hints file if parameters or plug-ins may have to yield to it. */
+static void compare_hints_file(struct control *control)
+{
+	if (!control->parameters[0] && !control->plugins[0].name[0])
+		return;
+	hints_file_load();
+	mpi_job_compare_hints_file(control, own.index, hints_file_hash());
+}
+
 void mpi_job_join(const void *called)
 {
 	struct control *control = capture_membership.control;
@@ -65,6 +85,7 @@ void mpi_job_join(const void *called)
 	own.near = called;
 	own.key = find_key();
 	own.index = mpi_job_count_rank(control, own.key);
+	compare_hints_file(control);
 	/* Pairs with the acquire in mpi_job_has_joined(). */
 	atomic_store_explicit(&own.joined, true, memory_order_release);
 	errno = saved;
@@ -101,4 +122,15 @@ bool mpi_job_shares_parameters(void)
 	ranks = world_size();
 	return ranks == 1 || control->parameters_shared ||
 	       mpi_job_has_ranks(control, own.index, ranks);
+}
+
+bool mpi_job_shares_hints_file(void)
+{
+	const struct control *control = capture_membership.control;
+
+	if (!mpi_job_has_joined() || world_size() == 1)
+		return true;
+	if (mpi_job_is_complete())
+		return !atomic_load(&control->jobs[own.index].differs);
+	return !hints_file_is_given();
 }

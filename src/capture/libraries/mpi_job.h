@@ -36,6 +36,15 @@ bool mpi_job_is_complete(void);
  */
 bool mpi_job_shares_parameters(void);
 
+/*
+ * Has every rank of the job read the same hints file of ROMIO (hints_file.h)? In a job on several
+ * nodes this is unknown if there is one; then false.
+ */
+bool mpi_job_shares_hints_file(void);
+
+/* Notes the hash of the hints file that a rank of this job has read. */
+void mpi_job_compare_hints_file(struct control *control, int job, uint64_t hash);
+
 /* Counts one more rank of the job with this key (0: unknown). The job's index, or -1: no room. */
 int mpi_job_count_rank(struct control *control, uint64_t key);
 

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What became of the parameters of a run: bits in the control page that the processes of a node set
+ * and the host reads when the program has ended. They do not depend on recording. Guest-safe.
+ */
+#ifndef SLUICE_CONTRACT_OUTCOMES_H
+#define SLUICE_CONTRACT_OUTCOMES_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#define OUTCOMES_LINES 1024 /* lines of contract/parameters.h that are followed */
+
+/* Why a parameter is not applied: the REASON of a record, and a sentence for the user. */
+#define OUTCOMES_REASONS(X)                                                                        \
+	X(OTHER, "other", "see 'sluice report'")                                                   \
+	X(RANKS, "ranks", "not all ranks of the job have the same parameters")                     \
+	X(OMPIO, "ompio",                                                                          \
+	  "the files are opened by OMPIO, which loses data with several aggregators and has no "   \
+	  "file name prefixes")                                                                    \
+	X(UNSAFE, "unsafe", "MPI libraries are known to misread the value")                        \
+	X(APPLICATION, "application", "the program sets it")                                       \
+	X(HINTS_FILE, "hints_file", "the file of ROMIO_HINTS or /etc/romio-hints sets it")         \
+	X(UNREAD, "unread", "the MPI library does not report it back, so it does not use it")      \
+	X(GPFS, "gpfs", "the file is not on GPFS")                                                 \
+	X(LAYOUT, "layout", "the dataset already has a layout of another kind")                    \
+	X(EXTENT, "extent", "the dataset can grow")                                                \
+	X(RANK, "rank", "the dataset has another number of dimensions")                            \
+	X(SHAPE, "shape", "the chunk does not fit into the dataset")                               \
+	X(TYPE, "type", "elements of this type may need their fill value")                         \
+	X(SERIAL, "serial", "the file is not shared by ranks")                                     \
+	X(USERBLOCK, "userblock", "the user block of the file is not a multiple of the alignment") \
+	X(FAILED, "failed", "the library rejected it")                                             \
+	X(UNKNOWN, "unknown", "the capture library does not know it")
+
+#define OUTCOMES_ENUM(name, word, sentence) OUTCOME_##name,
+enum outcome_reason { OUTCOMES_REASONS(OUTCOMES_ENUM) OUTCOME_REASONS };
+#undef OUTCOMES_ENUM
+
+_Static_assert(OUTCOME_REASONS <= 32, "a bit per reason");
+
+/* Hints that the program itself sets, and that are dangerous with its MPI library. */
+enum outcome_own {
+	OUTCOME_OWN_AGGREGATORS, /* several aggregators for OMPIO */
+	OUTCOME_OWN_PFR,	 /* romio_cb_pfr for ROMIO */
+};
+
+struct outcomes {
+	_Atomic uint32_t places; /* enum parameters_place: a file or dataset was considered there */
+	_Atomic uint32_t own;	 /* enum outcome_own */
+	_Atomic uint32_t matched[OUTCOMES_LINES / 32]; /* lines that applied to a file or dataset */
+	/* enum outcome_reason, at the first line with the name of the parameter. */
+	_Atomic uint32_t refused[OUTCOMES_LINES];
+};
+
+/* Sets a bit. Does not write to the page if it is set already. */
+static inline void outcomes_set(_Atomic uint32_t *word, unsigned bit)
+{
+	uint32_t mask = UINT32_C(1) << bit;
+
+	if (!(atomic_load_explicit(word, memory_order_relaxed) & mask))
+		atomic_fetch_or_explicit(word, mask, memory_order_relaxed);
+}
+
+/* The reason with this word; OUTCOME_OTHER if it has no row. */
+static inline enum outcome_reason outcomes_reason(const char *word)
+{
+#define OUTCOMES_WORD(name, text, sentence) text,
+	static const char *const words[] = { OUTCOMES_REASONS(OUTCOMES_WORD) };
+#undef OUTCOMES_WORD
+
+	for (unsigned i = 0; i < OUTCOME_REASONS; i++)
+		if (!strcmp(words[i], word))
+			return (enum outcome_reason)i;
+	return OUTCOME_OTHER;
+}
+
+#endif
