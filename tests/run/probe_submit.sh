@@ -105,7 +105,7 @@ mkdir target
 cat >quick.sh <<END
 #!/bin/sh
 echo "\$SLURM_JOB_ID" >>$work/ran
-exec "$sluice" forecast probe --system campaign --sizes 4K --every 20ms --reference-every 0 --jobs-every 1m --duration 100ms a=$work/target
+exec "$sluice" forecast probe --system campaign --sizes 4K --every 20ms --reference-every 0 --jobs-every 1m --duration 2s a=$work/target
 END
 printf '#!/bin/sh\nsleep 60\n' >long.sh
 check_rc 0 "$sluice" forecast submit --jobs 2 --every 50ms --min-runtime 0 quick.sh -- -o /dev/null

@@ -331,7 +331,8 @@ static bool find_member(struct intake *in, const char *name, bool last)
 
 		if (r == 0)
 			return true;
-		if (is_temporary(r) && !last)
+		/* A process that finds no space removes its spool, and reports that itself. */
+		if (r == -ENOENT || (is_temporary(r) && !last))
 			return false;
 		cause = cause_of_error(-r);
 	}
