@@ -24,7 +24,7 @@ struct err;
 struct store;
 
 /* How long an operation waits for other processes that are writing. */
-#define STORE_WAIT_MS 5000
+#define STORE_WAIT_MS 20000
 
 /* Opens the store; creates the file and its directory if they do not exist. */
 int store_open(struct store **store, const char *path, struct err *err);
