@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/unit.h"
+#include "contract/program.h"
 
 enum starter_kind {
 	LAUNCHES,   /* starts many copies of a program */
@@ -48,6 +49,9 @@ struct starter {
 		.two = " env genv mca gmca pmixmca prtemca ", .ranks = " n np c ", \
 		.segments = true                                                   \
 	}
+
+#define INTERPRETER(pattern, options, replacing) \
+	{ .name = pattern, .kind = INTERPRETS, .one = options, .ends = replacing },
 
 static const struct starter starters[] = {
 	MPIEXEC("mpiexec*"),
@@ -106,11 +110,8 @@ static const struct starter starters[] = {
 	{ .name = "valgrind", .kind = WRAPS },
 	{ .name = "nohup", .kind = WRAPS },
 	{ .name = "setsid", .kind = WRAPS },
-	{ .name = "python*", .kind = INTERPRETS, .one = " W X Q ", .ends = " c " },
-	{ .name = "perl", .kind = INTERPRETS, .one = " I M ", .ends = " e E " },
-	{ .name = "Rscript", .kind = INTERPRETS, .ends = " e " },
-	{ .name = "julia", .kind = INTERPRETS, .one = " t p L J ", .ends = " e E " },
-	{ .name = "*sh", .kind = INTERPRETS, .one = " o O ", .ends = " c s " },
+	PROGRAM_INTERPRETERS(INTERPRETER){
+		.name = "*sh", .kind = INTERPRETS, .one = " o O ", .ends = " c s " },
 };
 
 /* The words that are not parsed yet. */
