@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/integer.h"
 #include "base/json.h"
@@ -17,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "observe/collect/parts.h"
+#include "observe/report/applied.h"
 #include "observe/report/loss.h"
 #include "observe/tally/losses.h"
 #include "trace/format.h"
@@ -62,6 +64,7 @@ static void add_run(struct table *table, const struct runs *runs, const struct r
 		    const struct trace_head *head)
 {
 	char when[FORMAT_TIME], text[UNIT_TEXT];
+	AUTO_BUF struct buf applied = { 0 };
 
 	table_add(table, "%.*s", runs->id_digits, file->id);
 	table_add(table, "%s", format_local_time(when, head->run.started_ns));
@@ -71,10 +74,12 @@ static void add_run(struct table *table, const struct runs *runs, const struct r
 	table_add(table, "%" PRIu64, losses_sum(head).records);
 	table_add(table, "%s", unit_bytes(text, (double)file->bytes));
 	table_add(table, "%s", describe_state(head));
+	applied_summarize(&applied, head);
+	table_add(table, "%s", applied.len ? buf_text(&applied) : "-");
 	table_add(table, "%s", text_or_empty(head->run.command));
 }
 
-/* Columns that an unreadable trace and an unmerged job leave empty. */
+/* Columns before the state that an unreadable trace and an unmerged job leave empty. */
 #define UNREADABLE_COLUMNS 5
 #define UNMERGED_COLUMNS 7
 
@@ -88,6 +93,7 @@ static void add_unreadable(struct table *table, const struct runs *runs,
 		table_add(table, "-");
 	table_add(table, "%s", unit_bytes(text, (double)file->bytes));
 	table_add(table, "unreadable");
+	table_add(table, "-");
 	table_add(table, "%s", err->text);
 }
 
@@ -101,6 +107,7 @@ static void json_run(struct json *json, const struct trace_head *head)
 	json_text(json, "user", head->run.user);
 	json_count(json, "activities", head->activities);
 	json_count(json, "processes", head->process_count);
+	applied_json(json, head);
 	loss_json(json, head);
 }
 
@@ -153,6 +160,7 @@ static void add_unmerged(struct table *table, const struct unmerged *job)
 	for (int i = 0; i < UNMERGED_COLUMNS; i++)
 		table_add(table, "-");
 	table_add(table, "unmerged");
+	table_add(table, "-");
 	table_add(table, "%s: %zu parts with %" PRIu64 " ranks; try 'sluice trace merge %s'",
 		  path_base_name(job->path), job->parts, job->ranks, job->path);
 }
@@ -172,8 +180,9 @@ static void json_unmerged(struct json *json, const struct unmerged_list *list)
 
 static void show_table(const struct runs *runs, size_t count, const struct unmerged_list *list)
 {
-	static const char *const titles[] = { "id",    "started", ">duration", "exit",	  ">calls",
-					      ">lost", ">size",	  "state",     "command", NULL };
+	static const char *const titles[] = { "id",	 "started", ">duration", "exit",
+					      ">calls",	 ">lost",   ">size",	 "state",
+					      "applied", "command", NULL };
 	struct table table;
 
 	table_init(&table, titles);
@@ -258,7 +267,8 @@ const struct command_ops command_ls = {
 		 "The column \"exit\" shows the exit status of the program; a status above 128 "
 		 "usually means that a signal ended it. \"with losses\" means that calls were "
 		 "lost, and \"partial\" that some processes could not be recorded; 'sluice "
-		 "report' says why. \"truncated\" means that the collector "
+		 "report' says why. \"applied\" shows what Sluice did to the program: parameters, "
+		 "and actions of plug-ins. \"truncated\" means that the collector "
 		 "was killed; 'sluice trace recover' may find more. A job on several nodes whose "
 		 "parts were not merged is shown as \"unmerged\"; 'sluice trace merge' completes "
 		 "it.",

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/term.h"
 #include "cli/command.h"
 #include "cmd/format_option.h"
 #include "cmd/run_argument.h"
+#include "observe/report/applied.h"
 #include "observe/report/brief.h"
 #include "run/launch.h"
 #include "run/session.h"
@@ -120,9 +122,13 @@ static void print_brief(const struct command *c, const struct session_result *re
 		    result->trace);
 }
 
-/* Says why calls or processes are missing in the trace. */
-static void warn_losses(const struct command *c, const struct session_result *result)
+/*
+ * Without a summary: says what plug-ins did to the program, and why calls or processes are missing
+ * in the trace.
+ */
+static void print_notices(struct command *c, const struct session_result *result)
 {
+	AUTO_BUF struct buf acts = { 0 };
 	struct err err = { 0 };
 	struct trace trace;
 
@@ -130,11 +136,14 @@ static void warn_losses(const struct command *c, const struct session_result *re
 		command_warn(c, "%s", err.text);
 		return;
 	}
+	applied_describe_acts(&acts, &trace.head);
+	if (acts.len)
+		show_notice(c, buf_text(&acts));
 	run_argument_warn_causes(c, &trace.head);
 	trace_close(&trace);
 }
 
-static void print_summary(const struct command *c, const struct session_result *result)
+static void print_summary(struct command *c, const struct session_result *result)
 {
 	const struct run_args *args = c->args;
 	int when = config_choice(c->config, SETTING_RUN_SUMMARY);
@@ -145,8 +154,8 @@ static void print_summary(const struct command *c, const struct session_result *
 		return;
 	if (wanted)
 		print_brief(c, result);
-	else if (result->totals.lost || result->totals.unrecorded)
-		warn_losses(c, result);
+	else if (result->totals.lost || result->totals.unrecorded || result->totals.has_acted)
+		print_notices(c, result);
 	if (result->is_empty)
 		command_warn(c, "no process of the run could be recorded; run 'sluice doctor' to "
 				"find out why");

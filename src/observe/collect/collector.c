@@ -143,7 +143,10 @@ static void on_watcher_fact(void *arg, const struct fact *fact, const void *row)
 
 static void on_account_note(void *arg, const struct note *note)
 {
+	struct collector *c = arg;
+
 	on_watcher_fact(arg, &fact_note, note);
+	c->intake.totals.has_acted |= !strcmp(note->kind, NOTE_APPLIED);
 }
 
 /* Runs before any process starts, because it writes the in-line plug-ins into the control page. */

@@ -51,6 +51,7 @@ struct collector_totals {
 	uint64_t activities;
 	uint64_t lost;
 	uint64_t unrecorded; /* processes that could not be recorded; known at the end */
+	bool has_acted;	     /* an in-line plug-in has acted on the program; known at the end */
 	uint64_t damaged_words;
 	uint64_t container_bytes; /* set by collector_close() */
 	uint32_t processes;

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "base/unit.h"
+#include "observe/report/applied.h"
 #include "observe/report/findings.h"
 #include "observe/report/loss.h"
 #include "observe/report/render.h"
@@ -376,11 +377,6 @@ static void put_refused(struct brief *b)
 		put_line(b, "refused", buf_text(&text));
 }
 
-static bool is_parameter_note(const struct finding *f)
-{
-	return strcmp(finding_source(f), PARAMETERS_SOURCE) == 0;
-}
-
 /*
  * Prints "cb_nodes=4 transfer=independent (1 of 2 applied)". The end is important, so the list is
  * cut.
@@ -404,7 +400,7 @@ static void put_parameters(struct brief *b, const struct finding *f)
 	put_line(b, "parameters", buf_text(&text));
 }
 
-/* Shows the actions of in-line plug-ins: "read_ahead: advice given 1200". */
+/* Shows the parameters and the actions of in-line plug-ins: "read_ahead: advice given 1200". */
 static void put_applied(struct brief *b)
 {
 	size_t count;
@@ -416,16 +412,7 @@ static void put_applied(struct brief *b)
 
 	if (given)
 		put_parameters(b, given);
-	for (size_t i = 0; i < count; i++) {
-		if (is_parameter_note(&findings[i]))
-			continue;
-		buf_printf(&text, "%s%s: %s ", text.len ? "; " : "", finding_source(&findings[i]),
-			   finding_name(&findings[i]));
-		if (findings[i].is_number)
-			buf_printf(&text, "%g", findings[i].sum);
-		else
-			buf_puts(&text, finding_value(&findings[i]));
-	}
+	applied_describe_acts(&text, b->s->head);
 	if (text.len)
 		put_line(b, "applied", buf_text(&text));
 }
@@ -498,7 +485,6 @@ static void put_rest(struct brief *b, const char *path)
 	if (b->read)
 		put_files(b);
 	put_anomalies(b);
-	put_applied(b);
 	put_degraded(b);
 	put_refused(b);
 	put_overhead(b);
@@ -525,6 +511,7 @@ void brief_render(FILE *out, const struct summary *summary, const char *path, bo
 	size_t room;
 
 	put_head(&first);
+	put_applied(&first);
 	put_ranks(&first);
 	put_rest(&rest, path);
 	room = BRIEF_LINES - first.count - rest.count;

@@ -2,7 +2,7 @@
  *
  * The summary that `sluice run` prints when the program has ended: at most BRIEF_LINES lines of at
  * most BRIEF_COLUMNS columns (except the last one, which must be a complete command). A topic
- * without data has no line.
+ * without data has no line. What Sluice did to the program comes directly after the first line.
  */
 #ifndef SLUICE_OBSERVE_REPORT_BRIEF_H
 #define SLUICE_OBSERVE_REPORT_BRIEF_H

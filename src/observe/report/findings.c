@@ -7,6 +7,7 @@
 #include <uthash.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -162,4 +163,31 @@ const char *finding_name(const struct finding *finding)
 const char *finding_value(const struct finding *finding)
 {
 	return text_or_empty(finding->first->value);
+}
+
+static void put_finding(struct json *json, const struct finding *f)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "source", finding_source(f));
+	json_text(json, "name", finding_name(f));
+	json_count(json, "count", f->count);
+	if (f->is_number) {
+		json_real(json, "sum", f->sum);
+		spread_json(json, "spread", &f->spread);
+	} else {
+		json_text(json, "value", finding_value(f));
+	}
+	json_close(json);
+}
+
+void findings_json(struct json *json, const char *key, const struct trace_head *head,
+		   const struct ranks *ranks, const char *kind)
+{
+	size_t count;
+	AUTO_FREE struct finding *findings = findings_new(head, ranks, kind, &count);
+
+	json_open(json, key, '[');
+	for (size_t i = 0; i < count; i++)
+		put_finding(json, &findings[i]);
+	json_close(json);
 }

@@ -12,6 +12,8 @@
 #include "observe/tally/ranks.h"
 #include "trace/format.h"
 
+struct json;
+
 struct finding {
 	const struct note *first; /* the first of its notes */
 	size_t count;		  /* number of its notes */
@@ -35,6 +37,10 @@ struct finding *findings_new(const struct trace_head *head, const struct ranks *
 /* Returns the finding of a source and name, or NULL. */
 const struct finding *findings_find(const struct finding *findings, size_t count,
 				    const char *source, const char *name);
+
+/* Adds the findings of a kind to the open JSON object, as a list with this key. */
+void findings_json(struct json *json, const char *key, const struct trace_head *head,
+		   const struct ranks *ranks, const char *kind);
 
 /* These texts are never NULL. */
 const char *finding_source(const struct finding *finding);

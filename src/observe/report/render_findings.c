@@ -332,11 +332,11 @@ static void print_node(FILE *out, const struct summary *s)
 
 void render_events(FILE *out, const struct report *report)
 {
+	print_findings(out, report, &sections[APPLIED]);
 	for (int i = 0; i < SECTIONS; i++) {
 		if (sections[i].events)
 			print_events(out, report, &sections[i]);
 	}
-	print_findings(out, report, &sections[APPLIED]);
 }
 
 void render_findings(FILE *out, const struct report *report)
@@ -375,31 +375,9 @@ static void put_events(struct json *json, const struct summary *s, const struct 
 	json_close(json);
 }
 
-static void put_finding(struct json *json, const struct finding *f)
-{
-	json_open(json, NULL, '{');
-	json_text(json, "source", finding_source(f));
-	json_text(json, "name", finding_name(f));
-	json_count(json, "count", f->count);
-	if (f->is_number) {
-		json_real(json, "sum", f->sum);
-		spread_json(json, "spread", &f->spread);
-	} else {
-		json_text(json, "value", finding_value(f));
-	}
-	json_close(json);
-}
-
 static void put_findings(struct json *json, const struct summary *s, const struct section *section)
 {
-	size_t count;
-	AUTO_FREE struct finding *findings =
-		findings_new(s->head, &s->ranks, section->kind, &count);
-
-	json_open(json, section->key, '[');
-	for (size_t i = 0; i < count; i++)
-		put_finding(json, &findings[i]);
-	json_close(json);
+	findings_json(json, section->key, s->head, &s->ranks, section->kind);
 }
 
 void render_plugins(FILE *out, const struct summary *summary)

@@ -170,6 +170,8 @@ static void findings_actions_and_overhead_are_shown(void)
 	summary_init(&run.summary, &run.head);
 	text = render(&run, true);
 	CHECK_WORDS(line(text, "  anomalies "), "2|12.3 s|40 of 100");
+	/* What Sluice did to the program comes first. */
+	CHECK(strncmp(strchr(text, '\n'), "\n  applied ", 11) == 0);
 	CHECK_WORDS(line(text, "  applied "), "read_ahead: advice given 1234");
 	CHECK_WORDS(line(text, "  degraded "), "12.3 s|recording cost 3 %");
 	CHECK_WORDS(line(text, "  refused "), "mine: ABI 7");
