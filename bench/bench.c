@@ -36,6 +36,7 @@ static void environment_clean(const char *work)
 					     "SLUICE_CAPTURE_SKIP",
 					     "SLUICE_CAPTURE_CLOCK",
 					     "SLUICE_PLUGINS_LOAD",
+					     "SLUICE_PLUGINS_ACT",
 					     "SLUICE_PLUGINS_BUDGET",
 					     "SLUICE_OVERHEAD_BUDGET" };
 	AUTO_FREE char *store = xprintf("%s/store.db", work);

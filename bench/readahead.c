@@ -101,6 +101,7 @@ static void result_take(struct bench *b, const struct device *device, const stru
 
 	bench_progress(what);
 	cache_drop(device->file);
+	setenv("SLUICE_PLUGINS_ACT", "read_ahead", 1);
 	if (!probe_run(&probe, variant == PLUGIN ? bench_under_sluice(b, "trace", argv) : argv,
 		       NULL, NULL)) {
 		bench_fail(b, "%s: the program failed", what);

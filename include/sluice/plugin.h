@@ -12,6 +12,7 @@
  * layers they observe (docs/reference/plugins.md):
  *
  *	[plugins]          plug-ins for all layers        load = histogram /opt/site/mine.so
+ *	                   and those that act             act = history
  *	[plugins.POSIX]    plug-ins for this layer        load = read_ahead
  *	[plugin.mine]      the plug-in's own options      depth = 3
  *

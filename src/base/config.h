@@ -49,9 +49,11 @@ struct err;
 	X(STORE_PATH, "store", "path", TEXT, "PATH",                                               \
 	  "${XDG_DATA_HOME:-~/.local/share}/sluice/store.db",                                      \
 	  "database of results from earlier runs")                                                 \
-	X(PLUGINS_LOAD, "plugins", "load", TEXT, "NAMES",                                          \
-	  "catalogue histogram history read_ahead",                                                \
+	X(PLUGINS_LOAD, "plugins", "load", TEXT, "NAMES", "catalogue histogram",                   \
 	  "plug-ins to load in all layers: names, or paths of libraries")                          \
+	X(PLUGINS_ACT, "plugins", "act", TEXT, "NAMES", "",                                        \
+	  "plug-ins to load in addition, which act on the program: history passes MPI hints, "     \
+	  "read_ahead prefetches; empty: programs are only observed")                              \
 	X(PLUGINS_BUDGET, "plugins", "budget", TIME, "TIME", "2ms",                                \
 	  "disable an in-line plug-in if one of its calls takes longer than this")                 \
 	X(PLUGINS_QUEUE, "plugins", "queue", SIZE, "SIZE", "32M",                                  \

@@ -24,6 +24,7 @@
 #include "contract/calls.h"
 #include "learn/math/library.h"
 #include "observe/tally/names.h"
+#include "observe/watch/plugins.h"
 
 struct doctor_args {
 	bool coverage, verbose, json;
@@ -203,6 +204,36 @@ static enum health check_limits(const struct config *config, struct buf *out)
 	return HEALTH_NOTE;
 }
 
+static void explain_acting(struct buf *out)
+{
+	buf_puts(out, "no plug-in acts on programs; enable one with plugins.act:");
+	for (const struct plugin_guest *g = plugin_guests; g->name; g++)
+		buf_printf(out, "%s %s %s", g == plugin_guests ? "" : ",", g->name, g->help);
+}
+
+/* In-line plug-ins, which run inside programs and may change what they do. */
+static enum health check_acting(const struct config *config, struct buf *out)
+{
+	struct plugin_choices choices;
+	bool acts = false;
+
+	plugin_choices_make(&choices, config);
+	for (size_t i = 0; i < choices.count; i++) {
+		const struct plugin_choice *choice = &choices.list[i];
+
+		if (choice->kind != SLUICE_INLINE || choice->refusal)
+			continue;
+		buf_printf(out, "%s%s (%s)",
+			   acts ? ", " : "enabled to act on programs: ", choice->short_name,
+			   choice->origin);
+		acts = true;
+	}
+	plugin_choices_release(&choices);
+	if (!acts)
+		explain_acting(out);
+	return acts ? HEALTH_NOTE : HEALTH_GOOD;
+}
+
 /* Libraries that are loaded when a learning method first needs them. */
 static enum health check_learning(const struct config *config, struct buf *out)
 {
@@ -226,6 +257,7 @@ static const struct check checks[] = {
 	{ "system", check_system },
 	{ "config", check_config },
 	{ "environment", check_environment },
+	{ "acting", check_acting },
 	{ "limits", check_limits },
 	{ "learning", check_learning },
 };

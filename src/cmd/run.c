@@ -220,8 +220,9 @@ const struct command_ops command_run = {
 	.operands_max = -1,
 	.about = "Runs PROGRAM and records the I/O calls that it and its child processes make: "
 		 "POSIX, STDIO, MPI-IO, HDF5, NetCDF and PnetCDF. The program is not modified; "
-		 "its exit code and its output are unchanged. If recording fails, the program "
-		 "runs as usual and a warning is printed.\n\n"
+		 "its exit code and its output are unchanged. It is only observed unless --params, "
+		 "--tune, --place or the setting plugins.act requests more. If recording fails, "
+		 "the program runs as usual and a warning is printed.\n\n"
 		 "The trace is stored in trace.dir. 'sluice ls' lists the runs; 'sluice report' "
 		 "and 'sluice print' show the latest one.\n\n"
 		 "A parallel job produces one trace, either way:\n\n"

@@ -6,6 +6,7 @@
 # tests/mpi/hinted.c decides by waiting how fast a set of hints is.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
+export SLUICE_PLUGINS_ACT=history
 set=cb_buffer_size=8388608\;romio_ds_write=disable
 own=cb_buffer_size=1048576
 
@@ -104,7 +105,7 @@ mpiexec.$1 -n 2 $program 1 : -n 2 env SLUICE_DISABLE=1 $program 1"
 not_wanted() {
 	local program=$BUILD/mpi/$1/hinted
 	case_begin "$1: the plug-in is disabled"
-	observed "$sluice" -c plugins.load=histogram run -o "$work/trace" -- "mpiexec.$1" -n 4 "$program" 1
+	observed "$sluice" -c plugins.act= run -o "$work/trace" -- "mpiexec.$1" -n 4 "$program" 1
 	check_eq "$captured_rc" 0 "$case: exit code"
 	opened world.
 	opened self.

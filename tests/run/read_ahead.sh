@@ -3,7 +3,7 @@
 # The plug-in read_ahead in real processes: which programs it advises, for which blocks and when, and that the cause
 # of its advice distinguishes it from that of the program.
 . "$(dirname "$0")/libtest.sh"
-export SLUICE_STATS_PERIOD=0 SLUICE_PLUGINS_LOAD=read_ahead
+export SLUICE_STATS_PERIOD=0 SLUICE_PLUGINS_LOAD= SLUICE_PLUGINS_ACT=read_ahead
 
 # One access ahead, independent of the load of the machine, also for files that are cached.
 cat >"$XDG_CONFIG_HOME/sluice/config" <<EOF
@@ -84,7 +84,7 @@ check_has "$(cat out)" "Invalid argument" "error of an invalid option"
 
 # Without the plug-in nothing is advised; in counters mode it works.
 rm "$XDG_CONFIG_HOME/sluice/config"
-SLUICE_PLUGINS_LOAD= observed forward 20480 12
+SLUICE_PLUGINS_ACT= observed forward 20480 12
 check_eq "$(advised)" "" "advice without the plug-in"
 check_rc 0 "$sluice" run -q --mode counters -o t.sluice -- "$prog/strides" forward data 20480 12
 check_rc 0 "$sluice" report t.sluice

@@ -140,7 +140,11 @@ const struct command_ops command_config_show = {
 		 "mistake, it is described on standard error and the exit status is 1. A name "
 		 "that a setting had in an earlier version still works and shows the current "
 		 "name.\n\n"
-		 "The contents of [plugins.LAYER] and [plugin.NAME] follow the other settings.",
+		 "The contents of [plugins.LAYER] and [plugin.NAME] follow the other settings. "
+		 "Only plug-ins that plugins.act (or plugins.load) names act on programs; by "
+		 "default none does:\n\n"
+		 "  [plugins]\n"
+		 "  act = history read_ahead",
 	.options = config_options,
 	.args_bytes = sizeof(struct config_args),
 	.flags = COMMAND_CHECKS_CONFIG,

@@ -15,8 +15,13 @@ const struct sluice_plugin *const plugin_builtin[] = {
 };
 
 const struct plugin_guest plugin_guests[] = {
-	{ .name = "history", .acts = "hints given", .prepare = history_prepare },
-	{ .name = "read_ahead", .acts = "advice given" },
+	{ .name = "history",
+	  .help = "passes MPI hints that were faster in earlier runs of the program",
+	  .acts = "hints given",
+	  .prepare = history_prepare },
+	{ .name = "read_ahead",
+	  .help = "prefetches files that are read with a constant stride",
+	  .acts = "advice given" },
 	{ .name = NULL },
 };
 

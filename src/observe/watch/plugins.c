@@ -141,10 +141,12 @@ static void refuse_layer(struct plugin_choices *choices, const struct config_ext
 
 void plugin_choices_make(struct plugin_choices *choices, const struct config *config)
 {
-	const struct config_value *global = &config->values[SETTING_PLUGINS_LOAD];
+	static const enum setting_id global[] = { SETTING_PLUGINS_LOAD, SETTING_PLUGINS_ACT };
 
 	*choices = (struct plugin_choices){ 0 };
-	plugin_choices_add(choices, global->text, PLUGIN_ALL_LAYERS, global->origin);
+	for (size_t i = 0; i < sizeof(global) / sizeof(global[0]); i++)
+		plugin_choices_add(choices, config->values[global[i]].text, PLUGIN_ALL_LAYERS,
+				   config->values[global[i]].origin);
 	for (size_t i = 0; i < config->extra_count; i++) {
 		const struct config_extra *extra = &config->extras[i];
 		int layer;

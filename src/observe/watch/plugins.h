@@ -28,6 +28,7 @@ extern const struct sluice_plugin *const plugin_builtin[];
  */
 struct plugin_guest {
 	const char *name;
+	const char *help; /* what it does for the program: "passes MPI hints that ..." */
 	const char *acts; /* what the report calls its actions: "advice given" */
 	int (*prepare)(const struct config *config, const char *directory, struct err *err);
 };
@@ -52,7 +53,8 @@ struct plugin_choices {
 };
 
 /*
- * Reads [plugins] and [plugins.LAYER]. A plug-in that several sections name is one choice.
+ * Reads [plugins] and [plugins.LAYER]. By default no choice is in-line: what acts on a program must
+ * be named by the user or the site. A plug-in that several sections name is one choice.
  * Libraries are tested in a separate process, so that one that crashes when it is loaded is refused
  * like any other. An unknown layer is a refusal that cites its place in the settings.
  */

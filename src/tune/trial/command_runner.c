@@ -65,8 +65,10 @@ static void add_setting(struct command_runner *b, const char *assignment)
 static void build_argv(struct command_runner *b)
 {
 	static const char *const settings[] = {
-		"plugins.load=",	  "params.allow=semantics", "params.authority=parameters",
-		"overhead.budget=0",	  "stats.period=0",	    "run.summary=no",
+		"plugins.load=",	  "plugins.act=",
+		"params.allow=semantics", "params.authority=parameters",
+		"overhead.budget=0",	  "stats.period=0",
+		"run.summary=no",
 #define LAYER_SETTING(name, text) "plugins." text ".load=",
 		LAYER_LIST(LAYER_SETTING)
 #undef LAYER_SETTING
