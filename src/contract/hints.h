@@ -14,17 +14,19 @@
 
 /*
  * The answers file, which the host writes into the run's directory for the in-line plug-in
- * "history". The words of a line are separated by one blank. EXTENSION is "*" for any extension;
- * MODE is r, w or b (RDONLY, WRONLY, RDWR).
+ * "history". The words of a line are separated by one blank. NAME is that of a program
+ * (contract/program.h) and may have blanks; EXTENSION is "*" for any extension; MODE is r, w or b
+ * (RDONLY, WRONLY, RDWR).
  *
- *	sluice-answers 1
- *	best EXTENSION MODE HINTS       at most one per extension and mode
+ *	sluice-answers 2
+ *	program NAME                    the lines "best" up to the next one are for this program
+ *	best EXTENSION MODE HINTS       at most one per program, extension and mode
  *	explore SHARE OPENS EXPLORED    try hints in SHARE millionths of all opens; OPENS and
  *	                                EXPLORED are the counts of earlier runs
  *	try HINTS                       a set of hints to try, in order of priority
  */
 #define HINTS_ANSWERS_NAME "answers"
-#define HINTS_ANSWERS_TITLE "sluice-answers 1"
+#define HINTS_ANSWERS_TITLE "sluice-answers 2"
 #define HINTS_ANSWERS_BYTES 65536 /* the guest ignores the lines beyond */
 #define HINTS_MILLION 1000000
 

@@ -17,23 +17,27 @@ unsigned outcomes_size_class(double bytes)
 	return class;
 }
 
-int outcomes_add(struct store *store, const struct outcome_key *key, const char *hints,
-		 double bytes, double seconds, struct err *err)
+int outcomes_add(struct store *store, const struct outcome_key *key, const char *run,
+		 const char *hints, double bytes, double seconds, struct err *err)
 {
 	if (!(bytes > 0) || !(seconds > 0))
 		return err_set(err, EINVAL, "bytes and seconds of an outcome must be positive");
 	/* Welford's algorithm; the columns on the right-hand side have the old values. */
 	return store_run(
 		store, err,
-		"INSERT INTO outcome (operation, user, extension, size, hints, count, bytes, "
-		"seconds, rate, spread) VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8, 0) "
+		"INSERT INTO outcome (operation, user, program, extension, size, hints, run, "
+		"count, bytes, seconds, rate, spread) "
+		"SELECT ?1, ?2, ?3, ?4, ?5, ?6, CASE WHEN count(*) < ?8 THEN ?7 ELSE '' END, "
+		"1, ?9, ?10, ?11, 0 FROM outcome WHERE operation = ?1 AND user = ?2 AND "
+		"program = ?3 AND extension = ?4 AND size = ?5 AND hints = ?6 AND run <> ?7 "
 		"ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes, "
 		"seconds = seconds + excluded.seconds, "
 		"rate = rate + (excluded.rate - rate) / (count + 1), "
 		"spread = spread + (excluded.rate - rate) * (excluded.rate - rate) * count / "
 		"(count + 1.0)",
-		"tttitddd", key->operation, key->user, key->extension, (int64_t)key->size_class,
-		hints, bytes, seconds, bytes / seconds);
+		"ttttittiddd", key->operation, key->user, key->program, key->extension,
+		(int64_t)key->size_class, hints, run, (int64_t)OUTCOMES_RUNS, bytes, seconds,
+		bytes / seconds);
 }
 
 void outcome_join(struct outcome *sum, const struct outcome *more)
@@ -56,29 +60,37 @@ double outcome_deviation(const struct outcome *outcome)
 
 static int report_row(struct sqlite3_stmt *s, outcomes_seen seen, void *arg)
 {
-	int64_t size = sqlite3_column_int64(s, 3), count = sqlite3_column_int64(s, 5);
 	struct outcome_key key = { store_text(s, 0), store_text(s, 1), store_text(s, 2),
-				   (unsigned)size };
-	struct outcome outcome = { (uint64_t)count, sqlite3_column_double(s, 6),
-				   sqlite3_column_double(s, 7), sqlite3_column_double(s, 8),
-				   sqlite3_column_double(s, 9) };
+				   store_text(s, 3), (unsigned)sqlite3_column_int64(s, 4) };
+	struct outcome outcome = {
+		(uint64_t)sqlite3_column_int64(s, 6), (uint64_t)sqlite3_column_int64(s, 7),
+		sqlite3_column_double(s, 8),	      sqlite3_column_double(s, 9),
+		sqlite3_column_double(s, 10),	      sqlite3_column_double(s, 11)
+	};
 
 	/* Other programs can change the file. */
-	if (size < 0 || size >= OUTCOMES_SIZE_CLASSES || count < 1 || !(outcome.bytes > 0) ||
-	    !(outcome.seconds > 0) || !(outcome.rate > 0) || !(outcome.spread >= 0))
+	if (!outcome.count || !(outcome.bytes > 0) || !(outcome.seconds > 0) || !(outcome.rate > 0))
 		return 0;
-	return seen(arg, &key, store_text(s, 4), &outcome);
+	return seen(arg, &key, store_text(s, 5), &outcome);
 }
 
-int outcomes_list(struct store *store, const char *user, outcomes_seen seen, void *arg,
-		  struct err *err)
+int outcomes_list(struct store *store, const struct outcomes_filter *filter, outcomes_seen seen,
+		  void *arg, struct err *err)
 {
 	struct sqlite3_stmt *statement = store_query(
 		store, err,
-		"SELECT operation, user, extension, size, hints, count, bytes, seconds, rate, "
-		"spread FROM outcome WHERE ?1 IS NULL OR user = ?1 "
-		"ORDER BY operation, user, extension, size, hints",
-		"t", user);
+		"SELECT operation, CASE ?2 WHEN 1 THEN '*' ELSE user END AS user_key, program, "
+		"CASE ?3 WHEN 1 THEN '*' ELSE extension END AS extension_key, size, hints, "
+		"count(DISTINCT run), "
+		"sum(count), sum(bytes), sum(seconds), sum(count * rate) / sum(count), "
+		"max(0, sum(spread) + sum(count * rate * rate) - "
+		"sum(count * rate) * sum(count * rate) / sum(count)) FROM outcome "
+		"WHERE (?1 IS NULL OR user = ?1) AND size BETWEEN 0 AND ?4 AND count > 0 AND "
+		"bytes > 0 AND seconds > 0 AND rate > 0 AND spread >= 0 "
+		"GROUP BY operation, user_key, program, extension_key, size, hints "
+		"ORDER BY operation, user_key, program, extension_key, size, hints",
+		"tiii", filter->user, (int64_t)filter->joins_users,
+		(int64_t)filter->joins_extensions, (int64_t)OUTCOMES_SIZE_CLASSES - 1);
 	int r = 0, stop = 0;
 
 	if (!statement)

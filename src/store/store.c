@@ -35,7 +35,7 @@ struct store {
 };
 
 /*
- * versions[n] migrates a store from version n to version n + 1. Rows are only added, never changed.
+ * versions[n] migrates a store from version n to version n + 1 and keeps all rows.
  */
 static const char *const versions[] = {
 	"CREATE TABLE attribute (id INTEGER PRIMARY KEY, domain TEXT NOT NULL, name TEXT NOT NULL,"
@@ -105,6 +105,16 @@ static const char *const versions[] = {
 	/* How the data of a tuning's runs was compared, see knowledge.h. */
 	"ALTER TABLE knowledge ADD COLUMN compared TEXT NOT NULL DEFAULT '';"
 	"ALTER TABLE study_run ADD COLUMN compared TEXT NOT NULL DEFAULT '';",
+	/* Transfer rates also by program and run. Those of earlier versions have neither. */
+	"ALTER TABLE outcome RENAME TO outcome_before;"
+	"CREATE TABLE outcome (operation TEXT NOT NULL, user TEXT NOT NULL, program TEXT NOT NULL,"
+	" extension TEXT NOT NULL, size INTEGER NOT NULL, hints TEXT NOT NULL, run TEXT NOT NULL,"
+	" count INTEGER NOT NULL, bytes REAL NOT NULL, seconds REAL NOT NULL, rate REAL NOT NULL,"
+	" spread REAL NOT NULL,"
+	" PRIMARY KEY (operation, user, program, extension, size, hints, run)) WITHOUT ROWID;"
+	"INSERT INTO outcome SELECT operation, user, '', extension, size, hints, '', count, bytes,"
+	" seconds, rate, spread FROM outcome_before;"
+	"DROP TABLE outcome_before;",
 };
 enum { VERSION = sizeof(versions) / sizeof(versions[0]) };
 

@@ -3,10 +3,16 @@
 # Hints of MPI files with every installed MPI: the trace has the hints that a program sets; hints learned from two
 # runs are passed to the files of a third run that sets none, equally on all ranks; and hints of the program are not
 # changed. If a rank is not recorded, or if nothing is known, files are opened unchanged. The program
-# tests/mpi/hinted.c decides by waiting how fast a set of hints is.
+# tests/mpi/hinted.c decides by waiting how fast a set of hints is. The plug-in must be enabled; run/unchanged.sh tests
+# that it does nothing otherwise.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 export SLUICE_PLUGINS_ACT=history
+# One run of each set is enough.
+cat >"$XDG_CONFIG_HOME/sluice/config" <<EOF
+[plugin.history]
+learn = 1
+EOF
 set=cb_buffer_size=8388608\;romio_ds_write=disable
 own=cb_buffer_size=1048576
 
@@ -34,7 +40,8 @@ outcomes() {
 	"$python" - "$SLUICE_STORE_PATH" <<'END'
 import sqlite3, sys
 rows = sqlite3.connect(sys.argv[1]).execute(
-    "SELECT operation, extension, hints, count FROM outcome ORDER BY 1, 2, 3")
+    "SELECT operation, program, extension, hints, sum(count), count(DISTINCT run) FROM outcome "
+    "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4")
 for row in rows:
     print(*row, sep="|")
 END
@@ -53,8 +60,8 @@ training() {
 		opened $name "$set"
 	done
 	# Each run has the file of all ranks, the same file under two names, two halves, and four files of one rank.
-	check_eq "$(outcomes | grep '^write|dat')" "write|dat||9
-write|dat|$set|9"
+	check_eq "$(outcomes | grep '^write|hinted|dat')" "write|hinted|dat||9|1
+write|hinted|dat|$set|9|1"
 }
 
 # The third run gets the better hints on all ranks, for files of that kind only.
@@ -101,7 +108,7 @@ mpiexec.$1 -n 2 $program 1 : -n 2 env SLUICE_DISABLE=1 $program 1"
 	check_eq "$(grep -c '/self.dat.*hint/set=' opens)" 2
 }
 
-# Without the plug-in, or if too much evidence is required, nothing is changed.
+# Without the plug-in, in another program, or if more runs are required, nothing is changed.
 not_wanted() {
 	local program=$BUILD/mpi/$1/hinted
 	case_begin "$1: the plug-in is disabled"
@@ -109,9 +116,27 @@ not_wanted() {
 	check_eq "$captured_rc" 0 "$case: exit code"
 	opened world.
 	opened self.
+	case_begin "$1: another program writes the same kind of file"
+	cp "$program" "$work/another"
+	observed "$sluice" run -o "$work/trace" -- "mpiexec.$1" -n 2 "$work/another" 1
+	check_eq "$captured_rc" 0 "$case: exit code"
+	opened world.
+	opened self.
+	case_begin "$1: more runs are required"
 	observed "$sluice" -c plugin.history.learn=1000 run -o "$work/trace" -- "mpiexec.$1" -n 4 "$program" 1
 	check_eq "$captured_rc" 0 "$case: exit code"
 	opened world.
+}
+
+# A run with many files is one run. The run itself is not learned.
+one_run() {
+	case_begin "$1: one run of each set"
+	cp "$SLUICE_STORE_PATH" "$work/copy.db"
+	observed "$sluice" -c store.path="$work/copy.db" -c plugin.history.learn=2 run -o "$work/trace" -- \
+		"mpiexec.$1" -n 2 "$BUILD/mpi/$1/hinted" 1
+	check_eq "$captured_rc" 0 "$case: exit code"
+	opened world.
+	opened self.
 }
 
 # Exploration: at most this share of the opens of all runs, and the same on all ranks.
@@ -147,6 +172,7 @@ mpis=$(mpi_list)
 for mpi in $mpis; do
 	export SLUICE_STORE_PATH=$work/store.$mpi.db
 	training "$mpi"
+	one_run "$mpi"
 	answered "$mpi" outside
 	answered "$mpi" inside
 	own_stay "$mpi"

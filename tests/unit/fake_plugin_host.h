@@ -19,6 +19,7 @@ struct fake_host {
 	size_t process_count;
 	const char *const *files;
 	size_t file_count;
+	const char *run; /* UUID of the run; NULL: some UUID */
 	struct buf said, warned;
 };
 
@@ -62,8 +63,9 @@ static inline const char *fake_host_user(void *self)
 
 static inline const char *fake_host_run(void *self)
 {
-	(void)self;
-	return "0123456789abcdef0123456789abcdef";
+	const struct fake_host *host = self;
+
+	return host->run ? host->run : "0123456789abcdef0123456789abcdef";
 }
 
 static inline int64_t fake_host_now(void *self)

@@ -37,6 +37,16 @@ static inline struct store *sample_open(const struct sample *sample)
 	return store;
 }
 
+/* Changes the file of the store, which must be closed, by SQL statements. */
+static inline void sample_execute(const struct sample *sample, const char *sql)
+{
+	sqlite3 *db;
+
+	REQUIRE(sqlite3_open(sample->path, &db) == SQLITE_OK);
+	REQUIRE(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+	sqlite3_close(db);
+}
+
 /* Turns the store, which must be closed, into one of an earlier version. */
 static inline void sample_regress(const struct sample *sample, int version)
 {
@@ -47,15 +57,17 @@ static inline void sample_regress(const struct sample *sample, int version)
 		      "DROP TABLE probe_running; DROP TABLE probe_node",
 		[5] = "ALTER TABLE knowledge DROP COLUMN compared;"
 		      "ALTER TABLE study_run DROP COLUMN compared",
+		[6] = "DROP TABLE outcome; CREATE TABLE outcome (operation TEXT NOT NULL,"
+		      " user TEXT NOT NULL, extension TEXT NOT NULL, size INTEGER NOT NULL,"
+		      " hints TEXT NOT NULL, count INTEGER NOT NULL, bytes REAL NOT NULL,"
+		      " seconds REAL NOT NULL, rate REAL NOT NULL, spread REAL NOT NULL,"
+		      " PRIMARY KEY (operation, user, extension, size, hints)) WITHOUT ROWID",
 	};
 	AUTO_FREE char *mark = xprintf("PRAGMA user_version = %d", version);
-	sqlite3 *db;
 
-	REQUIRE(sqlite3_open(sample->path, &db) == SQLITE_OK);
 	for (size_t v = (size_t)version + 1; v < sizeof(later) / sizeof(later[0]); v++)
-		REQUIRE(sqlite3_exec(db, later[v], NULL, NULL, NULL) == SQLITE_OK);
-	REQUIRE(sqlite3_exec(db, mark, NULL, NULL, NULL) == SQLITE_OK);
-	sqlite3_close(db);
+		sample_execute(sample, later[v]);
+	sample_execute(sample, mark);
 }
 
 static inline void sample_remove(struct sample *sample)

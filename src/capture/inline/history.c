@@ -8,21 +8,27 @@
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
 #include "contract/hints.h"
+#include "contract/program.h"
 
 #define EXPLORE_ATTEMPTS 16
 
 enum { TEXT_UNREAD, TEXT_READING, TEXT_READ };
 
-/* The answers file. It is read at the first MPI_File_open, as few processes of a run make one. */
+/*
+ * The answers file and the name of this program. They are read at the first MPI_File_open, as few
+ * processes of a run make one.
+ */
 static struct {
 	_Atomic int state;
 	char text[HINTS_ANSWERS_BYTES + 1];
+	char program[PROGRAM_NAME_BYTES];
 } answers;
 
 static void answers_read(void)
 {
 	struct membership *m = &capture_membership;
 	long directory = directory_open(m->directory, &m->directory_id);
+	const struct spool_header *h = m->header;
 	size_t used;
 
 	if (directory < 0)
@@ -33,6 +39,8 @@ static void answers_read(void)
 	while (used && answers.text[used - 1] != '\n')
 		used--;
 	answers.text[used] = 0;
+	if (h)
+		program_name(h->program, h->command, h->command_bytes, answers.program);
 }
 
 /* NULL while another thread is reading the file. */
@@ -64,15 +72,28 @@ static const char *skip_word(const char *text, const char *word)
 	return text && !strncmp(text, word, n) && text[n] == ' ' ? text + n + 1 : NULL;
 }
 
-/* The hints for this extension, else those for any extension, else NULL. */
-static const char *find_best(const char *text, const char *extension, char mode)
+/* Is the text up to the end of the line this name? */
+static bool line_is(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	return n && !strncmp(text, name, n) && text[n] == '\n';
+}
+
+/* The program's hints for this extension, else those for any extension, else NULL. */
+static const char *find_best(const char *text, const char *program, const char *extension,
+			     char mode)
 {
 	const char word[] = { mode, 0 }, *any = NULL;
+	bool ours = false;
 
 	for (const char *line = text; *line; line = next_line(line)) {
-		const char *best = skip_word(line, "best"),
+		const char *named = skip_word(line, "program"),
+			   *best = ours ? skip_word(line, "best") : NULL,
 			   *hints = skip_word(skip_word(best, extension), word);
 
+		if (named)
+			ours = line_is(named, program);
 		if (hints)
 			return hints;
 		if (!any)
@@ -177,20 +198,20 @@ static bool explore(const char *text, struct control *control, const struct slui
 	return true;
 }
 
-bool history_suggest(const char *text, struct control *control, const struct sluice_query *query,
-		     struct sluice_answer *answer)
+bool history_suggest(const char *text, const char *program, struct control *control,
+		     const struct sluice_query *query, struct sluice_answer *answer)
 {
+	static const char title[] = HINTS_ANSWERS_TITLE "\n";
 	char extension[HINTS_EXTENSION_BYTES];
-	const char *rest = skip_word(text, "sluice-answers");
 
-	if (!rest || strncmp(rest, "1\n", 2) != 0)
+	if (strncmp(text, title, sizeof(title) - 1) != 0)
 		return false;
 	answer->trial = 0;
 	if (explore(text, control, query, answer))
 		return true;
-	fill_answer(
-		find_best(text, hints_extension(query->path, extension), hints_mode(query->flags)),
-		answer);
+	fill_answer(find_best(text, program, hints_extension(query->path, extension),
+			      hints_mode(query->flags)),
+		    answer);
 	return answer->count > 0;
 }
 
@@ -207,7 +228,8 @@ static bool history_answer(void *state, const struct sluice_query *query,
 	const char *text = answers_text();
 
 	(void)state;
-	return text && history_suggest(text, capture_membership.control, query, answer);
+	return text &&
+	       history_suggest(text, answers.program, capture_membership.control, query, answer);
 }
 
 static const struct sluice_inline history_ops = { .start = history_start,
@@ -217,6 +239,6 @@ const struct sluice_plugin inline_history = {
 	.abi = SLUICE_PLUGIN_ABI,
 	.kind = SLUICE_INLINE,
 	.name = "history",
-	.help = "open MPI files with the hints that were best in earlier runs",
+	.help = "open MPI files with the hints that were best in earlier runs of the program",
 	.in_line = &history_ops,
 };

@@ -300,8 +300,10 @@ static int list_outcome(void *arg, const struct outcome_key *key, const char *hi
 	row_begin(l);
 	cell_text(l, key->operation);
 	cell_text(l, key->user);
+	cell_text(l, key->program);
 	cell_text(l, key->extension);
 	cell_bytes(l, (uint64_t)1 << (2 * (key->size_class & 31)));
+	cell_number(l, (int64_t)outcome->runs);
 	cell_number(l, (int64_t)outcome->count);
 	cell_rate(l, outcome->rate);
 	cell_rate(l, outcome_deviation(outcome));
@@ -312,7 +314,7 @@ static int list_outcome(void *arg, const struct outcome_key *key, const char *hi
 
 static int list_outcomes(struct listing *l, struct store *store, struct err *err)
 {
-	return outcomes_list(store, NULL, list_outcome, l, err);
+	return outcomes_list(store, &(struct outcomes_filter){ 0 }, list_outcome, l, err);
 }
 
 #define TITLES(...)               \
@@ -340,10 +342,10 @@ static const struct topic topics[] = {
 	  TITLES("host", "layer", "call", "bytes", "calls", "fast_ns", "median_ns", "slow_ns"),
 	  list_durations, durations_forget },
 	{ "outcomes",
-	  TITLES("operation", "user", "extension", ">size from", ">files", ">rate", ">std. dev.",
-		 "hints"),
-	  TITLES("operation", "user", "extension", "bytes", "files", "bytes_per_second",
-		 "deviation", "hints"),
+	  TITLES("operation", "user", "program", "extension", ">size from", ">runs", ">files",
+		 ">rate", ">std. dev.", "hints"),
+	  TITLES("operation", "user", "program", "extension", "bytes", "runs", "files",
+		 "bytes_per_second", "deviation", "hints"),
 	  list_outcomes, outcomes_forget },
 	{ 0 }
 };
@@ -498,7 +500,7 @@ const struct command_ops command_config_store = {
 		 "  attributes                      attributes of recorded calls, by layer\n"
 		 "  runs, facts                     user, host, job and command of each run\n"
 		 "  durations                       durations of calls, by host and size\n"
-		 "  outcomes                        data rates of files, by hints",
+		 "  outcomes                        data rates of a program's files, by hints",
 	.options = store_options,
 	.args_bytes = sizeof(struct store_args),
 	.run = config_store_run,

@@ -23,15 +23,14 @@
 
 /* Samples with one hint set, or with the defaults (hints is ""). */
 struct known {
-	char *extension, *operation, *hints;
+	char *program, *extension, *operation, *hints;
 	unsigned size_class;
 	struct outcome outcome;
 };
 
 struct knowledge {
-	struct known *list; /* sorted, without duplicates */
+	struct known *list; /* sorted by known_compare() */
 	size_t count, cap;
-	bool by_extension;
 };
 
 static int text_compare(const void *a, const void *b)
@@ -143,7 +142,7 @@ int history_options_read(struct history_options *options, history_option get, vo
 			 struct err *err)
 {
 	struct history_options o = {
-		.by_user = true, .by_extension = true, .learn = 1, .margin = 0.05
+		.by_user = true, .by_extension = true, .learn = 3, .margin = 0.05
 	};
 	int r = read_flag("by_user", get(arg, "by_user"), &o.by_user, err);
 
@@ -176,10 +175,18 @@ void history_options_release(struct history_options *options)
 	*options = (struct history_options){ 0 };
 }
 
+/* Files of the same kind: of one program and extension. */
+static int kind_compare(const struct known *x, const struct known *y)
+{
+	int order = strcmp(x->program, y->program);
+
+	return order ? order : strcmp(x->extension, y->extension);
+}
+
 static int known_compare(const void *a, const void *b)
 {
 	const struct known *x = a, *y = b;
-	int order = strcmp(x->extension, y->extension);
+	int order = kind_compare(x, y);
 
 	if (!order)
 		order = strcmp(x->operation, y->operation);
@@ -193,36 +200,21 @@ static int known_add(void *arg, const struct outcome_key *key, const char *hints
 {
 	struct knowledge *k = arg;
 
+	if (!*key->program)
+		return 0; /* of a store that did not tell programs apart */
 	k->list = xgrow(k->list, &k->cap, k->count + 1, sizeof(*k->list));
-	k->list[k->count++] = (struct known){ xstrdup(k->by_extension ? key->extension : "*"),
+	k->list[k->count++] = (struct known){ xstrdup(key->program),   xstrdup(key->extension),
 					      xstrdup(key->operation), xstrdup(hints),
-					      key->size_class, *outcome };
+					      key->size_class,	       *outcome };
 	return 0;
 }
 
 static void known_free(struct known *known)
 {
+	free(known->program);
 	free(known->extension);
 	free(known->operation);
 	free(known->hints);
-}
-
-/* Merges the samples of several users or extensions. */
-static void knowledge_join(struct knowledge *k)
-{
-	size_t kept = 0;
-
-	if (k->count)
-		qsort(k->list, k->count, sizeof(*k->list), known_compare);
-	for (size_t i = 0; i < k->count; i++) {
-		if (kept && !known_compare(&k->list[kept - 1], &k->list[i])) {
-			outcome_join(&k->list[kept - 1].outcome, &k->list[i].outcome);
-			known_free(&k->list[i]);
-		} else {
-			k->list[kept++] = k->list[i];
-		}
-	}
-	k->count = kept;
 }
 
 static void knowledge_release(struct knowledge *k)
@@ -237,7 +229,7 @@ static bool is_of_mode(const struct known *known, char mode)
 	return mode == 'b' || *known->operation == mode; /* the first letter of read, write */
 }
 
-/* Finds samples of the same workload with other hints; NULL if there are fewer than `learn`. */
+/* Finds samples of the same workload with other hints; NULL if fewer than `learn` runs have any. */
 static const struct known *find_with_hints(const struct known *list, size_t count,
 					   const struct known *known, const char *hints,
 					   uint64_t learn)
@@ -247,7 +239,7 @@ static const struct known *find_with_hints(const struct known *list, size_t coun
 
 	wanted.hints = (char *)hints;
 	found = bsearch(&wanted, list, count, sizeof(*list), known_compare);
-	return found && found->outcome.count >= learn ? found : NULL;
+	return found && found->outcome.runs >= learn ? found : NULL;
 }
 
 /* Returns the speedup of a set over the defaults, or 0 if there is too little data. */
@@ -260,7 +252,7 @@ static double speedup_of(const struct known *list, size_t count, char mode, cons
 		const struct known *known = &list[i], *other;
 		double seconds = known->outcome.seconds, bytes = known->outcome.bytes;
 
-		if (*known->hints || !is_of_mode(known, mode) || known->outcome.count < learn)
+		if (*known->hints || !is_of_mode(known, mode) || known->outcome.runs < learn)
 			continue;
 		all += seconds;
 		other = find_with_hints(list, count, known, hints, learn);
@@ -293,7 +285,8 @@ static void choose_for_mode(struct hint_choices *choices, size_t *cap, const str
 		return;
 	choices->best = xgrow(choices->best, cap, choices->count + 1, sizeof(*choices->best));
 	choices->best[choices->count++] =
-		(struct hint_choice){ xstrdup(list->extension), mode, xstrdup(best), most };
+		(struct hint_choice){ xstrdup(list->program), xstrdup(list->extension), mode,
+				      xstrdup(best), most };
 }
 
 static void choose_all(struct hint_choices *choices, const struct knowledge *k,
@@ -302,7 +295,7 @@ static void choose_all(struct hint_choices *choices, const struct knowledge *k,
 	size_t cap = 0, from = 0;
 
 	for (size_t to = 1; to <= k->count; to++) {
-		if (to < k->count && !strcmp(k->list[to].extension, k->list[from].extension))
+		if (to < k->count && !kind_compare(&k->list[to], &k->list[from]))
 			continue;
 		for (const char *mode = "rwb"; *mode; mode++)
 			choose_for_mode(choices, &cap, &k->list[from], to - from, *mode, options);
@@ -323,7 +316,10 @@ static void count_samples(struct hint_choices *choices, const struct knowledge *
 int hint_choices_make(struct hint_choices *choices, const struct history_options *options,
 		      const char *user, struct err *err)
 {
-	struct knowledge k = { .by_extension = options->by_extension };
+	struct outcomes_filter filter = { .user = options->by_user ? user : NULL,
+					  .joins_users = !options->by_user,
+					  .joins_extensions = !options->by_extension };
+	struct knowledge k = { 0 };
 	struct hint_choices made = { 0 };
 	struct store *store = NULL;
 	int r = 0;
@@ -331,12 +327,13 @@ int hint_choices_make(struct hint_choices *choices, const struct history_options
 	if (options->store && place_exists(options->store))
 		r = store_open(&store, options->store, err);
 	if (store)
-		r = outcomes_list(store, options->by_user ? user : NULL, known_add, &k, err);
+		r = outcomes_list(store, &filter, known_add, &k, err);
 	if (store && r >= 0)
 		r = outcomes_count_opens(store, user, &made.opens, &made.explored, err);
 	store_close(store);
 	if (r >= 0) {
-		knowledge_join(&k);
+		if (k.count)
+			qsort(k.list, k.count, sizeof(*k.list), known_compare);
 		choose_all(&made, &k, options);
 		count_samples(&made, &k, options);
 		*choices = made;
@@ -348,6 +345,7 @@ int hint_choices_make(struct hint_choices *choices, const struct history_options
 void hint_choices_release(struct hint_choices *choices)
 {
 	for (size_t i = 0; i < choices->count; i++) {
+		free(choices->best[i].program);
 		free(choices->best[i].extension);
 		free(choices->best[i].hints);
 	}
@@ -356,16 +354,19 @@ void hint_choices_release(struct hint_choices *choices)
 	*choices = (struct hint_choices){ 0 };
 }
 
-const char *hint_choices_find(const struct hint_choices *choices, const char *extension, char mode)
+const char *hint_choices_find(const struct hint_choices *choices, const char *program,
+			      const char *extension, char mode)
 {
 	const char *any = NULL;
 
 	for (size_t i = 0; i < choices->count; i++) {
 		const struct hint_choice *best = &choices->best[i];
 
-		if (best->mode == mode && !strcmp(best->extension, extension))
+		if (best->mode != mode || strcmp(best->program, program) != 0)
+			continue;
+		if (!strcmp(best->extension, extension))
 			return best->hints;
-		if (best->mode == mode && !strcmp(best->extension, "*"))
+		if (!strcmp(best->extension, "*"))
 			any = best->hints;
 	}
 	return any;
@@ -402,9 +403,13 @@ int hint_choices_write(const struct hint_choices *choices, const struct history_
 			   (unsigned long long)choices->explored);
 		write_trials(&out, choices, options);
 	}
-	for (size_t i = 0; i < choices->count; i++)
-		buf_printf(&out, "best %s %c %s\n", choices->best[i].extension,
-			   choices->best[i].mode, choices->best[i].hints);
+	for (size_t i = 0; i < choices->count; i++) {
+		const struct hint_choice *best = &choices->best[i];
+
+		if (!i || strcmp(best[-1].program, best->program) != 0)
+			buf_printf(&out, "program %s\n", best->program);
+		buf_printf(&out, "best %s %c %s\n", best->extension, best->mode, best->hints);
+	}
 	unlink(path);
 	fd = trusted_create_file(AT_FDCWD, path, err);
 	if (fd >= 0 && write(fd, out.data, out.len) != (ssize_t)out.len)

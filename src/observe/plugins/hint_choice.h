@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Chooses hints from what the history plug-in has learned: the best hint set for files of an
- * extension that are opened for reading, writing or both. The guests receive the choices in a file.
+ * Chooses hints from what the history plug-in has learned: the best hint set of a program for files
+ * of an extension that are opened for reading, writing or both. The guests receive the choices in a
+ * file.
  *
  * A hint set is compared with the defaults (no hints) on the workload that was seen with both: the
- * same operation with accesses of the same size class, at least `learn` times each. The time that
+ * same operation with accesses of the same size class, in at least `learn` runs each. The time that
  * the defaults took is compared with the time the set would need for the same bytes at its overall
  * rate; an average of rates would favor the fastest sample. The set must be faster by `margin`, and
  * the compared workload must account for at least half of the time seen with the defaults.
@@ -39,6 +40,7 @@ int history_options_read(struct history_options *options, history_option get, vo
 void history_options_release(struct history_options *options);
 
 struct hint_choice {
+	char *program;
 	char *extension; /* "*" stands for any extension */
 	char mode;	 /* see hints_mode() */
 	char *hints;
@@ -57,8 +59,9 @@ int hint_choices_make(struct hint_choices *choices, const struct history_options
 		      const char *user, struct err *err);
 void hint_choices_release(struct hint_choices *choices);
 
-/* Returns the hints for a file, or NULL for the defaults. */
-const char *hint_choices_find(const struct hint_choices *choices, const char *extension, char mode);
+/* Returns the hints for a file of a program, or NULL for the defaults. */
+const char *hint_choices_find(const struct hint_choices *choices, const char *program,
+			      const char *extension, char mode);
 
 /* Writes the file that the guests read, see contract/hints.h. */
 int hint_choices_write(const struct hint_choices *choices, const struct history_options *options,

@@ -15,6 +15,7 @@
 #include "base/place.h"
 #include "base/unit.h"
 #include "contract/hints.h"
+#include "contract/program.h"
 #include "contract/record.h"
 #include "observe/plugins/hint_choice.h"
 #include "observe/tally/recent.h"
@@ -43,6 +44,7 @@ static const char *const operations[OPERATIONS] = {
 struct opening {
 	struct opening *next;
 	uint64_t collective; /* 0: opened by one rank alone */
+	char *program;	     /* of the rank whose call was seen first */
 	char extension[HINTS_EXTENSION_BYTES];
 	char mode;
 	char *hints;
@@ -140,10 +142,22 @@ static struct call_ref call_ref_make(const struct activity *a, uint64_t link)
 	return (struct call_ref){ a->process, link & ID_MASK };
 }
 
+/* Returns the name of the process's program; "" if it is unknown. The caller frees it. */
+static char *process_program(const struct history *h, uint32_t process)
+{
+	const struct sluice_process *p = h->host->process(h->host->self, process);
+	char name[PROGRAM_NAME_BYTES] = "";
+
+	if (p && p->program && p->command)
+		program_name(p->program, p->command, strlen(p->command), name);
+	return xstrdup(name);
+}
+
 static struct opening *opening_new(struct history *h, const struct activity *a)
 {
 	struct opening *o = xcalloc(1, sizeof(*o));
 
+	o->program = process_program(h, a->process);
 	hints_extension(file_text(h, a->file), o->extension);
 	o->mode = hints_mode(a->flags);
 	o->hints = xstrdup(file_text(h, a->hints));
@@ -283,7 +297,7 @@ static void add_activity(struct history *h, const struct activity *a)
 static void add_rate(struct history *h, unsigned what, const char *hints, double bytes,
 		     double seconds)
 {
-	struct outcome one = { 1, bytes, seconds, bytes / seconds, 0 };
+	struct outcome one = { 1, 1, bytes, seconds, bytes / seconds, 0 };
 	size_t i = 0;
 
 	while (i < h->line_count &&
@@ -301,7 +315,7 @@ static void add_rate(struct history *h, unsigned what, const char *hints, double
 /* Are these hints an experiment, rather than the known best ones? */
 static bool is_trial(const struct history *h, const struct opening *o)
 {
-	const char *best = hint_choices_find(&h->choices, o->extension, o->mode);
+	const char *best = hint_choices_find(&h->choices, o->program, o->extension, o->mode);
 
 	if (!(h->options.explore > 0) || (best && hints_contain(o->hints, best)))
 		return false;
@@ -314,7 +328,7 @@ static bool is_trial(const struct history *h, const struct opening *o)
 static int opening_credit(struct history *h, struct store *store, const struct opening *o,
 			  struct err *err)
 {
-	const char *user = h->host->user(h->host->self);
+	const char *user = h->host->user(h->host->self), *run = h->host->run(h->host->self);
 	bool trial = is_trial(h, o);
 	int r = outcomes_add_opens(store, user, o->extension, 1, trial, err);
 
@@ -323,12 +337,12 @@ static int opening_credit(struct history *h, struct store *store, const struct o
 	for (unsigned what = 0; r >= 0 && what < OPERATIONS; what++) {
 		double bytes = (double)o->done[what].bytes;
 		double seconds = (double)o->done[what].longest_ns / NS_PER_S;
-		struct outcome_key key = { operations[what], user, o->extension, 0 };
+		struct outcome_key key = { operations[what], user, o->program, o->extension, 0 };
 
 		if (!(bytes > 0) || !(seconds > 0))
 			continue;
 		key.size_class = outcomes_size_class(bytes / (double)o->done[what].accesses);
-		r = outcomes_add(store, &key, o->hints, bytes, seconds, err);
+		r = outcomes_add(store, &key, run, o->hints, bytes, seconds, err);
 		add_rate(h, what, o->hints, bytes, seconds);
 	}
 	return r;
@@ -357,6 +371,7 @@ static void opening_free(struct history *h, struct opening *o)
 {
 	if (o->collective && map_get(&h->together, o->collective) == o)
 		map_remove(&h->together, o->collective);
+	free(o->program);
 	free(o->hints);
 	free(o);
 }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The history of SIOX (GenericHistory): learns the transfer rate of files with different hints, and
- * applies the best hints to MPI files that are opened without hints. This part learns, as an
- * asynchronous plug-in. The part that applies hints is capture/inline/history.h in the guest;
- * history_prepare() writes the choices for it before the run (hint_choice.h).
+ * The history of SIOX (GenericHistory): learns the transfer rate of a program's files with
+ * different hints, and applies the best hints to MPI files that the program opens without hints. It
+ * does so only if the settings name it. This part learns, as an asynchronous plug-in. The part that
+ * applies hints is capture/inline/history.h in the guest; history_prepare() writes the choices for
+ * it before the run (hint_choice.h).
  *
  * Each open of a file with MPI_File_open yields one sample for reading and one for writing,
  * separately for independent and collective calls (read_all, write_all): the bytes that all ranks
  * transferred, divided by the time of the slowest rank. The time of a rank is the time during which
  * at least one of its accesses was in progress, from the start of a non-blocking access to its
  * completion. It excludes opening, closing and flushing. When all ranks have closed the file or the
- * run ends, the sample is stored under the operation, the user, the extension of the file's name
- * (contract/hints.h), the size class of an average access, and the hints in force, including those
- * that the program sets itself.
+ * run ends, the sample is stored under the operation, the user, the program (contract/program.h),
+ * the extension of the file's name (contract/hints.h), the size class of an average access, and the
+ * hints in force, including those that the program sets itself.
  *
  * Options, in [plugin.history]:
  *   by_user = yes        learn from the user's own files only
  *   by_extension = yes   do not apply what was learned to files with another extension
- *   learn = 1            samples of a hint set before it can be chosen
+ *   learn = 3            runs with a hint set, and with the defaults, before they are compared
  *   margin = 5%          a set must be faster than the defaults by this much
  *   explore = 0%         share of opens, over all runs, that try one of the sets below
  *   sets =               hint sets to try: KEY=VALUE;KEY=VALUE | KEY=VALUE | ...

@@ -12,15 +12,6 @@
 #include "store/catalog.h"
 #include "store_sample.h"
 
-static void execute_sql(const char *path, const char *sql)
-{
-	sqlite3 *db;
-
-	REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
-	REQUIRE(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
-	sqlite3_close(db);
-}
-
 static void check_refused(const struct sample *sample, int code, const char *words)
 {
 	struct store *store = NULL;
@@ -81,7 +72,7 @@ static void a_later_version_is_refused(void)
 
 	sample_make(&sample);
 	store_close(sample_open(&sample));
-	execute_sql(sample.path, "PRAGMA user_version = 999");
+	sample_execute(&sample, "PRAGMA user_version = 999");
 	check_refused(&sample, EPROTO, "store version 999");
 	sample_remove(&sample);
 }
@@ -94,7 +85,7 @@ static void a_database_of_another_application_is_not_changed(void)
 	sample_make(&sample);
 	free(sample.path);
 	sample.path = xprintf("%s/other.db", sample.directory);
-	execute_sql(sample.path, "CREATE TABLE theirs (x)");
+	sample_execute(&sample, "CREATE TABLE theirs (x)");
 	REQUIRE(stat(sample.path, &before) == 0);
 	check_refused(&sample, EBADMSG, "set store.path");
 	REQUIRE(stat(sample.path, &after) == 0);

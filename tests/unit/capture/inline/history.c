@@ -10,6 +10,7 @@
 struct membership capture_membership;
 
 static struct control page;
+static const char *program = "app";
 static const char *program_sets; /* the hint that the program has set itself */
 
 static bool is_set(const struct sluice_query *query, const char *key)
@@ -26,7 +27,7 @@ static const char *answer_for(const char *text, const char *path, int flags)
 	struct sluice_answer answer = { 0 };
 
 	strcpy(said, "-");
-	if (!history_suggest(text, &page, &query, &answer))
+	if (!history_suggest(text, program, &page, &query, &answer))
 		return said;
 	strcpy(said, answer.trial ? "trial " : "");
 	for (uint32_t i = 0; i < answer.count; i++)
@@ -35,7 +36,7 @@ static const char *answer_for(const char *text, const char *path, int flags)
 	return said;
 }
 
-#define HEAD "sluice-answers 1\n"
+#define HEAD "sluice-answers 2\nprogram app\n"
 
 static void the_most_specific_line_answers(void)
 {
@@ -51,10 +52,29 @@ static void the_most_specific_line_answers(void)
 	CHECK_TEXT(answer_for(text, "out.nc", HINTS_RDWR), "-");
 }
 
+static void each_program_has_its_own_lines(void)
+{
+	static const char text[] = "sluice-answers 2\nbest * r none=1\n"
+				   "program\nbest * r none=2\nprogram \nbest * r none=3\n"
+				   "program a b\nbest * r ab=1\nprogram app2\nbest * r two=2\n";
+
+	CHECK_TEXT(answer_for(text, "f", HINTS_RDONLY), "-");
+	program = "app2";
+	CHECK_TEXT(answer_for(text, "f", HINTS_RDONLY), "two=2");
+	program = "a b";
+	CHECK_TEXT(answer_for(text, "f", HINTS_RDONLY), "ab=1");
+	program = "a";
+	CHECK_TEXT(answer_for(text, "f", HINTS_RDONLY), "-");
+	program = ""; /* the name is unknown */
+	CHECK_TEXT(answer_for(text, "f", HINTS_RDONLY), "-");
+	program = "app";
+}
+
 static void malformed_lines_are_skipped(void)
 {
 	CHECK_TEXT(answer_for("", "f", HINTS_RDONLY), "-");
-	CHECK_TEXT(answer_for("sluice-answers 2\nbest * r a=1\n", "f", HINTS_RDONLY), "-");
+	CHECK_TEXT(answer_for("sluice-answers 1\nprogram app\nbest * r a=1\n", "f", HINTS_RDONLY),
+		   "-");
 	CHECK_TEXT(answer_for(HEAD "best\nbest *\nbest * r\nbest * r \nexplore\ntry\n", "f.x",
 			      HINTS_RDONLY),
 		   "-");
@@ -147,7 +167,7 @@ static void hints_that_the_program_sets_are_not_tried(void)
 	CHECK_TEXT(answer_for(text, "f", HINTS_RDONLY), "trial a=1;b=2");
 }
 
-TESTS(TEST(the_most_specific_line_answers), TEST(malformed_lines_are_skipped),
-      TEST(numbers_and_leading_dots_are_not_extensions), TEST(harmful_hints_are_not_safe),
-      TEST(trials_do_not_exceed_their_share), TEST(all_sets_are_tried_in_turn),
-      TEST(hints_that_the_program_sets_are_not_tried))
+TESTS(TEST(the_most_specific_line_answers), TEST(each_program_has_its_own_lines),
+      TEST(malformed_lines_are_skipped), TEST(numbers_and_leading_dots_are_not_extensions),
+      TEST(harmful_hints_are_not_safe), TEST(trials_do_not_exceed_their_share),
+      TEST(all_sets_are_tried_in_turn), TEST(hints_that_the_program_sets_are_not_tried))

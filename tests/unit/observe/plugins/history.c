@@ -40,14 +40,21 @@ struct run {
 	int64_t now_ns;
 	const char *options[8];
 	char *store;
+	char uuid[16];
 };
+
+/* One run of each set is enough, where a test is about something else. */
+static const char *const once[] = { "learn=1", NULL };
 
 static void run_start(struct run *run, const struct sample *sample, const char *const *options)
 {
-	static const struct sluice_process processes[4] = { { .index = 0, .rank = 0 },
-							    { .index = 1, .rank = 1 },
-							    { .index = 2, .rank = 2 },
-							    { .index = 3, .rank = 3 } };
+	static const struct sluice_process processes[4] = {
+		{ .index = 0, .rank = 0, .program = "/opt/bin/app", .command = "app -v" },
+		{ .index = 1, .rank = 1, .program = "/opt/bin/app", .command = "app -v" },
+		{ .index = 2, .rank = 2, .program = "/usr/bin/app2", .command = "app" },
+		{ .index = 3, .program = "/usr/bin/python3.11", .command = "python3 a/app x" },
+	};
+	static unsigned runs;
 	size_t n = 0;
 
 	*run = (struct run){ .ops = plugin_history.async, .collective = 1000 };
@@ -56,6 +63,8 @@ static void run_start(struct run *run, const struct sample *sample, const char *
 	for (; options && *options; options++)
 		run->options[n++] = *options;
 	fake_host_init(&run->host, run->options, processes, 4);
+	snprintf(run->uuid, sizeof(run->uuid), "run %u", runs++);
+	run->host.run = run->uuid;
 	run->host.files = files;
 	run->host.file_count = FILES;
 	if (run->ops->start(&run->host.host, &run->state) < 0)
@@ -124,14 +133,20 @@ static void closed(struct run *run, uint32_t process, uint64_t open)
 	     "MPI_File_close");
 }
 
-/* A file that one rank opens, writes at the given rate in MiB/s, and closes. */
+/* A file that one process opens, writes at the given rate in MiB/s, and closes. */
+static void write_file_as(struct run *run, uint32_t process, file_id file, file_id hints,
+			  int64_t rate)
+{
+	uint64_t open = open_as(run, process, file, hints, 0);
+
+	moved(run, process, open, "MPI_File_write_at", rate * MIB, run->now_ns + 5000, SECOND);
+	run->now_ns += 2 * SECOND;
+	closed(run, process, open);
+}
+
 static void write_file(struct run *run, file_id file, file_id hints, int64_t rate)
 {
-	uint64_t open = open_as(run, 0, file, hints, 0);
-
-	moved(run, 0, open, "MPI_File_write_at", rate * MIB, run->now_ns + 5000, SECOND);
-	run->now_ns += 2 * SECOND;
-	closed(run, 0, open);
+	write_file_as(run, 0, file, hints, rate);
 }
 
 /* One run that writes a file with each of these hints. */
@@ -148,7 +163,7 @@ static void train(const struct sample *sample, const char *const *options, file_
 
 /* What would be chosen now; NULL: the defaults. */
 static char *best_for(const struct sample *sample, const char *const *options, const char *user,
-		      const char *extension, char mode)
+		      const char *program, const char *extension, char mode)
 {
 	struct fake_host host;
 	struct history_options read;
@@ -161,7 +176,7 @@ static char *best_for(const struct sample *sample, const char *const *options, c
 	free(read.store);
 	read.store = xstrdup(sample->path);
 	REQUIRE(hint_choices_make(&choices, &read, user, NULL) >= 0);
-	found = hint_choices_find(&choices, extension, mode);
+	found = hint_choices_find(&choices, program, extension, mode);
 	best = found ? xstrdup(found) : NULL;
 	hint_choices_release(&choices);
 	history_options_release(&read);
@@ -172,7 +187,7 @@ static char *best_for(const struct sample *sample, const char *const *options, c
 static void check_best(const struct sample *sample, const char *const *options,
 		       const char *extension, char mode, file_id expected)
 {
-	AUTO_FREE char *best = best_for(sample, options, "somebody", extension, mode);
+	AUTO_FREE char *best = best_for(sample, options, "somebody", "app", extension, mode);
 
 	CHECK_TEXT(best ? best : files[NONE], files[expected]);
 }
@@ -182,50 +197,126 @@ static void after_training_the_better_set_is_chosen(void)
 	struct sample sample;
 
 	sample_make(&sample);
-	check_best(&sample, NULL, "nc", 'w', NONE);
+	check_best(&sample, once, "nc", 'w', NONE);
 	train(&sample, NULL, DATA_NC, NO_FILE, 100);
-	check_best(&sample, NULL, "nc", 'w', NONE);
+	check_best(&sample, once, "nc", 'w', NONE);
 	train(&sample, NULL, DATA_NC, SET_1, 150);
-	check_best(&sample, NULL, "nc", 'w', SET_1);
+	check_best(&sample, once, "nc", 'w', SET_1);
 	train(&sample, NULL, DATA_NC, SET_2, 200);
-	check_best(&sample, NULL, "nc", 'w', SET_2);
+	check_best(&sample, once, "nc", 'w', SET_2);
 	/* It only wrote, so nothing is known about reading. */
-	check_best(&sample, NULL, "nc", 'r', NONE);
-	check_best(&sample, NULL, "nc", 'b', SET_2);
+	check_best(&sample, once, "nc", 'r', NONE);
+	check_best(&sample, once, "nc", 'b', SET_2);
 	sample_remove(&sample);
 }
 
 static void ties_and_small_gains_keep_the_defaults(void)
 {
-	static const char *const margin[] = { "margin=25%", NULL };
+	static const char *const margin[] = { "margin=25%", "learn=1", NULL };
 	struct sample sample;
 
 	sample_make(&sample);
 	train(&sample, NULL, DATA_NC, NO_FILE, 100);
 	train(&sample, NULL, DATA_NC, SET_1, 100);
-	check_best(&sample, NULL, "nc", 'w', NONE);
+	check_best(&sample, once, "nc", 'w', NONE);
 	train(&sample, NULL, DATA_NC, SET_2, 104);
-	check_best(&sample, NULL, "nc", 'w', NONE);
+	check_best(&sample, once, "nc", 'w', NONE);
 	train(&sample, NULL, DATA_NC, SET_2, 134); /* 119 on average */
-	check_best(&sample, NULL, "nc", 'w', SET_2);
+	check_best(&sample, once, "nc", 'w', SET_2);
 	check_best(&sample, margin, "nc", 'w', NONE);
 	sample_remove(&sample);
 }
 
-static void too_little_evidence_keeps_the_defaults(void)
+/* One run with n files. */
+static void train_files(const struct sample *sample, file_id hints, int64_t rate, int n)
 {
-	static const char *const learn[] = { "learn=2", NULL };
+	struct run run;
+
+	run_start(&run, sample, NULL);
+	for (int i = 0; i < n; i++)
+		write_file(&run, DATA_NC, hints, rate);
+	run_end(&run);
+}
+
+static void several_runs_are_required_not_several_files(void)
+{
 	struct sample sample;
 
 	sample_make(&sample);
-	train(&sample, NULL, DATA_NC, NO_FILE, 100);
-	train(&sample, NULL, DATA_NC, SET_2, 200);
+	for (int i = 0; i < 2; i++) {
+		train_files(&sample, NO_FILE, 100, 5);
+		train_files(&sample, SET_2, 200, 5);
+	}
+	check_best(&sample, NULL, "nc", 'w', NONE);
+	train_files(&sample, SET_2, 200, 1);
+	check_best(&sample, NULL, "nc", 'w', NONE);
+	train_files(&sample, NO_FILE, 100, 1);
 	check_best(&sample, NULL, "nc", 'w', SET_2);
-	check_best(&sample, learn, "nc", 'w', NONE);
-	train(&sample, NULL, DATA_NC, SET_2, 200);
-	check_best(&sample, learn, "nc", 'w', NONE);
-	train(&sample, NULL, DATA_NC, NO_FILE, 100);
-	check_best(&sample, learn, "nc", 'w', SET_2);
+	sample_remove(&sample);
+}
+
+/* Files of several extensions in one run are one run, also if extensions are not told apart. */
+static void a_run_counts_once(void)
+{
+	static const char *const any[] = { "by_extension=no", "learn=2", NULL };
+	struct sample sample;
+	struct run run;
+
+	sample_make(&sample);
+	for (int i = 0; i < 2; i++) {
+		check_best(&sample, any, "nc", 'w', NONE);
+		run_start(&run, &sample, NULL);
+		write_file(&run, DATA_NC, NO_FILE, 100);
+		write_file(&run, OTHER_H5, NO_FILE, 100);
+		write_file(&run, DATA_NC, SET_2, 200);
+		write_file(&run, OTHER_H5, SET_2, 200);
+		run_end(&run);
+	}
+	check_best(&sample, any, "nc", 'w', SET_2);
+	sample_remove(&sample);
+}
+
+/* Process 2 runs another program; process 3 runs a script that is called like the first one. */
+static void programs_are_separate(void)
+{
+	AUTO_FREE char *other = NULL, *interpreter = NULL;
+	struct sample sample;
+	struct run run;
+
+	sample_make(&sample);
+	run_start(&run, &sample, NULL);
+	write_file_as(&run, 2, DATA_NC, NO_FILE, 100);
+	write_file_as(&run, 2, DATA_NC, SET_2, 200);
+	run_end(&run);
+	check_best(&sample, once, "nc", 'w', NONE);
+	other = best_for(&sample, once, "somebody", "app2", "nc", 'w');
+	CHECK_TEXT(other, files[SET_2]);
+	run_start(&run, &sample, NULL);
+	write_file_as(&run, 3, DATA_NC, NO_FILE, 100);
+	write_file_as(&run, 3, DATA_NC, SET_1, 200);
+	run_end(&run);
+	check_best(&sample, once, "nc", 'w', SET_1);
+	interpreter = best_for(&sample, once, "somebody", "python3.11", "nc", 'w');
+	CHECK(!interpreter);
+	sample_remove(&sample);
+}
+
+/* A store of an earlier version does not say which program its rows are of. */
+static void rows_without_a_program_are_not_used(void)
+{
+	struct outcome_key key = { "write", "somebody", "", "nc", 10 };
+	AUTO_FREE char *unknown = NULL;
+	struct sample sample;
+	struct store *store;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	outcomes_add(store, &key, "", "", 100, 1, NULL);
+	outcomes_add(store, &key, "", files[SET_2], 1000, 1, NULL);
+	store_close(store);
+	check_best(&sample, once, "nc", 'w', NONE);
+	unknown = best_for(&sample, once, "somebody", "", "nc", 'w');
+	CHECK(!unknown);
 	sample_remove(&sample);
 }
 
@@ -234,55 +325,55 @@ static void only_equal_workloads_are_compared(void)
 {
 	struct sample sample;
 	struct store *store;
-	struct outcome_key key = { "write", "somebody", "nc", 10 };
+	struct outcome_key key = { "write", "somebody", "app", "nc", 10 };
 
 	sample_make(&sample);
 	store = sample_open(&sample);
-	outcomes_add(store, &key, "", 100, 1, NULL);
+	outcomes_add(store, &key, "1", "", 100, 1, NULL);
 	key.size_class = 3;
-	outcomes_add(store, &key, files[SET_2], 1000, 1, NULL);
-	check_best(&sample, NULL, "nc", 'w', NONE);
+	outcomes_add(store, &key, "1", files[SET_2], 1000, 1, NULL);
+	check_best(&sample, once, "nc", 'w', NONE);
 	/* Neither does one that was seen with a small part of the workload. */
-	outcomes_add(store, &key, "", 10, 1, NULL);
+	outcomes_add(store, &key, "1", "", 10, 1, NULL);
 	key.size_class = 10;
-	outcomes_add(store, &key, "", 300, 3, NULL);
-	check_best(&sample, NULL, "nc", 'w', NONE);
+	outcomes_add(store, &key, "1", "", 300, 3, NULL);
+	check_best(&sample, once, "nc", 'w', NONE);
 	/* Slower in one, faster in the other: the bytes decide. */
-	outcomes_add(store, &key, files[SET_2], 90, 1, NULL);
-	check_best(&sample, NULL, "nc", 'w', SET_2);
+	outcomes_add(store, &key, "1", files[SET_2], 90, 1, NULL);
+	check_best(&sample, once, "nc", 'w', SET_2);
 	sample_remove(&sample);
 	store_close(store);
 }
 
 static void extensions_are_separate_unless_disabled(void)
 {
-	static const char *const any[] = { "by_extension=no", NULL };
+	static const char *const any[] = { "by_extension=no", "learn=1", NULL };
 	struct sample sample;
 
 	sample_make(&sample);
 	train(&sample, NULL, DATA_NC, NO_FILE, 100);
 	train(&sample, NULL, DATA_NC, SET_2, 200);
-	check_best(&sample, NULL, "h5", 'w', NONE);
+	check_best(&sample, once, "h5", 'w', NONE);
 	check_best(&sample, any, "h5", 'w', SET_2);
 	train(&sample, NULL, OTHER_H5, NO_FILE, 100);
 	train(&sample, NULL, OTHER_H5, SET_1, 150);
-	check_best(&sample, NULL, "h5", 'w', SET_1);
-	check_best(&sample, NULL, "nc", 'w', SET_2);
+	check_best(&sample, once, "h5", 'w', SET_1);
+	check_best(&sample, once, "nc", 'w', SET_2);
 	sample_remove(&sample);
 }
 
 static void users_are_separate_unless_disabled(void)
 {
-	static const char *const any[] = { "by_user=no", NULL };
+	static const char *const any[] = { "by_user=no", "learn=1", NULL };
 	AUTO_FREE char *own = NULL, *shared = NULL;
 	struct sample sample;
 
 	sample_make(&sample);
 	train(&sample, NULL, DATA_NC, NO_FILE, 100); /* user "somebody" */
 	train(&sample, NULL, DATA_NC, SET_2, 200);
-	own = best_for(&sample, NULL, "ann", "nc", 'w');
+	own = best_for(&sample, once, "ann", "app", "nc", 'w');
 	CHECK(!own);
-	shared = best_for(&sample, any, "ann", "nc", 'w');
+	shared = best_for(&sample, any, "ann", "app", "nc", 'w');
 	CHECK_TEXT(shared, files[SET_2]);
 	sample_remove(&sample);
 }
@@ -294,7 +385,7 @@ static void unsafe_sets_are_never_chosen(void)
 	sample_make(&sample);
 	train(&sample, NULL, DATA_NC, NO_FILE, 100);
 	train(&sample, NULL, DATA_NC, UNSAFE, 900);
-	check_best(&sample, NULL, "nc", 'w', NONE);
+	check_best(&sample, once, "nc", 'w', NONE);
 	sample_remove(&sample);
 }
 
@@ -322,7 +413,9 @@ static void check_credited(const struct sample *sample, const char *expected)
 	struct store *store = sample_open(sample);
 	struct credited credited = { 0 };
 
-	CHECK_INT(outcomes_list(store, NULL, credited_keep, &credited, NULL), 0);
+	CHECK_INT(outcomes_list(store, &(struct outcomes_filter){ 0 }, credited_keep, &credited,
+				NULL),
+		  0);
 	CHECK_TEXT(credited.text ? credited.text : "", expected);
 	free(credited.text);
 	store_close(store);
@@ -463,7 +556,8 @@ static char *prepared(const struct sample *sample, const char *const *options, s
 static void choices_are_written_before_the_run(void)
 {
 	static const char *const options[] = { "plugin.history.explore=10%",
-					       "plugin.history.sets=b=2;a=1 | cb_nodes=2", NULL };
+					       "plugin.history.sets=b=2;a=1 | cb_nodes=2",
+					       "plugin.history.learn=1", NULL };
 	AUTO_FREE char *first = NULL, *second = NULL;
 	struct sample sample;
 	struct store *store;
@@ -471,15 +565,16 @@ static void choices_are_written_before_the_run(void)
 	setenv("USER", "somebody", 1);
 	sample_make(&sample);
 	first = prepared(&sample, NULL, NULL);
-	CHECK_TEXT(first, "sluice-answers 1\n");
+	CHECK_TEXT(first, "sluice-answers 2\n");
 	train(&sample, NULL, DATA_NC, NO_FILE, 100);
 	train(&sample, NULL, DATA_NC, SET_2, 200);
 	store = sample_open(&sample);
-	outcomes_add(store, &(struct outcome_key){ "read", "somebody", "x", 1 }, "a=1;b=2", 1, 1,
-		     NULL);
+	outcomes_add(store, &(struct outcome_key){ "read", "somebody", "app", "x", 1 }, "1",
+		     "a=1;b=2", 1, 1, NULL);
 	store_close(store);
 	second = prepared(&sample, options, NULL);
-	CHECK_TEXT(second, "sluice-answers 1\nexplore 100000 2 0\ntry cb_nodes=2\ntry a=1;b=2\n"
+	CHECK_TEXT(second, "sluice-answers 2\nexplore 100000 2 0\ntry cb_nodes=2\ntry a=1;b=2\n"
+			   "program app\n"
 			   "best nc w cb_buffer_size=200000000;romio_ds_write=disable\n"
 			   "best nc b cb_buffer_size=200000000;romio_ds_write=disable\n");
 	sample_remove(&sample);
@@ -516,7 +611,8 @@ static void invalid_options_are_errors(void)
 static void trials_are_counted_over_runs(void)
 {
 	static const char *const options[] = {
-		"explore=10%", "sets=cb_buffer_size=200000000;romio_ds_write=disable", NULL
+		"explore=10%", "sets=cb_buffer_size=200000000;romio_ds_write=disable", "learn=1",
+		NULL
 	};
 	uint64_t opens = 0, explored = 0;
 	struct sample sample;
@@ -543,9 +639,11 @@ static void trials_are_counted_over_runs(void)
 }
 
 TESTS(TEST(after_training_the_better_set_is_chosen), TEST(ties_and_small_gains_keep_the_defaults),
-      TEST(too_little_evidence_keeps_the_defaults), TEST(only_equal_workloads_are_compared),
-      TEST(extensions_are_separate_unless_disabled), TEST(users_are_separate_unless_disabled),
-      TEST(unsafe_sets_are_never_chosen), TEST(ranks_that_open_together_are_one_sample),
+      TEST(several_runs_are_required_not_several_files), TEST(a_run_counts_once),
+      TEST(programs_are_separate), TEST(rows_without_a_program_are_not_used),
+      TEST(only_equal_workloads_are_compared), TEST(extensions_are_separate_unless_disabled),
+      TEST(users_are_separate_unless_disabled), TEST(unsafe_sets_are_never_chosen),
+      TEST(ranks_that_open_together_are_one_sample),
       TEST(closed_files_are_credited_while_the_run_goes_on),
       TEST(non_blocking_accesses_last_until_they_are_complete),
       TEST(hints_that_change_after_the_open_count), TEST(another_job_is_another_opening),
