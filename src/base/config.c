@@ -472,10 +472,24 @@ static void read_environment(struct config *config)
 		read_variable(config, id, settings[id].environment);
 }
 
+static const char *site_file(void)
+{
+	const char *etc = getenv("SLUICE_ETC");
+
+	return etc && *etc ? etc : SITE_FILE;
+}
+
+bool config_is_from_site(const struct config *config, enum setting_id id)
+{
+	const char *origin = config->values[id].origin, *site = site_file();
+	size_t n = strlen(site);
+
+	return strncmp(origin, site, n) == 0 && origin[n] == ':';
+}
+
 void config_load(struct config *config)
 {
-	const char *named = getenv("SLUICE_CONFIG"), *etc = getenv("SLUICE_ETC");
-	const char *site = etc && *etc ? etc : SITE_FILE;
+	const char *named = getenv("SLUICE_CONFIG"), *site = site_file();
 	AUTO_FREE char *user = place_expand("${XDG_CONFIG_HOME:-~/.config}/sluice/config");
 
 	config_init(config);

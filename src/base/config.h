@@ -175,6 +175,9 @@ void config_load(struct config *config);
 void config_init(struct config *config);
 void config_release(struct config *config);
 
+/* Does the value come from the site's file? */
+bool config_is_from_site(const struct config *config, enum setting_id id);
+
 /* May the parameter not be applied? Considers the setting and the site. */
 bool config_forbids(const struct config *config, const char *parameter);
 

@@ -14,6 +14,7 @@
 #include "cmd/run_argument.h"
 #include "observe/report/applied.h"
 #include "observe/report/brief.h"
+#include "run/injection.h"
 #include "run/launch.h"
 #include "run/session.h"
 
@@ -200,7 +201,7 @@ static int run_program(struct command *c)
 	struct session_result result;
 	struct err err = { 0 };
 
-	if (apply_overrides(c, &err) < 0)
+	if (apply_overrides(c, &err) < 0 || injection_check(c->config, &err) < 0)
 		return command_misuse(c, "%s", err.text);
 	if (options.link->launch->killed_by)
 		return recover_trace(c, &options);

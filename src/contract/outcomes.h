@@ -22,7 +22,7 @@
 	X(UNSAFE, "unsafe", "MPI libraries are known to misread the value")                        \
 	X(APPLICATION, "application", "the program sets it")                                       \
 	X(HINTS_FILE, "hints_file", "the file of ROMIO_HINTS or /etc/romio-hints sets it")         \
-	X(UNREAD, "unread", "the MPI library does not report it back, so it does not use it")      \
+	X(UNREAD, "unread", "the MPI library does not report it among the hints in use")           \
 	X(GPFS, "gpfs", "the file is not on GPFS")                                                 \
 	X(LAYOUT, "layout", "the dataset already has a layout of another kind")                    \
 	X(EXTENT, "extent", "the dataset can grow")                                                \
@@ -50,6 +50,8 @@ struct outcomes {
 	_Atomic uint32_t places; /* enum parameters_place: a file or dataset was considered there */
 	_Atomic uint32_t own;	 /* enum outcome_own */
 	_Atomic uint32_t matched[OUTCOMES_LINES / 32]; /* lines that applied to a file or dataset */
+	/* Parameters that were applied at least once: at the first line with the name. */
+	_Atomic uint32_t applied[OUTCOMES_LINES / 32];
 	/* enum outcome_reason, at the first line with the name of the parameter. */
 	_Atomic uint32_t refused[OUTCOMES_LINES];
 };

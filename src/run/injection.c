@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/config.h"
 #include "base/err.h"
@@ -110,6 +111,15 @@ static void report_site_limit(struct injection *in, const struct config *config,
 			     tunable_safety_name(safety_of(config->site_allow)));
 }
 
+static bool is_from(const struct config *config, enum setting_id id, const char *origin)
+{
+	return strcmp(config->values[id].origin, origin) == 0;
+}
+
+/*
+ * The program's own values, and those of ROMIO_HINTS, have priority over what Sluice has learnt and
+ * over the file of the site, but not over a file that the user names for this run.
+ */
 static bool application_wins(const struct config *config, bool is_learnt)
 {
 	switch (config_choice(config, SETTING_PARAMS_AUTHORITY)) {
@@ -118,7 +128,7 @@ static bool application_wins(const struct config *config, bool is_learnt)
 	case CONFIG_AUTHORITY_APPLICATION:
 		return true;
 	default:
-		return is_learnt;
+		return is_learnt || config_is_from_site(config, SETTING_PARAMS_FILE);
 	}
 }
 
@@ -288,6 +298,32 @@ static void consult_knowledge_base(struct injection *in, const struct config *co
 	if (known.fit != KNOWN_NOTHING)
 		use_entry(in, config, &known);
 	known_release(&known);
+}
+
+/* Can only be read once, by injection_init(). */
+static bool is_stream(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+static void ignore_problem(void *arg, const struct param *param, bool drop, const char *text)
+{
+	(void)arg, (void)param, (void)drop, (void)text;
+}
+
+int injection_check(const struct config *config, struct err *err)
+{
+	const char *path = config_text(config, SETTING_PARAMS_FILE);
+	struct param_set set = { 0 };
+	int r;
+
+	if (!*path || !is_from(config, SETTING_PARAMS_FILE, "--params") || is_stream(path))
+		return 0;
+	r = param_set_read(&set, path, ignore_problem, NULL, err);
+	param_set_release(&set);
+	return r;
 }
 
 void injection_init(struct injection *in, const struct config *config, char **argv)

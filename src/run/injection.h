@@ -18,6 +18,7 @@
 
 struct collector;
 struct config;
+struct err;
 
 struct injection {
 	char text[PARAMETERS_BYTES]; /* contract/parameters.h; "": nothing is applied */
@@ -25,6 +26,12 @@ struct injection {
 	char *line;		     /* for people; NULL or "": nothing is applied */
 	struct buf said;	     /* sentences for the user, each ended by a newline */
 };
+
+/*
+ * Fails if the file that --params names cannot be used, so that the program does not run without the
+ * parameters that the user asked for. A setting that names such a file causes only a warning.
+ */
+int injection_check(const struct config *config, struct err *err);
 
 /* argv is the command line that will be run. Always succeeds; problems are sentences in `said`. */
 void injection_init(struct injection *injection, const struct config *config, char **argv);

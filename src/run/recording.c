@@ -21,6 +21,7 @@
 #include "observe/reason/health_files.h"
 #include "run/injection.h"
 #include "run/launch.h"
+#include "run/unapplied.h"
 #include "trace/output.h"
 
 /* Ends the name of a container that is converted at the end of the run. */
@@ -281,6 +282,12 @@ static int container_convert(const char *container, const struct trace_format *f
 	return result;
 }
 
+/* Does the job have ranks on other nodes? */
+static bool job_has_other_nodes(const struct job *job)
+{
+	return job->locals < job->size;
+}
+
 /* Completes the trace of this process's collector, which recorded this many ranks of the job. */
 static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_part,
 			 struct share_outcome *out)
@@ -289,7 +296,10 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 				     (uint32_t)r->job.size };
 	AUTO_FREE char *part = NULL;
 	const char *trace = r->path;
-	int result = collector_close(r->collector, code, &out->totals, &out->err);
+	int result;
+
+	unapplied_report(r->collector, is_part && job_has_other_nodes(&r->job));
+	result = collector_close(r->collector, code, &out->totals, &out->err);
 
 	r->collector = NULL;
 	if (r->board) {
@@ -307,12 +317,6 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 		out->err.code = 0;
 	snprintf(out->trace, sizeof(out->trace), "%s", trace ? trace : r->container);
 	return result;
-}
-
-/* Does the job have ranks on other nodes? */
-static bool job_has_other_nodes(const struct job *job)
-{
-	return job->locals < job->size;
 }
 
 /* Runs the job's collector on this node from start to end, in a process of its own. */

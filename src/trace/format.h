@@ -121,6 +121,7 @@ struct note {
 #define NOTE_DEGRADED "degraded" /* work that Sluice reduced, and why */
 #define NOTE_WARNING "warning"	 /* name of a degraded note that the user should see */
 #define NOTE_REFUSED "refused"	 /* a plug-in that was not loaded or was switched off */
+#define NOTE_CAUTION "caution"	 /* what the user should know about parameters and hints */
 #define NOTE_COST "cost"	 /* overhead of Sluice itself */
 /* What is missing, by cause; see observe/tally/losses.h. */
 #define NOTE_LOST "lost"	     /* calls of a process */

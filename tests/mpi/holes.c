@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Updates a shared file by collective writes with holes, which are where OMPIO loses data if it has
- * several aggregators: `holes FILE [open|info|view]`. With the second argument the program itself
- * sets cb_nodes, at MPI_File_open, MPI_File_set_info or MPI_File_set_view. Rank 0 prints the hints
- * of the open file, and "wrong N" if N bytes of the file are not what they should be.
+ * several aggregators: `holes FILE [WHEN KEY VALUE]`. WHEN is the call at which the program itself
+ * sets a hint: open, info or view (MPI_File_open, MPI_File_set_info, MPI_File_set_view). Rank 0
+ * prints the hints of the open file, and "wrong N" if N bytes of the file are not what they should
+ * be.
  */
 #include <mpi.h>
 
@@ -99,10 +100,10 @@ int main(int argc, char **argv)
 
 	world_begin(&argc, &argv);
 	MUST(argc > 1);
-	when = argc > 2 ? argv[2] : "";
+	when = argc > 4 ? argv[2] : "";
 	if (*when) {
 		MPI_MUST(MPI_Info_create(&own));
-		MPI_MUST(MPI_Info_set(own, "cb_nodes", "2"));
+		MPI_MUST(MPI_Info_set(own, argv[3], argv[4]));
 	}
 	if (!rank)
 		file_fill(argv[1]);

@@ -46,7 +46,8 @@ injected() {
 	rm -f -- *.h5 *.h5part *.plain
 	mpi_order "$order" "$1" "$2" inject "${@:3}"
 	check_rc 0 timeout -k 5 "$limit" "${command[@]}"
-	check_eq "$(cat err)" "${warnings-}" "stderr of $*"
+	# tests/run/inject_guards.sh checks the warnings about parameters that are not applied.
+	check_eq "$(grep -v ' not applied' err)" "" "stderr of $*"
 	sort -u out >all && mv all out
 	check_eq "$(sed 's/=.*//' out | uniq -d)" "" "values that ranks differ in"
 }

@@ -38,6 +38,12 @@ void inject_record(unsigned call, uint64_t link, const struct info_text *request
 	frame_commit(&f, w, words);
 }
 
+void inject_accept(struct info_text *requested, const char *key, const char *value)
+{
+	rules_note_applied(&rules_own, key);
+	info_text_put(requested, key, value);
+}
+
 void inject_refuse(struct info_text *requested, const char *key, const char *reason)
 {
 	char text[32] = "!";
@@ -88,7 +94,7 @@ static void prefix_apply(struct inject_opening *opening, const char *path, const
 		inject_refuse(&opening->requested, rule->name, refusal);
 		return;
 	}
-	info_text_put(&opening->requested, rule->name, rule->value);
+	inject_accept(&opening->requested, rule->name, rule->value);
 	if (name)
 		opening->name = name;
 }
@@ -123,7 +129,7 @@ static void hint_apply(struct inject_opening *opening, const struct parameters_l
 	if (refusal)
 		inject_refuse(&opening->requested, rule->name, refusal);
 	else
-		info_text_put(&opening->requested, rule->name, rule->value);
+		inject_accept(&opening->requested, rule->name, rule->value);
 }
 
 /* Will all ranks that open the file pass the same? */
@@ -213,8 +219,7 @@ static bool text_has_key(const char *text, const char *key)
 static bool is_hint(const char *name)
 {
 	for (unsigned i = 0; i < rules_own.count; i++)
-		if (rules_own.rule[i].place == PLACE_HINT &&
-		    !strcmp(rules_own.rule[i].name, name))
+		if (rules_own.rule[i].place == PLACE_HINT && !strcmp(rules_own.rule[i].name, name))
 			return true;
 	return false;
 }

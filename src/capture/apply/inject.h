@@ -43,6 +43,9 @@ void inject_opened_slow(struct inject_opening *opening, const MPI_File *file);
 void inject_record(unsigned call, uint64_t link, const struct info_text *requested,
 		   struct info_text *effective);
 
+/* Adds KEY=VALUE: the parameter is applied. */
+void inject_accept(struct info_text *requested, const char *key, const char *value);
+
 /* Adds KEY=!REASON: the parameter is not applied. */
 void inject_refuse(struct info_text *requested, const char *key, const char *reason);
 

@@ -269,7 +269,7 @@ static void apply_rules(struct inject_dataset *dataset, struct site *site, const
 		if (refusal)
 			inject_refuse(&dataset->requested, key, refusal);
 		else
-			info_text_put(&dataset->requested, key, value);
+			inject_accept(&dataset->requested, key, value);
 	}
 }
 

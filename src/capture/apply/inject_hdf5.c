@@ -342,7 +342,7 @@ static void property_apply(struct inject_file *file, void *const *functions,
 	if (refusal)
 		inject_refuse(&file->requested, rule->name, refusal);
 	else
-		info_text_put(&file->requested, rule->name, rule->value);
+		inject_accept(&file->requested, rule->name, rule->value);
 }
 
 /* Replaces the access list by a copy, which may be changed. */
@@ -371,7 +371,7 @@ static void apply_rules(struct inject_file *file, void *const *functions, const 
 	const char *transfer = rules_value(&rules_own, PLACE_TRANSFER, path, "", "transfer");
 
 	if (transfer)
-		info_text_put(&file->requested, "transfer", transfer);
+		inject_accept(&file->requested, "transfer", transfer);
 	/* Copying the list of a parallel file is collective: all ranks do it or none. */
 	if (!rule && !(file->is_shared && rules_has(PLACE_ACCESS)))
 		return;

@@ -185,7 +185,7 @@ static void layout_record(const struct layout *layout, int fd, struct layout_wor
 	while ((rule = rules_next(&rules_own, rule, PLACE_LAYOUT, full, "")))
 		if (strncmp(rule->name, "spread_", 7) &&
 		    !strncmp(rule->name, "ceph_", 5) == (layout->magic == MAGIC_CEPH))
-			info_text_put(requested, rule->name, rule->value);
+			inject_accept(requested, rule->name, rule->value);
 	if (layout->magic == MAGIC_LUSTRE)
 		lustre_report(layout, fd, full, requested, effective);
 	else

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "capture/apply/inject.h"
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
 
@@ -136,7 +137,7 @@ void ceph_report(const struct layout *layout, int fd, const char *full, struct i
 			info_text_put(effective, key, value);
 		}
 	if (turn)
-		info_text_put(requested, PARAMETERS_SPREAD_POOLS, turn);
+		inject_accept(requested, PARAMETERS_SPREAD_POOLS, turn);
 	if (turn && ceph_get(fd, "pool", value, sizeof(value)))
 		info_text_put(effective, PARAMETERS_SPREAD_POOLS, value);
 }

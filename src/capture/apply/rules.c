@@ -40,14 +40,30 @@ void rules_join(const char page[PARAMETERS_BYTES], struct outcomes *outcomes)
 	rules_places = rules_read(&rules_own, page);
 }
 
+/* The first rule with this name; the count if there is none, or if nothing is noted. */
+static unsigned first_with_name(const struct rules *rules, const char *name)
+{
+	unsigned i = rules->outcomes ? 0 : rules->count;
+
+	while (i < rules->count && strcmp(rules->rule[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+void rules_note_applied(const struct rules *rules, const char *name)
+{
+	unsigned i = first_with_name(rules, name);
+
+	if (i < rules->count)
+		outcomes_set(&rules->outcomes->applied[i / 32], i % 32);
+}
+
 void rules_note_refusal(const struct rules *rules, const char *name, const char *reason)
 {
-	for (unsigned i = 0; rules->outcomes && i < rules->count; i++) {
-		if (strcmp(rules->rule[i].name, name) != 0)
-			continue;
+	unsigned i = first_with_name(rules, name);
+
+	if (i < rules->count)
 		outcomes_set(&rules->outcomes->refused[i], outcomes_reason(reason));
-		return;
-	}
 }
 
 static void note_place(const struct rules *rules, enum parameters_place place)

@@ -18,7 +18,7 @@
 #define RULES_PATH_BYTES 4096
 
 struct rules {
-	bool application_wins; /* a value that the program sets is kept */
+	bool application_wins;	   /* a value that the program sets is kept */
 	struct outcomes *outcomes; /* where it is noted what became of the rules; NULL: nowhere */
 	unsigned count;
 	struct parameters_line rule[RULES_MAX]; /* the strings point into text */
@@ -48,7 +48,8 @@ uint32_t rules_read(struct rules *rules, const char page[PARAMETERS_BYTES]);
 /* After the process has joined a run: reads rules_own and rules_places, once. */
 void rules_join(const char page[PARAMETERS_BYTES], struct outcomes *outcomes);
 
-/* Notes that a parameter was not applied; the reason is a word of contract/outcomes.h. */
+/* Notes that a parameter was applied, or was not; the reason is a word of contract/outcomes.h. */
+void rules_note_applied(const struct rules *rules, const char *name);
 void rules_note_refusal(const struct rules *rules, const char *name, const char *reason);
 
 /*
@@ -72,9 +73,9 @@ bool rules_match(const char *pattern, const char *path);
 const char *rules_object(char to[RULES_PATH_BYTES], const char *group, const char *name);
 
 /*
- * Does the pattern match this object, which is from rules_object(), or "" for any? A pattern without
- * a slash is matched against the last part of the name, any other against the whole name, with or
- * without a slash at its beginning.
+ * Does the pattern match this object, which is from rules_object(), or "" for any? A pattern
+ * without a slash is matched against the last part of the name, any other against the whole name,
+ * with or without a slash at its beginning.
  */
 bool rules_match_object(const char *pattern, const char *object);
 

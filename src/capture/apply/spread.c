@@ -257,7 +257,7 @@ void spread_end(struct layout *layout, int fd, struct layout_workspace *space)
 	if (weighted_rotation_destination(rule, layout->turn, &in)) {
 		memcpy(space->target, in.name, in.bytes);
 		space->target[in.bytes] = 0;
-		info_text_put(&space->requested, PARAMETERS_SPREAD_DIRECTORIES, space->target);
+		inject_accept(&space->requested, PARAMETERS_SPREAD_DIRECTORIES, space->target);
 	}
 	report_place(layout, fd, space);
 }

@@ -11,18 +11,18 @@
 #define SITE_FILE "/etc/romio-hints"
 
 /* Written once by hints_file_load(). */
-static char text[HINTS_FILE_BYTES + 1];
+static char contents[HINTS_FILE_BYTES + 1];
 static bool is_named;
 
-/* Reads a file into `text`. False: it cannot be opened. */
+/* Reads a file into `contents`. False: it cannot be opened. */
 static bool text_read(const char *path)
 {
 	long fd = kernel_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), n;
 
 	if (fd < 0)
 		return false;
-	n = kernel_call(SYS_read, fd, text, HINTS_FILE_BYTES);
-	text[n > 0 ? n : 0] = 0;
+	n = kernel_call(SYS_read, fd, contents, HINTS_FILE_BYTES);
+	contents[n > 0 ? n : 0] = 0;
 	kernel_call(SYS_close, fd);
 	return true;
 }
@@ -38,17 +38,17 @@ void hints_file_load(void)
 
 bool hints_file_is_given(void)
 {
-	return is_named || text[0];
+	return is_named || contents[0];
 }
 
 uint64_t hints_file_hash(void)
 {
-	return mpi_text_hash(text) | 1;
+	return mpi_text_hash(contents) | 1;
 }
 
 bool hints_file_has(const char *key)
 {
-	return hints_file_text_has(text, key);
+	return hints_file_text_has(contents, key);
 }
 
 /* Has the line exactly two words, of which the first is the key? */

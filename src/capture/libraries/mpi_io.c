@@ -10,16 +10,16 @@
 #include "contract/outcomes.h"
 
 /* The functions of the library that are called: name, symbol if linked, type. */
-#define USES(X)                                                                               \
-	X(PMPI_File_open, __real_PMPI_File_open,                                              \
-	  int (*)(MPI_Comm, const char *, int, MPI_Info, MPI_File *))                         \
-	X(PMPI_File_close, __real_PMPI_File_close, int (*)(MPI_File *))                       \
-	X(PMPI_File_get_errhandler, __real_PMPI_File_get_errhandler,                          \
-	  int (*)(MPI_File, MPI_Errhandler *))                                                \
-	X(PMPI_Errhandler_free, PMPI_Errhandler_free, int (*)(MPI_Errhandler *))              \
-	X(ompi_mpi_comm_self, ompi_mpi_comm_self, void *)                                     \
-	X(ompi_mpi_info_null, ompi_mpi_info_null, void *)                                     \
-	X(ompi_mpi_file_null, ompi_mpi_file_null, void *)                                     \
+#define USES(X)                                                                  \
+	X(PMPI_File_open, __real_PMPI_File_open,                                 \
+	  int (*)(MPI_Comm, const char *, int, MPI_Info, MPI_File *))            \
+	X(PMPI_File_close, __real_PMPI_File_close, int (*)(MPI_File *))          \
+	X(PMPI_File_get_errhandler, __real_PMPI_File_get_errhandler,             \
+	  int (*)(MPI_File, MPI_Errhandler *))                                   \
+	X(PMPI_Errhandler_free, PMPI_Errhandler_free, int (*)(MPI_Errhandler *)) \
+	X(ompi_mpi_comm_self, ompi_mpi_comm_self, void *)                        \
+	X(ompi_mpi_info_null, ompi_mpi_info_null, void *)                        \
+	X(ompi_mpi_file_null, ompi_mpi_file_null, void *)                        \
 	X(ompi_mpi_errors_return, ompi_mpi_errors_return, void *)
 
 LIBRARY_TYPED(USES)
@@ -94,8 +94,7 @@ static enum mpi_io probe(const void *near)
 	capture_self.vforked = 1;
 	if (errors_return(functions) &&
 	    OF(functions, PMPI_File_open)((intptr_t)functions[USE_ompi_mpi_comm_self], "/dev/null",
-					  HINTS_RDONLY,
-					  (intptr_t)functions[USE_ompi_mpi_info_null],
+					  HINTS_RDONLY, (intptr_t)functions[USE_ompi_mpi_info_null],
 					  &file) == MPI_SUCCESS) {
 		found = mpi_io_of(file);
 		OF(functions, PMPI_File_close)(&file);

@@ -45,8 +45,8 @@ bool mpi_io_hint_is_safe(const void *near, const char *key, const char *value);
 bool mpi_io_hints_file_sets(const void *near, const char *key);
 
 /*
- * Notes in the control page if the info of the program, which the call has accepted, contains a hint
- * that is dangerous with the implementation that has opened the file. Nothing is changed.
+ * Notes in the control page if the info of the program, which the call has accepted, contains a
+ * hint that is dangerous with the implementation that has opened the file. Nothing is changed.
  */
 void mpi_io_check_own_slow(const void *near, MPI_File file, MPI_Info info);
 

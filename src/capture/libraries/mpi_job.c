@@ -60,8 +60,7 @@ void mpi_job_compare_hints_file(struct control *control, int job, uint64_t hash)
 {
 	uint64_t found = 0;
 
-	if (job >= 0 &&
-	    !atomic_compare_exchange_strong(&control->jobs[job].hints, &found, hash) &&
+	if (job >= 0 && !atomic_compare_exchange_strong(&control->jobs[job].hints, &found, hash) &&
 	    found != hash)
 		atomic_store(&control->jobs[job].differs, 1);
 }

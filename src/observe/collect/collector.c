@@ -236,6 +236,11 @@ static int64_t stop_watcher(struct collector *c)
 	return counts.cpu_ns;
 }
 
+const struct control *collector_control(const struct collector *c)
+{
+	return c->control;
+}
+
 const char *collector_warnings(const struct collector *c)
 {
 	return c->intake.totals.warnings;

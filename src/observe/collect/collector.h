@@ -73,6 +73,9 @@ int collector_open(struct collector **collector, const struct collector_options 
 /* Directory that processes of the run must find in SLUICE_SPOOL. Valid until collector_close(). */
 const char *collector_directory(const struct collector *collector);
 
+/* The control page of the run. Valid until collector_close(). */
+const struct control *collector_control(const struct collector *collector);
+
 /* Sentences for the user so far, each ended by a newline. The text only grows. */
 const char *collector_warnings(const struct collector *collector);
 

@@ -30,10 +30,11 @@ struct section {
 	bool events; /* print single notes with their times, not findings */
 };
 
-enum { ANOMALIES, APPLIED, DEGRADED, REFUSED, PLUGINS, COST, SECTIONS };
+enum { ANOMALIES, APPLIED, CAUTIONS, DEGRADED, REFUSED, PLUGINS, COST, SECTIONS };
 static const struct section sections[SECTIONS] = {
 	[ANOMALIES] = { NOTE_ANOMALY, "Anomalies", "anomalies", true },
 	[APPLIED] = { NOTE_APPLIED, "Applied", "applied", false },
+	[CAUTIONS] = { NOTE_CAUTION, "Warnings about parameters and hints", "warnings", true },
 	[DEGRADED] = { NOTE_DEGRADED, "Reduced recording", "degraded", true },
 	[REFUSED] = { NOTE_REFUSED, "Refused plug-ins", "refused", true },
 	[PLUGINS] = { NOTE_REPORT, "Plug-in reports (average,minimum,maximum)", "plugins", false },

@@ -95,6 +95,42 @@ static void the_first_rule_that_matches_is_used(void)
 	CHECK(!value("/data/special.h5", "p", "e"));
 }
 
+static void objects_match_with_and_without_a_leading_slash(void)
+{
+	char name[RULES_PATH_BYTES];
+
+	CHECK_TEXT(rules_object(name, "", "v1"), "/v1");
+	CHECK_TEXT(rules_object(name, "/", "v1"), "/v1");
+	CHECK_TEXT(rules_object(name, "/a", "b//./v1"), "/a/b/v1");
+	CHECK(rules_match_object("v1", "/v1"));
+	CHECK(rules_match_object("/v1", "/v1"));
+	CHECK(rules_match_object("v1", "/a/v1"));
+	CHECK(!rules_match_object("/v1", "/a/v1"));
+	CHECK(rules_match_object("a/v1", "/a/v1"));
+	CHECK(rules_match_object("/a/v?", "/a/v1"));
+	CHECK(rules_match_object("*", ""));
+	CHECK(!rules_match_object("v1", ""));
+}
+
+static void outcomes_are_noted(void)
+{
+	static struct outcomes outcomes;
+
+	rules.outcomes = &outcomes;
+	read_page(TITLE "hint\ta\t*\tcb_nodes\t4\nhint\t*\t*\tcb_nodes\t2\naccess\t*\t*\tx\t1\n");
+	rules_next(&rules, NULL, PLACE_HINT, "/b", "");
+	rules_note_refusal(&rules, "cb_nodes", "ompio");
+	rules_note_refusal(&rules, "cb_nodes", "a word without a row");
+	rules_note_applied(&rules, "x");
+	rules_note_applied(&rules, "no rule");
+	rules.outcomes = NULL;
+	CHECK_INT(outcomes.places, 1u << PLACE_HINT);
+	CHECK_INT(outcomes.matched[0], 1u << 1);
+	CHECK_INT(outcomes.refused[0], 1u << OUTCOME_OMPIO | 1u << OUTCOME_OTHER);
+	CHECK_INT(outcomes.refused[1], 0);
+	CHECK_INT(outcomes.applied[0], 1u << 2);
+}
+
 static void each_name_is_returned_once(void)
 {
 	const struct parameters_line *rule = NULL;
@@ -218,6 +254,7 @@ static void a_size_is_converted_to_a_shape(void)
 
 TESTS(TEST(lines_become_rules), TEST(malformed_lines_are_ignored),
       TEST(a_full_page_is_read_to_its_end), TEST(the_first_rule_that_matches_is_used),
+      TEST(objects_match_with_and_without_a_leading_slash), TEST(outcomes_are_noted),
       TEST(each_name_is_returned_once), TEST(spellings_of_a_path_are_normalized),
       TEST(patterns_match_names_ends_or_whole_paths), TEST(a_prefix_is_added_once),
       TEST(a_shape_must_suit_its_dataset), TEST(a_size_is_converted_to_a_shape))

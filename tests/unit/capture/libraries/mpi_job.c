@@ -6,6 +6,7 @@
 #include "check.h"
 
 /* Guest code in a host test: the file is included, and stubs replace the MPI. */
+#include "capture/libraries/hints_file.c"
 #include "capture/libraries/mpi_job.c"
 
 struct membership capture_membership;
@@ -65,5 +66,35 @@ static void a_process_without_a_job_shares_its_parameters(void)
 	CHECK(mpi_job_shares_parameters());
 }
 
+static void different_hints_files_are_noticed(void)
+{
+	static struct control control;
+
+	mpi_job_compare_hints_file(&control, -1, 1);
+	mpi_job_compare_hints_file(&control, 3, 7);
+	mpi_job_compare_hints_file(&control, 3, 7);
+	CHECK_INT(control.jobs[3].differs, 0);
+	mpi_job_compare_hints_file(&control, 3, 9);
+	CHECK_INT(control.jobs[3].differs, 1);
+}
+
+/* As ROMIO reads it: lines of other than two words do not count. */
+static void hints_files_are_read_as_romio_does(void)
+{
+	const char *file = "# cb_nodes 1\ncb_buffer_size 4096\n\nromio_ds_write  disable\t\n"
+			   "three words here\nalone\n  indented 1\nlast 2";
+
+	CHECK(hints_file_text_has(file, "cb_buffer_size"));
+	CHECK(hints_file_text_has(file, "romio_ds_write"));
+	CHECK(hints_file_text_has(file, "indented"));
+	CHECK(hints_file_text_has(file, "last"));
+	CHECK(!hints_file_text_has(file, "cb_nodes"));
+	CHECK(!hints_file_text_has(file, "cb_buffer"));
+	CHECK(!hints_file_text_has(file, "three"));
+	CHECK(!hints_file_text_has(file, "alone"));
+	CHECK(!hints_file_text_has("", "alone"));
+}
+
 TESTS(TEST(a_job_has_its_ranks_when_all_are_counted), TEST(jobs_beyond_the_table_are_not_counted),
-      TEST(a_process_without_a_job_shares_its_parameters))
+      TEST(a_process_without_a_job_shares_its_parameters), TEST(different_hints_files_are_noticed),
+      TEST(hints_files_are_read_as_romio_does))
