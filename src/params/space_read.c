@@ -127,12 +127,27 @@ static int read_default(const json_t *dimension, struct texts *initial, struct e
 	return value ? append_value(initial, value, err) : 0;
 }
 
+/* Fails on a value that is refused in every environment: a tuning would never try it. */
+static int refuse_dangerous_values(const char *name, const struct texts *values, struct err *err)
+{
+	const struct tunable *tunable = tunable_by_name(name);
+	struct tunable_context anywhere = { .allowed = TUNABLE_SEMANTICS };
+	int r = 0;
+
+	for (size_t i = 0; tunable && i < values->count && r >= 0; i++)
+		if (values->items[i])
+			r = tunable_allow(tunable, values->items[i], &anywhere, err);
+	return r;
+}
+
 static int add_dimension(struct space *space, const json_t *dimension, const char *name,
 			 struct texts *values, struct texts *initial, struct err *err)
 {
 	const char *file, *object;
 	int r = read_values(values, json_object_get(dimension, "values"), "values", err);
 
+	if (r >= 0)
+		r = refuse_dangerous_values(name, values, err);
 	if (r >= 0)
 		r = read_default(dimension, initial, err);
 	if (r >= 0)

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/config.h"
 #include "base/err.h"
@@ -300,14 +299,6 @@ static void consult_knowledge_base(struct injection *in, const struct config *co
 	known_release(&known);
 }
 
-/* Can only be read once, by injection_init(). */
-static bool is_stream(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
-}
-
 static void ignore_problem(void *arg, const struct param *param, bool drop, const char *text)
 {
 	(void)arg, (void)param, (void)drop, (void)text;
@@ -319,7 +310,7 @@ int injection_check(const struct config *config, struct err *err)
 	struct param_set set = { 0 };
 	int r;
 
-	if (!*path || !is_from(config, SETTING_PARAMS_FILE, "--params") || is_stream(path))
+	if (!*path || !is_from(config, SETTING_PARAMS_FILE, "--params"))
 		return 0;
 	r = param_set_read(&set, path, ignore_problem, NULL, err);
 	param_set_release(&set);

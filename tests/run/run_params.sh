@@ -108,9 +108,6 @@ check_rc 2 "$sluice" run --params broken.json -- true
 check_has "$(cat err)" "broken.json:2:"
 SLUICE_PARAMS_FILE=missing.xml given -q
 warnings 0
-# A stream can be read only once.
-check_rc 0 "$sluice" run -o trace --params <(cat good.json) -- "${look[@]}"
-check_has "$(cat out)" "cb_nodes	4"
 given --params partly.json
 warnings 1
 check_has "$(cat err)" "partly.json:"
