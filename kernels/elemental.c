@@ -122,19 +122,27 @@ static int read_parts(char *word, struct elemental_cell *cell, struct err *err)
 	return 0;
 }
 
+static int read_operation(const char *word, struct elemental_cell *cell, struct err *err)
+{
+	if (!word || strlen(word) >= sizeof(cell->operation))
+		return err_set(err, EINVAL, "missing operation");
+	strcpy(cell->operation, word);
+	return 0;
+}
+
 static int read_comm(char **words, struct elemental_cell *cell, struct err *err)
 {
 	uint64_t *numbers[] = { &cell->senders, &cell->receivers, &cell->bytes,
 				&cell->repetitions };
 
-	if (!words[0] || strlen(words[0]) >= sizeof(cell->operation))
-		return err_set(err, EINVAL, "missing operation");
-	strcpy(cell->operation, words[0]);
+	int r = read_operation(words[0], cell, err);
+
 	cell->kind = ELEMENTAL_COMM;
-	return read_numbers(words + 1, numbers, 4, err);
+	return r < 0 ? r : read_numbers(words + 1, numbers, 4, err);
 }
 
-static int read_storage(char **words, struct elemental_cell *cell, struct err *err)
+/* Reads the fields that storage and pieces have in common. */
+static int read_writers(char **words, struct elemental_cell *cell, struct err *err)
 {
 	uint64_t reads = 0;
 	uint64_t *numbers[] = { &cell->writers, &cell->bytes, &cell->rounds, &cell->repetitions,
@@ -143,7 +151,6 @@ static int read_storage(char **words, struct elemental_cell *cell, struct err *e
 
 	if (!words[0] || !words[1])
 		return err_set(err, EINVAL, "missing field");
-	cell->kind = ELEMENTAL_STORAGE;
 	cell->is_uniform = strcmp(words[0], "uniform") == 0;
 	if (!cell->is_uniform && strcmp(words[0], "topology") != 0)
 		return err_set(err, EINVAL, "unknown placement \"%s\"", words[0]);
@@ -158,7 +165,24 @@ static int read_storage(char **words, struct elemental_cell *cell, struct err *e
 	cell->reads = reads;
 	if (!cell->bytes || !cell->rounds)
 		return err_set(err, EINVAL, "bytes and rounds must be at least 1");
-	return read_parts(words[7], cell, err);
+	return 0;
+}
+
+static int read_storage(char **words, struct elemental_cell *cell, struct err *err)
+{
+	int r;
+
+	cell->kind = ELEMENTAL_STORAGE;
+	r = read_writers(words, cell, err);
+	return r < 0 ? r : read_parts(words[7], cell, err);
+}
+
+static int read_pieces(char **words, struct elemental_cell *cell, struct err *err)
+{
+	int r = read_operation(words[0], cell, err);
+
+	cell->kind = ELEMENTAL_PIECES;
+	return r < 0 ? r : read_writers(words + 1, cell, err);
 }
 
 static int read_cell(char *line, struct elemental_cell *cell, struct err *err)
@@ -180,12 +204,19 @@ static int read_cell(char *line, struct elemental_cell *cell, struct err *err)
 		return read_comm(words + 2, cell, err);
 	if (words[1] && strcmp(words[1], "storage") == 0)
 		return read_storage(words + 2, cell, err);
-	return err_set(err, EINVAL, "expected comm or storage");
+	if (words[1] && strcmp(words[1], "pieces") == 0)
+		return read_pieces(words + 2, cell, err);
+	return err_set(err, EINVAL, "expected comm, storage or pieces");
 }
 
 static int run_cell(const struct elemental *e, const struct elemental_cell *cell)
 {
-	int r = cell->kind == ELEMENTAL_COMM ? elemental_comm(e, cell) : elemental_storage(e, cell);
+	static int (*const kinds[])(const struct elemental *, const struct elemental_cell *) = {
+		[ELEMENTAL_COMM] = elemental_comm,
+		[ELEMENTAL_STORAGE] = elemental_storage,
+		[ELEMENTAL_PIECES] = elemental_pieces,
+	};
+	int r = kinds[cell->kind](e, cell);
 
 	if (r >= 0 && e->kernel->rank == 0) {
 		printf("@done %lu\n", cell->id);

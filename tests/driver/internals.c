@@ -186,7 +186,8 @@ static bool case_parse(const char *line, uint64_t ranks, struct one *out)
 {
 	static const char *const ways[] = { "write", "read", NULL };
 	static const char *const patterns[] = { "contiguous", "strided", NULL };
-	static const char *const bufferings[] = { "automatic", "enable", "disable", NULL };
+	static const char *const bufferings[] = { "automatic", "enable", "disable", "pieces",
+						    NULL };
 	struct access *a = &out->access;
 	struct settings *s = &out->settings;
 	char way[8], pattern[16], buffering[16];
@@ -205,6 +206,8 @@ static bool case_parse(const char *line, uint64_t ranks, struct one *out)
 	a->nodes = 1;
 	a->ranks = ranks;
 	s->buffering = (enum buffering)word_of(buffering, bufferings);
+	if (strcmp(buffering, "pieces") == 0)
+		s->buffering = s->sieving = BUFFERING_DISABLED;
 	return true;
 }
 

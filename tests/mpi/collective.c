@@ -6,7 +6,8 @@
  *
  * CASES has one line per access: write|read, contiguous|strided, bytes per rank, bytes of a piece,
  * stride, offset of the first byte (as in predict/model/access.h), aggregators, bytes of the
- *buffer, automatic|enable|disable. With 0 aggregators or bytes the hint is not set. The file of
+ *buffer, automatic|enable|disable|pieces (disable, and no data
+ * sieving). With 0 aggregators or bytes the hint is not set. The file of
  *line N is collective.N; it has its full size before the access.
  */
 #include <fcntl.h>
@@ -94,8 +95,15 @@ static MPI_Info case_hints(const struct one *c)
 	hint(info, "cb_config_list", "*:%d", c->aggregators);
 	hint(info, "cb_nodes", "%d", c->aggregators);
 	hint(info, "cb_buffer_size", "%d", c->buffer);
-	MPI_MUST(MPI_Info_set(info, "romio_cb_write", c->buffering));
-	MPI_MUST(MPI_Info_set(info, "romio_cb_read", c->buffering));
+	bool pieces = strcmp(c->buffering, "pieces") == 0;
+	const char *buffering = pieces ? "disable" : c->buffering;
+
+	MPI_MUST(MPI_Info_set(info, "romio_cb_write", buffering));
+	MPI_MUST(MPI_Info_set(info, "romio_cb_read", buffering));
+	if (pieces) {
+		MPI_MUST(MPI_Info_set(info, "romio_ds_write", "disable"));
+		MPI_MUST(MPI_Info_set(info, "romio_ds_read", "disable"));
+	}
 	return info;
 }
 

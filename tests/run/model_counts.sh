@@ -24,6 +24,7 @@ contiguous 7777 0 0 123 $1 1048576 enable
 strided 16384 1024 1024 0 2 4096 automatic
 strided 8192 512 1024 100 3 4096 automatic
 strided 1000 100 10000 0 2 4096 automatic
+strided 8192 64 128 0 0 0 pieces
 contiguous 3000 0 0 0 2 4096 automatic
 END
 }
@@ -40,6 +41,7 @@ strided 40000 20000 30000 11 $1 4096 enable
 strided 4096 4096 8192 0 2 1024 automatic
 strided 8192 64 4096 0 2 4096 disable
 strided 600000 6000 7000 0 2 1048576 disable
+strided 60000 6000 6000 17 0 0 pieces
 END
 }
 

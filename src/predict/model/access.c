@@ -41,7 +41,8 @@ bool settings_equal(const struct settings *a, const struct settings *b)
 {
 	return a->aggregators == b->aggregators && a->node_aggregators == b->node_aggregators &&
 	       a->buffer_bytes == b->buffer_bytes && a->stripes == b->stripes &&
-	       a->stripe_bytes == b->stripe_bytes && a->buffering == b->buffering;
+	       a->stripe_bytes == b->stripe_bytes && a->buffering == b->buffering &&
+	       a->sieving == b->sieving && a->sieve_bytes == b->sieve_bytes;
 }
 
 int access_check(const struct access *access, struct err *err)
@@ -70,6 +71,12 @@ uint64_t access_extent(const struct access *access)
 	       access->block_bytes;
 }
 
+bool access_has_pieces(const struct access *access)
+{
+	return access->pattern == ACCESS_STRIDED && count_pieces(access) > 1 &&
+	       access->ranks * access->stride_bytes > access->block_bytes;
+}
+
 /* Ranks interleave if they have more than one piece: the first pieces of all ranks precede the
  * second pieces. */
 bool access_interleaves(const struct access *access)
@@ -77,21 +84,53 @@ bool access_interleaves(const struct access *access)
 	return access->pattern == ACCESS_STRIDED && access->ranks > 1 && count_pieces(access) > 1;
 }
 
-/* A numeric hint. */
+/* A hint, which may have another name for reads. */
 struct hint {
-	const char *name;
+	const char *write_name, *read_name;
 	size_t offset;
 };
 
 #define SETTING(name) offsetof(struct settings, name)
 
-static const struct hint hints[] = {
-	{ "cb_buffer_size", SETTING(buffer_bytes) },
-	{ "striping_factor", SETTING(stripes) },
-	{ "striping_unit", SETTING(stripe_bytes) },
+static const struct hint numbers[] = {
+	{ "cb_buffer_size", "cb_buffer_size", SETTING(buffer_bytes) },
+	{ "striping_factor", "striping_factor", SETTING(stripes) },
+	{ "striping_unit", "striping_unit", SETTING(stripe_bytes) },
+	{ "ind_wr_buffer_size", "ind_rd_buffer_size", SETTING(sieve_bytes) },
 };
 
-#define HINTS (sizeof(hints) / sizeof(hints[0]))
+/* Hints with the words of enum buffering. */
+static const struct hint switches[] = {
+	{ "romio_cb_write", "romio_cb_read", SETTING(buffering) },
+	{ "romio_ds_write", "romio_ds_read", SETTING(sieving) },
+};
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+static const char *hint_name(const struct hint *hint, const struct access *access)
+{
+	return access->is_read ? hint->read_name : hint->write_name;
+}
+
+static void *hint_field(const struct hint *hint, const struct settings *settings)
+{
+	return (char *)settings + hint->offset;
+}
+
+bool settings_know(const char *name, const struct machine *machine, const struct access *access)
+{
+	if (machine->bridges ? strcmp(name, "bg_nodes_pset") == 0
+			     : strcmp(name, "cb_nodes") == 0 ||
+				       strcmp(name, "cb_config_list") == 0)
+		return true;
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		if (strcmp(name, hint_name(&numbers[i], access)) == 0)
+			return true;
+	for (size_t i = 0; i < COUNT(switches); i++)
+		if (strcmp(name, hint_name(&switches[i], access)) == 0)
+			return true;
+	return false;
+}
 
 static const char *find_value(const struct param_set *set, const char *name)
 {
@@ -152,20 +191,20 @@ static int read_aggregators(struct settings *s, const struct machine *machine,
 int settings_from_params(struct settings *settings, const struct machine *machine,
 			 const struct access *access, const struct param_set *set, struct err *err)
 {
-	const char *buffering =
-		find_value(set, access->is_read ? "romio_cb_read" : "romio_cb_write");
 	struct settings s = { 0 };
 	int r = read_aggregators(&s, machine, access, set, err);
 
-	for (size_t i = 0; r == 0 && i < HINTS; i++)
-		r = read_number(set, hints[i].name, (uint64_t *)((char *)&s + hints[i].offset),
+	for (size_t i = 0; r == 0 && i < COUNT(numbers); i++)
+		r = read_number(set, hint_name(&numbers[i], access), hint_field(&numbers[i], &s),
 				err);
 	if (r < 0)
 		return r;
-	if (buffering) {
-		int word = option_choice(BUFFERING_WORDS, buffering, strlen(buffering));
+	for (size_t i = 0; i < COUNT(switches); i++) {
+		const char *value = find_value(set, hint_name(&switches[i], access));
+		int word = value ? option_choice(BUFFERING_WORDS, value, strlen(value)) : -1;
 
-		s.buffering = word < 0 ? BUFFERING_AUTOMATIC : (enum buffering)word;
+		*(enum buffering *)hint_field(&switches[i], &s) =
+			word < 0 ? BUFFERING_AUTOMATIC : (enum buffering)word;
 	}
 	*settings = s;
 	return 0;
@@ -202,18 +241,23 @@ static int put_aggregators(const struct settings *s, const struct machine *machi
 int settings_to_params(const struct settings *settings, const struct machine *machine,
 		       const struct access *access, struct param_set *set, struct err *err)
 {
-	const char *buffering = access->is_read ? "romio_cb_read" : "romio_cb_write";
 	int r = put_aggregators(settings, machine, access, set, err);
 	char word[16];
 
-	for (size_t i = 0; r == 0 && i < HINTS; i++) {
-		uint64_t number = *(const uint64_t *)((const char *)settings + hints[i].offset);
+	for (size_t i = 0; r == 0 && i < COUNT(numbers); i++) {
+		uint64_t number = *(const uint64_t *)hint_field(&numbers[i], settings);
 
 		if (number)
-			r = put_number(set, hints[i].name, "", number, err);
+			r = put_number(set, hint_name(&numbers[i], access), "", number, err);
 	}
-	if (r < 0 || settings->buffering == BUFFERING_AUTOMATIC)
-		return r;
-	option_choice_name(BUFFERING_WORDS, settings->buffering, word, sizeof(word));
-	return param_set_put(set, tunable_by_name(buffering), word, NULL, NULL, 0, err);
+	for (size_t i = 0; r == 0 && i < COUNT(switches); i++) {
+		enum buffering value = *(const enum buffering *)hint_field(&switches[i], settings);
+
+		if (value == BUFFERING_AUTOMATIC)
+			continue;
+		option_choice_name(BUFFERING_WORDS, (int)value, word, sizeof(word));
+		r = param_set_put(set, tunable_by_name(hint_name(&switches[i], access)), word, NULL,
+				  NULL, 0, err);
+	}
+	return r;
 }

@@ -43,6 +43,9 @@ struct settings {
 	uint64_t buffer_bytes;
 	uint64_t stripes, stripe_bytes;
 	enum buffering buffering; /* romio_cb_write or romio_cb_read */
+	/* romio_ds_write or romio_ds_read. Automatic sieves; disabled: a call per piece. */
+	enum buffering sieving;
+	uint64_t sieve_bytes; /* ind_wr_buffer_size or ind_rd_buffer_size */
 };
 
 /* True if all settings are equal. */
@@ -57,9 +60,15 @@ int access_check(const struct access *access, struct err *err);
 /* Bytes from the first to the last byte that is accessed. */
 uint64_t access_extent(const struct access *access);
 
+/* True if the bytes of a rank are not contiguous in the file. */
+bool access_has_pieces(const struct access *access);
+
 /* True if ROMIO finds that the accesses of ranks interleave. If not, `automatic` disables
  * collective buffering. */
 bool access_interleaves(const struct access *access);
+
+/* True if settings_from_params() reads the parameter for accesses of this direction. */
+bool settings_know(const char *name, const struct machine *machine, const struct access *access);
 
 /* Converts parameters to settings; parameters that are not in the set have the default. */
 int settings_from_params(struct settings *settings, const struct machine *machine,

@@ -19,6 +19,12 @@ const struct operation_row operations[OPERATIONS] = {
 	[OPERATION_READ_FULL] = { "r_full", "full read", OPERATION_STORAGE, true, false },
 	[OPERATION_READ_PARTIAL] = { "r_partial", "partial read", OPERATION_STORAGE, true, false },
 	[OPERATION_WRITE_CACHED] = { "s_cached", "cached write", OPERATION_STORAGE, false, true },
+	[OPERATION_PIECE_WRITE] = { "p_write", "piece write", OPERATION_PIECES, false, false },
+	[OPERATION_PIECE_READ] = { "p_read", "piece read", OPERATION_PIECES, true, false },
+	[OPERATION_SIEVE] = { "s_sieve", "sieved window", OPERATION_PIECES, false, false },
+	[OPERATION_PIECE_COPY] = { "c_piece", "piece copy", OPERATION_PIECES, false, false },
+	[OPERATION_PIECE_EXCHANGE] = { "x_piece", "piece exchange", OPERATION_PIECES, false,
+				       false },
 };
 
 int operation_by_name(const char *name)
@@ -68,7 +74,8 @@ size_t operation_features(enum operation operation, const struct elemental *at, 
 		append_feature(&f, "senders", "log_senders", at->senders);
 		append_feature(&f, "receivers", "log_receivers", at->receivers);
 	}
-	if (operations[operation].kind == OPERATION_STORAGE)
+	if (operations[operation].kind == OPERATION_STORAGE ||
+	    operations[operation].kind == OPERATION_PIECES)
 		append_feature(&f, "writers", "log_writers", at->writers);
 	append_feature(&f, "bytes", "log_bytes", at->bytes);
 	return f.count;

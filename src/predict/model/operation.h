@@ -27,10 +27,20 @@ enum operation {
 	OPERATION_READ_FULL,
 	OPERATION_READ_PARTIAL,
 	OPERATION_WRITE_CACHED, /* a later round that caches hold; derived from the others */
+	OPERATION_PIECE_WRITE,	/* one piece by a call of its own, all ranks at once */
+	OPERATION_PIECE_READ,
+	OPERATION_SIEVE,	  /* a window of data sieving: lock, read, write, unlock */
+	OPERATION_PIECE_COPY,	  /* a piece between the user's buffer and a window */
+	OPERATION_PIECE_EXCHANGE, /* a piece of a message: its entry in the lists, and its copy */
 	OPERATIONS
 };
 
-enum operation_kind { OPERATION_COLLECTIVE, OPERATION_EXCHANGE, OPERATION_STORAGE };
+enum operation_kind {
+	OPERATION_COLLECTIVE,
+	OPERATION_EXCHANGE,
+	OPERATION_STORAGE,
+	OPERATION_PIECES, /* of an access that is not contiguous */
+};
 
 struct operation_row {
 	const char *name;  /* in rows and models: "ar", "aav", "s_lock" */
@@ -64,12 +74,18 @@ int operation_by_name(const char *name);
  * access does not have. Cells are means of rows, not medians, because rare slow rounds are part of
  * the sum. Memory and file are as in ROMIO: the buffer was used in the round before, and the file
  * is growing.
+ *
+ * The time of a PIECES operation is that of a sequence of pieces or windows, divided by their
+ * number; it excludes the collectives around the sequence. The pieces of the ranks interleave, as
+ * those of a strided access do. A sequence of n windows that w ranks sieve has n + w - 1 steps,
+ * because a rank waits until the rank before it has unlocked the window.
  */
 struct elemental {
 	double nodes, cores;	   /* cores: ranks per node */
 	double senders, receivers; /* EXCHANGE: messages, and ranks that receive */
-	double writers;		   /* STORAGE: writers or readers per node, possibly a fraction */
-	double bytes;		   /* of a message, or of the write of one writer */
+	/* STORAGE and PIECES: writers or readers per node, possibly a fraction. */
+	double writers;
+	double bytes; /* of a message, of the write of one writer, of a piece or of a window */
 };
 
 bool elementals_are_same(const struct elemental *a, const struct elemental *b);

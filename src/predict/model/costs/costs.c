@@ -393,7 +393,9 @@ static void smooth_all(struct costs *made, uint64_t seed, struct cost_trial **ro
 	for (int i = 0; i < OPERATION_WRITE_FIRST; i++)
 		smooth_group(made, i, i + 1, seed, room, trials);
 	smooth_group(made, OPERATION_WRITE_FIRST, OPERATION_READ_FIRST, seed, room, trials);
-	smooth_group(made, OPERATION_READ_FIRST, OPERATIONS, seed, room, trials);
+	smooth_group(made, OPERATION_READ_FIRST, OPERATION_WRITE_CACHED, seed, room, trials);
+	for (int i = OPERATION_PIECE_WRITE; i < OPERATIONS; i++)
+		smooth_group(made, i, i + 1, seed, room, trials);
 }
 
 int costs_fit(struct costs *costs, const struct elements *rows, const struct costs_plan *plan,

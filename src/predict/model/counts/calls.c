@@ -31,7 +31,7 @@ struct sieve {
 
 static uint64_t sieve_window_bytes(const struct sieve *s, uint64_t from)
 {
-	uint64_t most = s->layout->access.is_read ? SIEVE_READ_BYTES : SIEVE_WRITE_BYTES;
+	uint64_t most = s->layout->sieve;
 
 	if (s->stripe)
 		most = (from / s->stripe + 1) * s->stripe - from;
@@ -65,10 +65,14 @@ static void count_independent(struct rank_calls *calls, const struct layout *l,
 	uint64_t at = l->first + rank * l->spacing;
 	struct sieve sieve = { .calls = calls, .layout = l };
 
-	if (l->pieces == 1 || l->period == l->block) {
+	if (!access_has_pieces(&l->access)) {
 		add_storage(calls, l->access.is_read, l->access.rank_bytes);
 		return;
 	}
+	for (uint64_t k = 0; !l->sieve && k < l->pieces; k++)
+		add_storage(calls, l->access.is_read, l->block);
+	if (!l->sieve)
+		return;
 	if (machine->romio == ROMIO_LUSTRE && !l->access.is_read)
 		sieve.stripe = l->unit;
 	sieve.end = at + (l->pieces - 1) * l->period + l->block;

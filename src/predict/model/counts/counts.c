@@ -84,7 +84,7 @@ bool counts_begin(struct counts *counts, struct layout *layout, const struct mac
 	else if (settings->buffering == BUFFERING_AUTOMATIC)
 		counts_add_collective(counts, access, OPERATION_ALLGATHER, "first and last offsets",
 				      2, 8);
-	counts_independent(counts, machine, layout);
+	counts_independent(counts, layout);
 	return true;
 }
 

@@ -24,7 +24,18 @@ struct term {
 
 #define COUNTS_TERMS 24
 
+/* How the data of an access gets from the ranks to the file. */
+enum transfer {
+	TRANSFER_COLLECTIVE, /* by aggregators */
+	TRANSFER_CONTIGUOUS, /* every rank by one call */
+	TRANSFER_SIEVED,     /* every rank by windows that include the bytes between its pieces */
+	TRANSFER_PIECES,     /* every rank by one call per piece */
+	TRANSFERS
+};
+#define TRANSFER_WORDS "collective|contiguous|sieved|pieces"
+
 struct counts {
+	enum transfer transfer;
 	uint64_t aggregators; /* in the whole job */
 	uint64_t bytes;	      /* of all ranks */
 	uint64_t round_bytes; /* moved in a full round, by all aggregators */

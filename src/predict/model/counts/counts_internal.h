@@ -9,11 +9,6 @@
 #include "predict/model/counts/counts.h"
 #include "predict/model/counts/layout.h"
 
-/* Default buffers of data sieving in independent accesses (ind_wr_buffer_size and
- * ind_rd_buffer_size). */
-#define SIEVE_WRITE_BYTES (512 << 10)
-#define SIEVE_READ_BYTES (4 << 20)
-
 /* Appends a term, unless its count is 0. */
 void counts_add(struct counts *counts, enum operation operation, const char *what, double count,
 		const struct elemental *at);
@@ -26,8 +21,7 @@ void counts_add_collective(struct counts *counts, const struct access *access,
  * and the accesses of ranks do not interleave. */
 bool counts_is_independent(const struct machine *machine, const struct access *access,
 			   const struct settings *settings);
-void counts_independent(struct counts *counts, const struct machine *machine,
-			const struct layout *layout);
+void counts_independent(struct counts *counts, const struct layout *layout);
 
 /*
  * Computes the layout. Returns true if the access is independent: all of its terms are then in

@@ -4,6 +4,10 @@
 #include "base/integer.h"
 #include "predict/model/counts/counts.h"
 
+/* Default buffers of data sieving (ind_wr_buffer_size and ind_rd_buffer_size). */
+#define SIEVE_WRITE_BYTES (512 << 10)
+#define SIEVE_READ_BYTES (4 << 20)
+
 static uint64_t divide_up(uint64_t a, uint64_t b)
 {
 	return (a + b - 1) / b;
@@ -286,6 +290,18 @@ static void divide_file(struct layout *l, const struct machine *machine,
 	}
 }
 
+/* Writes on Lustre sieve one stripe at a time, whatever the size of the buffer is. */
+static uint64_t sieve_bytes(const struct layout *l, const struct machine *machine,
+			    const struct settings *settings)
+{
+	if (settings->sieving == BUFFERING_DISABLED)
+		return 0;
+	if (machine->romio == ROMIO_LUSTRE && !l->access.is_read)
+		return l->unit;
+	return hint_or(settings->sieve_bytes,
+		       l->access.is_read ? SIEVE_READ_BYTES : SIEVE_WRITE_BYTES);
+}
+
 void layout_compute(struct layout *layout, const struct machine *machine,
 		    const struct access *access, const struct settings *settings)
 {
@@ -306,5 +322,6 @@ void layout_compute(struct layout *layout, const struct machine *machine,
 	l.node_aggregators = counts_node_aggregators(machine, access, settings);
 	l.lists = machine->list_messages == 2 ? 2 : 1;
 	divide_file(&l, machine, settings);
+	l.sieve = sieve_bytes(&l, machine, settings);
 	*layout = l;
 }

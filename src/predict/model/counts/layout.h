@@ -34,6 +34,7 @@ struct layout {
 	uint64_t buffer; /* bytes per aggregator and round; on Lustre the stripe */
 	uint64_t unit;	 /* of ALIGNED, BLOCKS and STRIPES, in bytes */
 	uint64_t lists;	 /* messages with offsets and lengths from a rank to an aggregator */
+	uint64_t sieve;	 /* largest window of data sieving; 0: a call per piece */
 	uint64_t domain; /* of EVEN and ALIGNED: bytes of a part before alignment */
 };
 

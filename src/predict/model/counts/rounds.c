@@ -164,6 +164,23 @@ static void add_offsets(const struct rounds *r, const struct shares *shares)
 		     16 * (ranks * (double)l->pieces + cuts) / (double)l->lists);
 }
 
+/* Ranks and aggregators process lists with an entry per piece, and copy the pieces. */
+static void add_exchanged_pieces(const struct rounds *r)
+{
+	const struct layout *l = r->layout;
+	struct elemental at = all_ranks(&l->access);
+	double pieces = (double)l->pieces, aggregators = (double)r->aggregators;
+
+	if (!access_has_pieces(&l->access))
+		return;
+	at.bytes = (double)l->block;
+	at.writers = at.cores;
+	counts_add(r->counts, OPERATION_PIECE_EXCHANGE, "pieces of each rank", pieces, &at);
+	at.writers = aggregators / at.nodes;
+	counts_add(r->counts, OPERATION_PIECE_EXCHANGE, "pieces of each aggregator",
+		   pieces * (double)l->access.ranks / aggregators, &at);
+}
+
 /* Makes `many` the nonempty size if there is only one. */
 static struct shares normalize_shares(struct shares s)
 {
@@ -195,51 +212,84 @@ void counts_add_rounds(struct counts *counts, const struct layout *l, const stru
 	counts->incomplete = rest > 0 || ends;
 	counts->incomplete_bytes = ends ? s.many * buffer : rest * last;
 	add_offsets(&r, &s);
+	add_exchanged_pieces(&r);
 	add_phase(&r, PHASE_FULL, all, s.many + s.few, buffer);
 	add_phase(&r, PHASE_FULL, alone - ends, s.many, buffer);
 	add_phase(&r, PHASE_PARTIAL, ends, s.many, buffer);
 	add_phase(&r, PHASE_PARTIAL, rest > 0, last, rest);
 }
 
-/* Appends data sieving by each rank: windows are read and written back with the pieces in them. */
-static void add_sieved(struct counts *counts, const struct layout *l, uint64_t most)
+/* The terms of an independent access, in which all ranks take part at once. */
+static struct elemental every_rank(const struct layout *l, uint64_t bytes)
 {
-	uint64_t span = (l->pieces - 1) * l->period + l->block;
-	uint64_t window = span < most ? span : most;
-	uint64_t times = (span + most - 1) / most;
 	struct elemental at = all_ranks(&l->access);
-	bool is_read = l->access.is_read;
 
-	if (l->period > most)
-		times = l->pieces * ((l->block + most - 1) / most);
 	at.writers = at.cores;
-	at.bytes = (double)window;
-	if (!is_read)
-		counts_add(counts, OPERATION_READ_FULL, "windows read for data sieving",
-			   (double)times, &at);
-	counts_add(counts, is_read ? OPERATION_READ_FIRST : OPERATION_WRITE_FIRST, "first window",
-		   1, &at);
-	counts_add(counts, is_read ? OPERATION_READ_FULL : OPERATION_WRITE_FULL, "other windows",
-		   (double)times - 1, &at);
+	at.bytes = (double)bytes;
+	return at;
 }
 
-void counts_independent(struct counts *counts, const struct machine *machine,
-			const struct layout *l)
+/* A window is locked while it is read, modified and written. If windows of ranks overlap, a rank
+ * follows the rank before it at a distance of one window. */
+static void add_sieved_write(struct counts *counts, const struct layout *l, double times,
+			     uint64_t window)
 {
-	bool is_lustre = machine->romio == ROMIO_LUSTRE && !l->access.is_read;
-	struct elemental at = all_ranks(&l->access);
+	struct elemental at = every_rank(l, window), piece = every_rank(l, l->block);
+	double waits = l->period <= window ? (double)l->access.ranks - 1 : 0;
+
+	counts_add(counts, OPERATION_SIEVE, "windows of data sieving", times, &at);
+	counts_add(counts, OPERATION_SIEVE, "wait for locked windows", waits, &at);
+	counts_add(counts, OPERATION_PIECE_COPY, "pieces in windows",
+		   (double)l->pieces * (times + waits) / times, &piece);
+}
+
+static void add_sieved_read(struct counts *counts, const struct layout *l, double times,
+			    uint64_t window)
+{
+	struct elemental at = every_rank(l, window), piece = every_rank(l, l->block);
+
+	counts_add(counts, OPERATION_READ_FIRST, "first window", 1, &at);
+	counts_add(counts, OPERATION_READ_FULL, "other windows", times - 1, &at);
+	counts_add(counts, OPERATION_PIECE_COPY, "pieces in windows", (double)l->pieces, &piece);
+}
+
+static void add_sieved(struct counts *counts, const struct layout *l)
+{
+	uint64_t span = (l->pieces - 1) * l->period + l->block;
+	uint64_t times = (span + l->sieve - 1) / l->sieve;
+
+	if (l->period > l->sieve)
+		times = l->pieces * ((l->block + l->sieve - 1) / l->sieve);
+	counts->transfer = TRANSFER_SIEVED;
+	if (l->access.is_read)
+		add_sieved_read(counts, l, (double)times, u64_min(span, l->sieve));
+	else
+		add_sieved_write(counts, l, (double)times, u64_min(span, l->sieve));
+}
+
+static void add_pieces(struct counts *counts, const struct layout *l)
+{
+	struct elemental at = every_rank(l, l->block);
+
+	counts->transfer = TRANSFER_PIECES;
+	counts_add(counts, l->access.is_read ? OPERATION_PIECE_READ : OPERATION_PIECE_WRITE,
+		   "pieces of each rank", (double)l->pieces, &at);
+}
+
+void counts_independent(struct counts *counts, const struct layout *l)
+{
+	struct elemental at = every_rank(l, l->access.rank_bytes);
 
 	counts->bytes = counts->round_bytes = l->access.ranks * l->access.rank_bytes;
 	counts->rounds = 1;
-	if (l->pieces > 1 && l->period > l->block) {
-		add_sieved(counts, l,
-			   is_lustre	       ? l->unit
-			   : l->access.is_read ? SIEVE_READ_BYTES
-					       : SIEVE_WRITE_BYTES);
+	if (access_has_pieces(&l->access)) {
+		if (l->sieve)
+			add_sieved(counts, l);
+		else
+			add_pieces(counts, l);
 		return;
 	}
-	at.writers = at.cores;
-	at.bytes = (double)l->access.rank_bytes;
+	counts->transfer = TRANSFER_CONTIGUOUS;
 	counts_add(counts, l->access.is_read ? OPERATION_READ_FIRST : OPERATION_WRITE_FIRST,
 		   "data of each rank", 1, &at);
 }

@@ -23,30 +23,13 @@ static void append_choice(struct choices *c, const struct settings *settings)
 	c->list[c->count++] = *settings;
 }
 
-/* True if settings_from_params() reads the tunable. */
-static bool is_known(const struct tunable *tunable, const struct machine *machine,
-		     const struct access *access)
-{
-	const char *names[] = { "cb_buffer_size",
-				"striping_factor",
-				"striping_unit",
-				access->is_read ? "romio_cb_read" : "romio_cb_write",
-				machine->bridges ? "bg_nodes_pset" : "cb_nodes",
-				machine->bridges ? "bg_nodes_pset" : "cb_config_list" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(tunable->name, names[i]) == 0)
-			return true;
-	return false;
-}
-
 static bool dimension_is_known(const struct space_dimension *dimension,
 			       const struct machine *machine, const struct access *access)
 {
-	bool known = is_known(dimension->tunable, machine, access);
+	bool known = settings_know(dimension->tunable->name, machine, access);
 
 	for (size_t i = 0; i < dimension->tie_count; i++)
-		known |= is_known(dimension->ties[i], machine, access);
+		known |= settings_know(dimension->ties[i]->name, machine, access);
 	return known;
 }
 
@@ -130,6 +113,9 @@ int choices_from_space(struct choices *choices, const struct space *space,
 /* Range of collective buffers; ROMIO stores the size in an int. */
 #define BUFFER_MIN (UINT64_C(1) << 20)
 #define BUFFER_MAX (UINT64_C(1) << 30)
+/* Range of the buffers of data sieving. */
+#define SIEVE_MIN (UINT64_C(64) << 10)
+#define SIEVE_MAX (UINT64_C(4) << 20)
 #define STRIPES_MAX 128
 #define STRIPE_BYTES_MAX (64 * BUFFER_MIN)
 
@@ -160,19 +146,38 @@ static bool is_benchmarked(const struct catalog *c, const struct settings *setti
 	return true;
 }
 
+static void append_benchmarked(struct catalog *c, const struct settings *s)
+{
+	if (is_benchmarked(c, s))
+		append_choice(&c->made, s);
+}
+
+/* Without aggregators, pieces are sieved, with windows of several sizes, or accessed one by one. */
+static void append_independent(struct catalog *c, struct settings s)
+{
+	s.buffering = BUFFERING_DISABLED;
+	append_benchmarked(c, &s);
+	if (!access_has_pieces(c->access))
+		return;
+	for (s.sieve_bytes = SIEVE_MIN; s.sieve_bytes <= SIEVE_MAX; s.sieve_bytes *= 8)
+		append_benchmarked(c, &s);
+	s.sieve_bytes = 0;
+	s.sieving = BUFFERING_DISABLED;
+	append_benchmarked(c, &s);
+}
+
 static void append_bufferings(struct catalog *c, struct settings s)
 {
 	const struct counts_form *form = counts_form_find(&c->hybrid->machine, NULL);
-	bool may_choose = form && form->has_layout;
 
-	for (int b = BUFFERING_AUTOMATIC; b <= (may_choose ? BUFFERING_DISABLED : 0); b++) {
-		s.buffering = (enum buffering)b;
-		/* Without collective buffering the other settings have no effect. */
-		if (b == BUFFERING_DISABLED && (s.aggregators || s.buffer_bytes))
-			continue;
-		if (is_benchmarked(c, &s))
-			append_choice(&c->made, &s);
-	}
+	append_benchmarked(c, &s);
+	if (!form || !form->has_layout)
+		return;
+	/* Without collective buffering the other settings have no effect. */
+	if (!s.aggregators && !s.buffer_bytes)
+		append_independent(c, s);
+	s.buffering = BUFFERING_ENABLED;
+	append_benchmarked(c, &s);
 }
 
 /* 0 is the default. The Lustre driver uses the stripe size as buffer size. */

@@ -55,8 +55,7 @@ int hybrid_check_priced(const struct hybrid *hybrid, const struct counts *counts
 				"the model has no cost of %s (%s), which this access needs; run "
 				"'sluice model measure %s' and 'sluice model fit'",
 				operations[operation].title, operations[operation].name,
-				operations[operation].kind == OPERATION_STORAGE ? "storage"
-										: "comm");
+				operation >= OPERATION_WRITE_FIRST ? "storage" : "comm");
 	}
 	return 0;
 }

@@ -139,6 +139,9 @@ static void buffering_depends_on_the_direction(void)
 	read.is_read = true;
 	CHECK_INT(settings_from_params(&s, &here, &read, &set, NULL), 0);
 	CHECK_INT(s.buffering, BUFFERING_DISABLED);
+	CHECK(settings_know("romio_ds_read", &here, &read));
+	CHECK(!settings_know("romio_ds_write", &here, &read));
+	CHECK(!settings_know("alignment", &here, &read));
 	param_set_release(&set);
 }
 
@@ -175,6 +178,8 @@ static void check_round_trip(const struct machine *machine, const struct setting
 	CHECK_INT(again.stripes, s->stripes);
 	CHECK_INT(again.stripe_bytes, s->stripe_bytes);
 	CHECK_INT(again.buffering, s->buffering);
+	CHECK_INT(again.sieving, s->sieving);
+	CHECK_INT(again.sieve_bytes, s->sieve_bytes);
 	param_set_release(&set);
 }
 
@@ -190,6 +195,11 @@ static void settings_convert_to_parameters_and_back(void)
 					     .stripes = 4,
 					     .stripe_bytes = 1 << 20 },
 			 "striping_factor=4 striping_unit=1048576 romio_cb_write=disable");
+	check_round_trip(&here,
+			 &(struct settings){ .buffering = BUFFERING_DISABLED,
+					     .sieving = BUFFERING_DISABLED,
+					     .sieve_bytes = 1 << 16 },
+			 "ind_wr_buffer_size=65536 romio_cb_write=disable romio_ds_write=disable");
 	check_round_trip(&vesta, &(struct settings){ .aggregators = 16, .buffer_bytes = 8 << 20 },
 			 "bg_nodes_pset=16 cb_buffer_size=8388608");
 }

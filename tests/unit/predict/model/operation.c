@@ -42,6 +42,8 @@ static void an_operation_has_the_arguments_of_its_kind(void)
 	CHECK_INT(operation_features(OPERATION_WRITE_FULL, &at, values, NULL), 8);
 	CHECK(values[4] == 1.0625 && values[6] == 4);
 	CHECK_INT(operation_features(OPERATION_READ_FIRST, NULL, NULL, NULL), 8);
+	CHECK_INT(operation_features(OPERATION_PIECE_WRITE, &at, values, NULL), 8);
+	CHECK(values[4] == 1.0625);
 }
 
 static void the_logarithm_of_zero_is_zero(void)

@@ -49,7 +49,7 @@ static double times(const struct counts *c, enum operation operation)
 	return sum;
 }
 
-/* Total bytes of storage operations in one direction. */
+/* Total bytes of storage operations in one direction. Sieved windows are read and written. */
 static double moved(const struct counts *c, bool is_read)
 {
 	double sum = 0;
@@ -57,8 +57,11 @@ static double moved(const struct counts *c, bool is_read)
 	for (size_t i = 0; i < c->count; i++) {
 		const struct term *t = &c->terms[i];
 
-		if (operations[t->operation].kind == OPERATION_STORAGE &&
-		    operations[t->operation].is_read == is_read)
+		bool is_storage = operations[t->operation].kind == OPERATION_STORAGE &&
+				  operations[t->operation].is_read == is_read;
+		bool is_sieve = t->operation == OPERATION_SIEVE && strncmp(t->what, "wait", 4) != 0;
+
+		if (is_storage || is_sieve)
 			sum += t->count * t->at.writers * t->at.nodes * t->at.bytes;
 	}
 	return sum;
@@ -165,8 +168,49 @@ static void strided_access_is_buffered_automatically(void)
 	/* Without buffering, a rank sieves in windows of 512 KiB. */
 	s.buffering = BUFFERING_DISABLED;
 	c = count(&generic, access, s);
-	CHECK(times(&c, OPERATION_READ_FULL) == 16);
-	CHECK(times(&c, OPERATION_WRITE_FIRST) + times(&c, OPERATION_WRITE_FULL) == 16);
+	CHECK_INT(c.transfer, TRANSFER_SIEVED);
+	/* 16 windows, and one for each of the three ranks before it. */
+	CHECK(times(&c, OPERATION_SIEVE) == 16 + 3);
+	CHECK(times(&c, OPERATION_PIECE_COPY) == 256 * 19.0 / 16);
+	CHECK(moved(&c, false) == 4 * 8 * (double)MIB);
+}
+
+static void pieces_are_counted_for_every_kind_of_transfer(void)
+{
+	struct access access = { .pattern = ACCESS_STRIDED,
+				 .nodes = 1,
+				 .ranks = 4,
+				 .rank_bytes = MIB,
+				 .block_bytes = KIB,
+				 .stride_bytes = KIB };
+	struct settings s = { .aggregators = 2 };
+	struct counts c = count(&generic, access, s);
+
+	/* Every rank has 1024 pieces, and each of two aggregators gets half of all. */
+	CHECK_INT(c.transfer, TRANSFER_COLLECTIVE);
+	CHECK(times(&c, OPERATION_PIECE_EXCHANGE) == 1024 + 2048);
+	s.buffering = BUFFERING_DISABLED;
+	s.sieve_bytes = 64 * KIB;
+	c = count(&generic, access, s);
+	CHECK(times(&c, OPERATION_SIEVE) == 64 + 3);
+	access.is_read = true;
+	c = count(&generic, access, s);
+	CHECK_INT(c.transfer, TRANSFER_SIEVED);
+	CHECK(times(&c, OPERATION_READ_FIRST) + times(&c, OPERATION_READ_FULL) == 64);
+	CHECK(times(&c, OPERATION_PIECE_COPY) == 1024);
+	s.sieving = BUFFERING_DISABLED;
+	c = count(&generic, access, s);
+	CHECK_INT(c.transfer, TRANSFER_PIECES);
+	CHECK(c.count == 1 && times(&c, OPERATION_PIECE_READ) == 1024);
+	access.is_read = false;
+	c = count(&lustre, access, s);
+	CHECK(c.count == 1 && times(&c, OPERATION_PIECE_WRITE) == 1024);
+	CHECK(c.terms[0].at.writers == 4 && c.terms[0].at.bytes == (double)KIB);
+	/* A single rank without gaps has one contiguous piece. */
+	access.ranks = 1;
+	c = count(&generic, access, s);
+	CHECK_INT(c.transfer, TRANSFER_CONTIGUOUS);
+	CHECK(c.count == 1 && times(&c, OPERATION_WRITE_FIRST) == 1);
 }
 
 static void lustre_rounds_depend_on_stripes_not_on_the_buffer(void)
@@ -288,7 +332,8 @@ static void collectives_equal_the_calls_of_ranks(void)
 		struct access access = draw_access();
 		struct settings s = { .aggregators = draw(9),
 				      .buffer_bytes = 1 + draw(60000),
-				      .buffering = (enum buffering)draw(3) };
+				      .buffering = (enum buffering)draw(3),
+				      .sieving = (enum buffering)draw(3) };
 		struct rank_calls calls;
 		struct counts c;
 
@@ -401,6 +446,7 @@ static void older_code_sends_offsets_and_lengths_separately(void)
 TESTS(TEST(generic_collectives_match_the_traces),
       TEST(contiguous_access_is_buffered_only_on_request),
       TEST(strided_access_is_buffered_automatically),
+      TEST(pieces_are_counted_for_every_kind_of_transfer),
       TEST(lustre_rounds_depend_on_stripes_not_on_the_buffer),
       TEST(lustre_reads_are_generic_with_parts_of_whole_stripes),
       TEST(gpfs_rounds_are_alltoallv_of_whole_blocks), TEST(collectives_equal_the_calls_of_ranks),
