@@ -40,8 +40,8 @@ static const struct option options[] = {
 	{ 'n', "repeat", "N", "1", "repetitions, each with a new file", OPTION_COUNT,
 	  offsetof(struct args, repeat) },
 	{ 0, "cases", "FILE", NULL,
-	  "run all cases of the file in shuffled order; each line has a SIZE and KEY=VALUE hints "
-	  "in addition to those of --hint",
+	  "run all cases of the file in shuffled order; each line has a SIZE, or SIZE/PIECE for "
+	  "interleaved pieces, and KEY=VALUE hints in addition to those of --hint",
 	  OPTION_TEXT, offsetof(struct args, cases) },
 	{ 0, "seed", "N", "1", "seed of the order of cases", OPTION_COUNT,
 	  offsetof(struct args, seed) },
@@ -57,6 +57,7 @@ static const struct option options[] = {
 /* One case: a size and its hints. */
 struct test_case {
 	uint64_t size, transfer;
+	uint64_t block; /* bytes of a piece; OPTION_NONE: contiguous */
 	size_t line; /* in the file of cases; 0: not from a file */
 	MPI_Info info;
 };
@@ -70,12 +71,17 @@ struct run {
 	size_t count, cap;
 	uint64_t largest; /* largest size of all cases */
 	char *data;
-	uint64_t filled; /* size for which data is filled; 0: none */
+	uint64_t filled, filled_block; /* size and block for which data is filled; 0: none */
 };
 
-static uint64_t piece_bytes(const struct run *run, const struct test_case *one)
+static bool is_strided(const struct test_case *one)
 {
-	return run->args->block != OPTION_NONE ? run->args->block : one->size;
+	return one->block != OPTION_NONE;
+}
+
+static uint64_t piece_bytes(const struct test_case *one)
+{
+	return is_strided(one) ? one->block : one->size;
 }
 
 /* The file offset of piece i of the rank. */
@@ -83,23 +89,24 @@ static uint64_t piece_place(const struct run *run, const struct test_case *one, 
 {
 	uint64_t ranks = (uint64_t)run->kernel->ranks, rank = (uint64_t)run->kernel->rank;
 
-	return (i * ranks + rank) * piece_bytes(run, one);
+	return (i * ranks + rank) * piece_bytes(one);
 }
 
 static void fill_data(struct run *run, const struct test_case *one)
 {
-	uint64_t piece = piece_bytes(run, one);
+	uint64_t piece = piece_bytes(one);
 
-	if (run->filled == one->size)
+	if (run->filled == one->size && run->filled_block == one->block)
 		return;
 	for (uint64_t i = 0; i < one->size / piece; i++)
 		kernel_fill(run->data + i * piece, piece, piece_place(run, one, i), DATA_SEED);
 	run->filled = one->size;
+	run->filled_block = one->block;
 }
 
 static void verify_data(const struct run *run, const struct test_case *one, struct err *err)
 {
-	uint64_t piece = piece_bytes(run, one);
+	uint64_t piece = piece_bytes(one);
 
 	for (uint64_t i = 0; i < one->size / piece; i++) {
 		uint64_t at = piece_place(run, one, i);
@@ -117,7 +124,7 @@ static void verify_data(const struct run *run, const struct test_case *one, stru
 static void set_view(const struct run *run, const struct test_case *one, MPI_File f,
 		     struct err *err)
 {
-	uint64_t piece = piece_bytes(run, one);
+	uint64_t piece = piece_bytes(one);
 	MPI_Datatype block, mine;
 	int code;
 
@@ -148,8 +155,7 @@ static void note_short(struct err *err, const MPI_Status *status, uint64_t at, i
 static void transfer_all(const struct run *run, const struct test_case *one, bool write, MPI_File f,
 			 struct err *err)
 {
-	bool strided = run->args->block != OPTION_NONE;
-	uint64_t first = strided ? 0 : piece_place(run, one, 0);
+	uint64_t first = is_strided(one) ? 0 : piece_place(run, one, 0);
 
 	for (uint64_t done = 0; done < one->size; done += one->transfer) {
 		uint64_t left = one->size - done;
@@ -175,7 +181,7 @@ static void access_file(const struct run *run, const struct test_case *one, bool
 	if (kernel_note(err, MPI_File_open(MPI_COMM_WORLD, run->args->file, mode, one->info, &f),
 			"open"))
 		return;
-	if (run->args->block != OPTION_NONE)
+	if (is_strided(one))
 		set_view(run, one, f, err);
 	opened = MPI_Wtime();
 	transfer_all(run, one, write, f, err);
@@ -208,8 +214,8 @@ static void print_result(const struct run *run, const struct test_case *one, boo
 	printf("collective_io direction=%s ranks=%d size=%llu transfer=%llu",
 	       write ? "write" : "read", run->kernel->ranks, (unsigned long long)one->size,
 	       (unsigned long long)one->transfer);
-	if (run->args->block != OPTION_NONE)
-		printf(" block=%llu", (unsigned long long)run->args->block);
+	if (is_strided(one))
+		printf(" block=%llu", (unsigned long long)one->block);
 	if (one->line)
 		printf(" case=%zu", one->line);
 	printf(" repetition=%llu bytes=%.0f open_s=%.6f transfer_s=%.6f close_s=%.6f seconds=%.6f "
@@ -286,9 +292,9 @@ static int run_cases(struct run *run)
 	return ret;
 }
 
-static int check_size(const struct run *run, const struct test_case *one, struct err *err)
+static int check_size(const struct test_case *one, struct err *err)
 {
-	uint64_t piece = piece_bytes(run, one);
+	uint64_t piece = piece_bytes(one);
 
 	if (!one->size || one->size >= UINT64_C(1) << 40)
 		return err_set(err, EINVAL,
@@ -297,22 +303,22 @@ static int check_size(const struct run *run, const struct test_case *one, struct
 		return err_set(err, EINVAL,
 			       "a call must move from 1 to %d bytes per rank; use --transfer",
 			       INT_MAX);
-	if (!piece || one->size % piece || (run->args->block != OPTION_NONE && piece > INT_MAX) ||
+	if (!piece || one->size % piece || (is_strided(one) && piece > INT_MAX) ||
 	    one->size / piece > INT_MAX)
-		return err_set(err, EINVAL, "--strided must divide the size per rank, %llu bytes",
+		return err_set(err, EINVAL, "the pieces must divide the size per rank, %llu bytes",
 			       (unsigned long long)one->size);
 	return 0;
 }
 
-static int add_case(struct run *run, uint64_t size, size_t line, const struct option_list *hints,
+static int add_case(struct run *run, struct test_case one, const struct option_list *hints,
 		    struct err *err)
 {
-	struct test_case one = { .size = size, .transfer = run->args->transfer, .line = line };
 	int ret;
 
+	one.transfer = run->args->transfer;
 	if (one.transfer == OPTION_NONE)
-		one.transfer = size;
-	ret = check_size(run, &one, err);
+		one.transfer = one.size;
+	ret = check_size(&one, err);
 	if (!ret)
 		ret = kernel_hints(hints, &one.info, err);
 	if (ret)
@@ -322,9 +328,20 @@ static int add_case(struct run *run, uint64_t size, size_t line, const struct op
 		run->cases = xrealloc(run->cases, run->cap, sizeof(*run->cases));
 	}
 	run->cases[run->count++] = one;
-	if (size > run->largest)
-		run->largest = size;
+	if (one.size > run->largest)
+		run->largest = one.size;
 	return 0;
+}
+
+/* Reads "SIZE" or "SIZE/PIECE". */
+static int read_sizes(struct test_case *one, char *word, struct err *err)
+{
+	char *size = strsep(&word, "/");
+	int ret = option_value(OPTION_SIZE, NULL, "size", size, &one->size, err);
+
+	if (!ret && word)
+		ret = option_value(OPTION_SIZE, NULL, "piece", word, &one->block, err);
+	return ret;
 }
 
 /* Reads "SIZE KEY=VALUE KEY=VALUE"; hints of the line follow those of the command line. */
@@ -334,12 +351,12 @@ static int read_case(struct run *run, char *text, size_t line, struct err *err)
 	struct option_list hints = { .count = all->count };
 	AUTO_FREE const char **items = xcalloc(all->count + strlen(text) + 1, sizeof(*items));
 	char *rest, *word = strtok_r(text, " \t\r\n", &rest);
-	uint64_t size;
+	struct test_case one = { .block = run->args->block, .line = line };
 	int ret;
 
 	if (!word || *word == '#')
 		return 0;
-	ret = option_value(OPTION_SIZE, NULL, "size", word, &size, err);
+	ret = read_sizes(&one, word, err);
 	if (ret)
 		return ret;
 	hints.items = items;
@@ -347,7 +364,7 @@ static int read_case(struct run *run, char *text, size_t line, struct err *err)
 		items[i] = all->items[i];
 	while ((word = strtok_r(NULL, " \t\r\n", &rest)))
 		items[hints.count++] = word;
-	return add_case(run, size, line, &hints, err);
+	return add_case(run, one, &hints, err);
 }
 
 static int read_cases(struct run *run, struct err *err)
@@ -404,11 +421,16 @@ int main(int argc, char **argv)
 
 	if (!kernel_start(&kernel, &args, argc, argv, &code))
 		return code;
-	ret = args.cases ? read_cases(&run, &err) : add_case(&run, args.size, 0, &args.hints, &err);
+	ret = args.cases ? read_cases(&run, &err)
+			 : add_case(&run,
+				    (struct test_case){ .size = args.size, .block = args.block },
+				    &args.hints, &err);
 	if (ret) {
 		run_close(&run);
 		return kernel_misuse(&kernel, &args, &err);
 	}
+	if (args.cases)
+		kernel_print_library(&kernel);
 	code = run_open(&run) < 0 || run_cases(&run) < 0 ? KERNEL_FAILED : KERNEL_GOOD;
 	run_close(&run);
 	return kernel_end(&kernel, &args, code);

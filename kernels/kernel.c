@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kernels/kernel.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,6 +90,27 @@ int kernel_agree(const struct kernel *k, const struct err *err)
 	if (first == k->rank)
 		fprintf(stderr, "%s: rank %d: %s\n", k->name, k->rank, err->text);
 	return -EIO;
+}
+
+/* The text of the library has several lines; the first words identify it. */
+void kernel_print_library(const struct kernel *k)
+{
+	char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+	void *symbol = dlsym(RTLD_DEFAULT, "MPI_Init");
+	Dl_info info = { 0 };
+	int length;
+
+	if (k->rank)
+		return;
+	MPI_Get_library_version(text, &length);
+	text[strcspn(text, "\n")] = 0;
+	for (char *c = text; *c; c++)
+		if (*c == '\t')
+			*c = ' ';
+	if (!symbol || !dladdr(symbol, &info) || !info.dli_fname)
+		return;
+	printf("%s library=%s version=%s\n", k->name, info.dli_fname, text);
+	fflush(stdout);
 }
 
 double kernel_slowest(double seconds)

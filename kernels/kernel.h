@@ -49,6 +49,9 @@ int kernel_note(struct err *err, int code, const char *format, ...)
  */
 int kernel_agree(const struct kernel *k, const struct err *err);
 
+/* Prints "NAME library=PATH version=TEXT" on rank 0: the MPI library that is in use. */
+void kernel_print_library(const struct kernel *k);
+
 /* Collective. Returns the maximum over all ranks on rank 0. */
 double kernel_slowest(double seconds);
 

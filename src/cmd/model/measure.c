@@ -25,7 +25,7 @@
 #define CACHE_AUTO 0
 
 struct measure_args {
-	const char *ranks, *buffers, *writers, *dir, *platform, *hosts, *launcher, *output;
+	const char *ranks, *buffers, *writers, *pieces, *dir, *platform, *hosts, *launcher, *output;
 	int placement, cache, mpi;
 	uint64_t cache_bytes, rounds, repeat;
 	int64_t max_time_ns;
@@ -43,6 +43,8 @@ static const struct option measure_options[] = {
 	{ 0, "writers", "N,N,...", NULL,
 	  "numbers of ranks that write at once (default: powers of two, and all)", OPTION_TEXT,
 	  FIELD(writers) },
+	{ 0, "pieces", "SIZE,...", "64,512,4K,32K",
+	  "sizes of the pieces of accesses that are not contiguous", OPTION_TEXT, FIELD(pieces) },
 	{ 0, "placement", CAMPAIGN_PLACEMENT_WORDS, "topology",
 	  "choose writers uniformly by rank, or spread them over nodes", OPTION_CHOICE,
 	  FIELD(placement) },
@@ -127,6 +129,8 @@ static int plan_campaign(struct campaign_run *run, const char *what, struct err 
 		r = campaign_numbers(&wish->buffers, "buffers", args->buffers, err);
 	if (r >= 0 && args->writers)
 		r = campaign_numbers(&wish->writers, "writers", args->writers, err);
+	if (r >= 0)
+		r = campaign_numbers(&wish->pieces, "pieces", args->pieces, err);
 	return r < 0 ? r : campaign_make(&run->campaign, wish, err);
 }
 
@@ -265,7 +269,7 @@ const struct command_ops command_model_measure = {
 	.about = "Measures the operations that collective accesses consist of. comm: Allreduce, "
 		 "Alltoall, Allgather, Broadcast, Barrier, and exchanges between subsets of "
 		 "ranks. storage: rounds in which some ranks write or read one shared file at "
-		 "once. The default is all. 'sluice model fit' learns from these rows.\n\n"
+		 "once, single pieces, and windows of data sieving. The default is all. 'sluice model fit' learns from these rows.\n\n"
 		 "Every complete cell is stored before the next one starts. The same command "
 		 "continues an interrupted campaign and skips stored measurements.\n\n"
 		 "Storage times mean little if the page cache absorbs the writes. Therefore the "

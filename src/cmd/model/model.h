@@ -71,6 +71,20 @@ int model_settings(const struct command *command, const struct model_args *args,
 
 int model_coverage(const struct command *command, const struct model_args *args, double *coverage);
 
+/*
+ * What an interval is: "90 % prediction interval" if measured accesses support that coverage, else
+ * the share that it held, or that the prediction is not calibrated. Bounds follow the text. Returns
+ * out.
+ */
+#define MODEL_CLAIM 128
+const char *model_show_claim(const struct hybrid *hybrid, enum validation_of of, bool is_calibrated,
+			     double coverage, char out[MODEL_CLAIM]);
+void model_json_claim(struct json *json, const struct hybrid *hybrid, enum validation_of of,
+		      bool is_calibrated, double coverage);
+/* Warns if the model is not calibrated, or if it is old, or measured under another load or with
+ * other libraries. */
+void model_warn(const struct command *command, const struct hybrid *hybrid);
+
 /* "64 ranks on 4 nodes write 16 MiB each (1.00 GiB in total)" */
 void model_show_access(const struct access *access, char out[256]);
 /* "cb_nodes=4 cb_buffer_size=33554432", or "the default". The caller frees. */

@@ -46,7 +46,7 @@ static void print_terms(const struct prediction *p)
 		table_add(&table, "%.10g", term->count);
 		table_add(&table, "%s", model_show_seconds(each, p->each[i]));
 		table_add(&table, "%s", model_show_seconds(sum, p->terms[i]));
-		table_add(&table, "%.1f%%", 100 * p->terms[i] / p->seconds);
+		table_add(&table, "%.1f%%", 100 * p->correction * p->terms[i] / p->seconds);
 	}
 	table_print(&table, stdout, 2);
 	table_release(&table);
@@ -57,14 +57,17 @@ static void print_prediction(const struct asked *asked)
 	const struct prediction *p = &asked->prediction;
 	AUTO_FREE char *line =
 		model_show_settings(&asked->settings, &asked->hybrid.machine, &asked->access);
-	char access[256], time[UNIT_TEXT], low[UNIT_TEXT], high[UNIT_TEXT];
+	char access[256], time[UNIT_TEXT], low[UNIT_TEXT], high[UNIT_TEXT], claim[MODEL_CLAIM];
 
 	model_show_access(&asked->access, access);
 	term_printf(stdout, "%s, with %s\n", access, line);
-	term_printf(stdout, "%s (%.0f %% prediction interval of the mean: %s to %s)\n\n",
-		    model_show_seconds(time, p->seconds), 100 * asked->coverage,
+	term_printf(stdout, "%s (%s %s to %s)\n\n", model_show_seconds(time, p->seconds),
+		    model_show_claim(&asked->hybrid, VALIDATION_TIMES, p->is_calibrated,
+				     asked->coverage, claim),
 		    model_show_seconds(low, p->low), model_show_seconds(high, p->high));
 	print_terms(p);
+	if (p->correction != 1)
+		printf("\nmeasured accesses multiply the sum by %.2f\n", p->correction);
 	term_printf(stdout, "\n%lu aggregators, %lu full rounds%s\n", p->counts.aggregators,
 		    p->counts.rounds, p->counts.incomplete ? " and an incomplete one" : "");
 	if (p->is_outside)
@@ -83,7 +86,9 @@ static void print_prediction_json(const struct asked *asked)
 	json_real(&json, "seconds", p->seconds);
 	json_real(&json, "low", p->low);
 	json_real(&json, "high", p->high);
-	json_real(&json, "coverage", asked->coverage);
+	json_real(&json, "correction", p->correction);
+	model_json_claim(&json, &asked->hybrid, VALIDATION_TIMES, p->is_calibrated,
+			 asked->coverage);
 	json_bool(&json, "outside", p->is_outside);
 	json_count(&json, "aggregators", p->counts.aggregators);
 	json_count(&json, "rounds", p->counts.rounds);
@@ -119,6 +124,7 @@ static int predict_access(const struct command *command, struct asked *asked)
 			   &asked->prediction, &err);
 	if (r < 0)
 		return command_fail_err(command, r, &err);
+	model_warn(command, &asked->hybrid);
 	if (args->json)
 		print_prediction_json(asked);
 	else

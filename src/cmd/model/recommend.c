@@ -119,7 +119,12 @@ static void print_meaning(const struct advice *a, const struct settings *s)
 	char bytes[UNIT_TEXT];
 
 	if (s->buffering == BUFFERING_DISABLED) {
-		printf("Every rank then accesses the file itself.\n");
+		printf("Every rank then accesses the file itself%s.\n",
+		       !access_has_pieces(&a->access) ? ""
+		       : s->sieving == BUFFERING_DISABLED
+			       ? ", with one call per piece"
+			       : ", in windows that include the bytes between its pieces (data "
+				 "sieving)");
 		return;
 	}
 	term_printf(stdout,
@@ -135,9 +140,16 @@ static bool is_no_change(const struct advice *a)
 	       settings_equal(&a->choices.list[a->recommendation.best], &a->initial);
 }
 
+static const char *show_claim(const struct advice *a, char out[MODEL_CLAIM])
+{
+	return model_show_claim(&a->hybrid, VALIDATION_GAINS, a->recommendation.is_calibrated,
+				a->coverage, out);
+}
+
 static void print_keep(const struct advice *a, const char *line)
 {
 	const struct recommendation *r = &a->recommendation;
+	char claim[MODEL_CLAIM];
 
 	if (is_no_change(a)) {
 		printf("No change recommended: no other settings are predicted to be faster.\n");
@@ -145,17 +157,18 @@ static void print_keep(const struct advice *a, const char *line)
 	}
 	term_printf(stdout,
 		    "No change recommended. The predicted speedup of %s is %.2f, but it is not "
-		    "significant (%.0f %% prediction interval %.2f to %.2f).\n",
-		    line, r->gain, 100 * a->coverage, r->gain_low, r->gain_high);
+		    "significant (%s %.2f to %.2f).\n",
+		    line, r->gain, show_claim(a, claim), r->gain_low, r->gain_high);
 }
 
 static void print_change(const struct advice *a, const char *line)
 {
 	const struct recommendation *r = &a->recommendation;
+	char claim[MODEL_CLAIM];
 
 	term_printf(stdout, "Use %s\n", line);
-	printf("Predicted speedup: %.2f (%.0f %% prediction interval %.2f to %.2f)\n", r->gain,
-	       100 * a->coverage, r->gain_low, r->gain_high);
+	printf("Predicted speedup: %.2f (%s %.2f to %.2f)\n", r->gain, show_claim(a, claim),
+	       r->gain_low, r->gain_high);
 	print_meaning(a, &a->choices.list[r->best]);
 	if (a->args->output)
 		term_printf(stdout, "To apply it: sluice run --params %s -- mpiexec ...\n",
@@ -222,7 +235,7 @@ static void print_advice_json(const struct advice *a)
 	json_real(&json, "gain", r->gain);
 	json_real(&json, "gain_low", r->gain_low);
 	json_real(&json, "gain_high", r->gain_high);
-	json_real(&json, "coverage", a->coverage);
+	model_json_claim(&json, &a->hybrid, VALIDATION_GAINS, r->is_calibrated, a->coverage);
 	json_real(&json, "predicted", r->seconds);
 	json_real(&json, "predicted_now", r->initial_seconds);
 	json_bool(&json, "outside", r->is_outside);
@@ -283,6 +296,7 @@ static int give_advice(const struct command *command, struct advice *a)
 	ret = write_advice(command, a);
 	if (ret)
 		return ret;
+	model_warn(command, &a->hybrid);
 	if (a->args->json)
 		print_advice_json(a);
 	else

@@ -27,6 +27,12 @@ const struct operation_row operations[OPERATIONS] = {
 				       false },
 };
 
+bool operation_has_writers(enum operation operation)
+{
+	return operations[operation].kind == OPERATION_STORAGE ||
+	       operations[operation].kind == OPERATION_PIECES;
+}
+
 int operation_by_name(const char *name)
 {
 	for (int i = 0; i < OPERATIONS; i++)
@@ -74,8 +80,7 @@ size_t operation_features(enum operation operation, const struct elemental *at, 
 		append_feature(&f, "senders", "log_senders", at->senders);
 		append_feature(&f, "receivers", "log_receivers", at->receivers);
 	}
-	if (operations[operation].kind == OPERATION_STORAGE ||
-	    operations[operation].kind == OPERATION_PIECES)
+	if (operation_has_writers(operation))
 		append_feature(&f, "writers", "log_writers", at->writers);
 	append_feature(&f, "bytes", "log_bytes", at->bytes);
 	return f.count;

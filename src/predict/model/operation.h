@@ -51,6 +51,9 @@ struct operation_row {
 };
 extern const struct operation_row operations[OPERATIONS];
 
+/* True if the operation has `writers` ranks that take part (STORAGE and PIECES). */
+bool operation_has_writers(enum operation operation);
+
 /* Finds a benchmarked operation by name; -1: unknown. */
 int operation_by_name(const char *name);
 

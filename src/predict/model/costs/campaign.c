@@ -261,6 +261,64 @@ static void append_storage(struct campaign *campaign, const struct campaign_requ
 	}
 }
 
+/* Sequences of pieces and windows: bytes of a sequence of one rank, and bounds of its steps. */
+#define SEQUENCE_BYTES (8ull << 20)
+#define STEPS_LEAST 4
+#define STEPS_MOST 2048
+#define STEP_S 2e-6
+/* Sizes of the windows of data sieving; ROMIO's default is 512 KiB. */
+static const uint64_t windows[] = { 64 << 10, 512 << 10, 4 << 20 };
+
+static void append_sequence(struct campaign *campaign, const struct campaign_request *request,
+			    struct campaign_cell cell)
+{
+	uint64_t steps = SEQUENCE_BYTES / cell.bytes;
+
+	steps = steps < STEPS_LEAST ? STEPS_LEAST : steps > STEPS_MOST ? STEPS_MOST : steps;
+	cell.rounds = steps;
+	cell.repetitions = request->repetitions;
+	if (cell.operation == OPERATION_PIECE_WRITE)
+		cell.file_bytes = cell.writers * steps * cell.bytes;
+	if (cell.operation == OPERATION_SIEVE) /* in windows that all ranks share */
+		cell.file_bytes = steps * cell.bytes;
+	cell.written = cell.file_bytes * cell.repetitions;
+	cell.seconds = (double)cell.repetitions *
+		       (ROUND_S + (double)(cell.writers * steps) *
+					  (STEP_S + (double)cell.bytes / CACHE_RATE));
+	append_cell(campaign, &cell);
+}
+
+/* In an independent access all ranks take part. Pieces are exchanged by ranks and aggregators. */
+static void append_pieces(struct campaign *campaign, const struct campaign_request *request,
+			  uint64_t ranks)
+{
+	static const enum operation of_all[] = { OPERATION_PIECE_WRITE, OPERATION_PIECE_COPY };
+	struct campaign_cell cell = { .ranks = ranks, .writers = ranks };
+	struct campaign_numbers writers = { 0 };
+
+	if (!request->pieces.count)
+		return;
+	for (size_t o = 0; o < sizeof(of_all) / sizeof(of_all[0]); o++)
+		for (size_t i = 0; i < request->pieces.count; i++) {
+			cell.operation = of_all[o];
+			cell.bytes = request->pieces.items[i];
+			append_sequence(campaign, request, cell);
+		}
+	cell.operation = OPERATION_SIEVE;
+	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+		cell.bytes = windows[i];
+		append_sequence(campaign, request, cell);
+	}
+	cell.operation = OPERATION_PIECE_EXCHANGE;
+	append_powers(&writers, ranks);
+	for (size_t w = 0; w < writers.count; w++)
+		for (size_t i = 0; i < request->pieces.count; i++) {
+			cell.writers = writers.items[w];
+			cell.bytes = request->pieces.items[i];
+			append_sequence(campaign, request, cell);
+		}
+}
+
 static double total_seconds(const struct campaign *campaign)
 {
 	return campaign_remaining(campaign, 0).seconds;
@@ -385,8 +443,10 @@ int campaign_make(struct campaign *campaign, const struct campaign_request *requ
 			append_collectives(&made, request, ranks);
 			append_exchanges(&made, request, ranks);
 		}
-		if (request->storage)
+		if (request->storage) {
+			append_pieces(&made, request, ranks);
 			append_storage(&made, request, ranks);
+		}
 	}
 	apply_time_limit(&made, request->budget_s);
 	*campaign = made;

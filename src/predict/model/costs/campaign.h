@@ -6,7 +6,8 @@
  *
  * A cell of communication is one operation with one size. A cell of storage is one new file per
  * repetition: a first round, full rounds, and, for the largest number of writers, rounds in which
- * only some of them write. Then all rounds are read.
+ * only some of them write. Then all rounds are read. A cell of pieces is a sequence of pieces or of
+ * windows of data sieving (kernels/elemental_pieces.c).
  */
 #ifndef SLUICE_PREDICT_MODEL_COSTS_CAMPAIGN_H
 #define SLUICE_PREDICT_MODEL_COSTS_CAMPAIGN_H
@@ -43,6 +44,7 @@ struct campaign_request {
 	/* Storage. */
 	struct campaign_numbers buffers;
 	struct campaign_numbers writers; /* empty: powers of two, and all ranks */
+	struct campaign_numbers pieces;	 /* sizes of pieces; empty: no pieces, no data sieving */
 	enum campaign_placement placement;
 	enum campaign_cache cache;
 	uint64_t cache_bytes;	      /* EXCEEDED: size of all caches together */
@@ -54,6 +56,7 @@ struct campaign_request {
 struct campaign_cell {
 	uint64_t ranks;
 	enum operation operation; /* storage: OPERATION_WRITE_FIRST */
+	/* rounds of a cell of pieces: number of pieces or windows */
 	uint64_t senders, receivers, writers, bytes, rounds, repetitions;
 	uint64_t parts[CAMPAIGN_LIST]; /* writers of the partial rounds */
 	size_t part_count;

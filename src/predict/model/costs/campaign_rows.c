@@ -66,6 +66,10 @@ static bool has_storage(const struct elements *rows, const struct campaign *camp
 static bool has_cell(const struct elements *rows, const struct campaign *campaign,
 		     const struct campaign_cell *cell)
 {
+	if (operations[cell->operation].kind == OPERATION_PIECES)
+		return has_storage(rows, campaign, cell, cell->operation, cell->writers) &&
+		       (cell->operation != OPERATION_PIECE_WRITE || !campaign->reads ||
+			has_storage(rows, campaign, cell, OPERATION_PIECE_READ, cell->writers));
 	if (operations[cell->operation].kind != OPERATION_STORAGE)
 		return has_comm(rows, cell);
 	if (!has_storage(rows, campaign, cell, OPERATION_WRITE_FIRST, cell->writers) ||
@@ -92,18 +96,34 @@ size_t campaign_mark_measured(struct campaign *campaign, const struct elements *
 	return known;
 }
 
-static void append_storage_line(const struct campaign *campaign, const struct campaign_cell *c,
-				struct buf *out)
+/* Appends the fields that storage and pieces have in common. */
+static void append_writers(const struct campaign *campaign, const struct campaign_cell *c,
+			   struct buf *out)
 {
 	char placement[ELEMENT_WORD], cache[ELEMENT_WORD];
 
 	format_words(campaign, placement, cache);
-	buf_printf(out, "storage %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d ",
-		   placement, cache, c->writers, c->bytes, c->rounds, c->repetitions,
-		   campaign->reads);
+	buf_printf(out, "%s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d", placement,
+		   cache, c->writers, c->bytes, c->rounds, c->repetitions, campaign->reads);
+}
+
+static void append_storage_line(const struct campaign *campaign, const struct campaign_cell *c,
+				struct buf *out)
+{
+	buf_puts(out, "storage ");
+	append_writers(campaign, c, out);
+	buf_putc(out, ' ');
 	for (size_t i = 0; i < c->part_count; i++)
 		buf_printf(out, "%s%" PRIu64, i ? "," : "", c->parts[i]);
 	buf_puts(out, c->part_count ? "\n" : "-\n");
+}
+
+static void append_pieces_line(const struct campaign *campaign, const struct campaign_cell *c,
+			       struct buf *out)
+{
+	buf_printf(out, "pieces %s ", operations[c->operation].name);
+	append_writers(campaign, c, out);
+	buf_putc(out, '\n');
 }
 
 void campaign_write_cells(const struct campaign *campaign, uint64_t ranks, struct buf *out)
@@ -116,6 +136,8 @@ void campaign_write_cells(const struct campaign *campaign, uint64_t ranks, struc
 		buf_printf(out, "%zu ", i);
 		if (operations[c->operation].kind == OPERATION_STORAGE)
 			append_storage_line(campaign, c, out);
+		else if (operations[c->operation].kind == OPERATION_PIECES)
+			append_pieces_line(campaign, c, out);
 		else
 			buf_printf(out, "comm %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
 				   operations[c->operation].name, c->senders, c->receivers,
@@ -163,7 +185,7 @@ static void fill_row(struct element *row, const struct campaign_intake *intake,
 	row->receivers = (double)cell->receivers;
 	row->writers = (double)writers / intake->nodes;
 	row->bytes = (double)cell->bytes;
-	if (operations[cell->operation].kind == OPERATION_STORAGE)
+	if (operation_has_writers(cell->operation))
 		format_words(intake->campaign, row->placement, row->cache);
 }
 

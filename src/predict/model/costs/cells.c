@@ -43,15 +43,15 @@ double cost_round(double writers)
 }
 
 /* Takes only the arguments that the kind of operation has, so unused columns do not split cells. */
-static struct elemental row_arguments(const struct element *row, enum operation_kind kind)
+static struct elemental row_arguments(const struct element *row, enum operation operation)
 {
 	struct elemental at = { .nodes = row->nodes, .cores = row->cores, .bytes = row->bytes };
 
-	if (kind == OPERATION_EXCHANGE) {
+	if (operations[operation].kind == OPERATION_EXCHANGE) {
 		at.senders = row->senders;
 		at.receivers = row->receivers;
 	}
-	if (kind == OPERATION_STORAGE)
+	if (operation_has_writers(operation))
 		at.writers = cost_round(row->writers);
 	return at;
 }
@@ -116,8 +116,7 @@ static size_t collect_samples(struct sample *samples, const struct elements *row
 
 		if (has_operation(row, operation) && (!topology || is_by_topology(row)))
 			samples[count++] =
-				(struct sample){ row_arguments(row, operations[operation].kind),
-						 row->seconds };
+				(struct sample){ row_arguments(row, operation), row->seconds };
 	}
 	qsort(samples, count, sizeof(*samples), compare_samples);
 	return count;

@@ -22,7 +22,7 @@ static void release_parts(void *made)
 
 static const struct checked_file_kind kind = {
 	.schema = "sluice.hybrid",
-	.version = 1,
+	.version = 2, /* 1 has no calibration */
 	.what = "model of `sluice model fit`",
 	.again = "fit it again (sluice model fit)",
 	.bytes = sizeof(struct hybrid),
@@ -106,6 +106,8 @@ int hybrid_save(const struct hybrid *hybrid, const char *path, struct err *err)
 	blob_put_u64(&buf, (uint64_t)hybrid->made);
 	costs_save(&hybrid->costs, &buf);
 	blob_put_u32(&buf, options[MACHINE_FORM_OPTIONS - 1]);
+	blob_put_u64(&buf, (uint64_t)hybrid->measured);
+	validation_save(&hybrid->validation, &buf);
 	checked_file_end(&buf);
 	return checked_file_write(&buf, path, err);
 }
@@ -129,7 +131,7 @@ static int read_parts(void *made, struct blob *blob, struct err *err)
 	hybrid->seed = blob_take_u64(blob);
 	hybrid->made = (int64_t)blob_take_u64(blob);
 	r = costs_load(&hybrid->costs, blob, err);
-	/* Models of older versions end here. */
+	/* Models of older versions end here or after the last option. */
 	if (r >= 0 && blob_ok(blob) && blob->at != blob->end) {
 		uint32_t last = blob_take_u32(blob);
 
@@ -137,6 +139,10 @@ static int read_parts(void *made, struct blob *blob, struct err *err)
 			options[MACHINE_FORM_OPTIONS - 1] = last;
 	}
 	memcpy(hybrid->machine.form_options, options, sizeof(options));
+	if (r >= 0 && blob_ok(blob) && blob->at != blob->end) {
+		hybrid->measured = (int64_t)blob_take_u64(blob);
+		r = validation_load(&hybrid->validation, blob, err);
+	}
 	return r;
 }
 

@@ -9,8 +9,10 @@
 #include <math.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "predict/model/hybrid/hybrid_internal.h"
+#include "store/elements.h"
 
 int hybrid_fit(struct hybrid *hybrid, const struct machine *machine, const struct elements *rows,
 	       const struct costs_plan *plan, struct err *err)
@@ -22,6 +24,9 @@ int hybrid_fit(struct hybrid *hybrid, const struct machine *machine, const struc
 
 	if (!counts_form_find(machine, err))
 		return -ENOTSUP;
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->rows[i].time_ns / NS_PER_S > made.measured)
+			made.measured = rows->rows[i].time_ns / NS_PER_S;
 	r = costs_fit(&made.costs, rows, plan, err);
 	if (r < 0)
 		return r;
@@ -32,6 +37,7 @@ int hybrid_fit(struct hybrid *hybrid, const struct machine *machine, const struc
 void hybrid_release(struct hybrid *hybrid)
 {
 	costs_release(&hybrid->costs);
+	validation_release(&hybrid->validation);
 	*hybrid = (struct hybrid){ 0 };
 }
 
@@ -73,7 +79,7 @@ static double combine_deviations(const struct counts *counts, const double *devi
 	return sqrt(squares);
 }
 
-static void set_interval(struct prediction *p)
+static void set_benchmarked_interval(struct prediction *p)
 {
 	double up[COUNTS_TERMS], down[COUNTS_TERMS];
 
@@ -83,6 +89,26 @@ static void set_interval(struct prediction *p)
 	}
 	p->high = p->seconds + combine_deviations(&p->counts, up);
 	p->low = fmax(p->seconds - combine_deviations(&p->counts, down), 0);
+}
+
+/* Replaces the interval by that of the calibration, if it covers the access. */
+static void calibrate(struct prediction *p, const struct hybrid *hybrid,
+		      const struct access *access, double coverage)
+{
+	const struct validation *validation = &hybrid->validation;
+	double margin = validation_margin(validation, VALIDATION_TIMES, coverage);
+
+	p->correction = validation_correction(validation, access->is_read, p->counts.transfer);
+	p->seconds *= p->correction;
+	p->low *= p->correction;
+	p->high *= p->correction;
+	p->is_calibrated = validation_covers(validation, access, p->counts.transfer) &&
+			   isfinite(margin);
+	if (!p->is_calibrated)
+		return;
+	p->low = p->seconds * exp(-margin);
+	p->high = p->seconds * exp(margin);
+	p->gain_margin = validation_margin(validation, VALIDATION_GAINS, coverage);
 }
 
 /* The operation of the first round that belongs to a later round; -1: not an operation of a later
@@ -151,7 +177,8 @@ int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
 		p.seconds += p.terms[i];
 		p.is_outside |= hybrid_is_outside(hybrid, term->operation, &term->at);
 	}
-	set_interval(&p);
+	set_benchmarked_interval(&p);
+	calibrate(&p, hybrid, access, coverage);
 	*prediction = p;
 	return 0;
 }

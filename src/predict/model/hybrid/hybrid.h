@@ -36,6 +36,11 @@
  * squares. This may overstate the uncertainty but never understates it. Slack is common to all
  * settings of an access: the gain is computed with and without it, and the interval spans both.
  *
+ * The intervals above come from the benchmarks alone. They ignore what the counts leave out and how
+ * the state of the machine changes, so they have no known coverage on a real machine. A calibrated
+ * model (validation.h) corrects predictions by measured accesses of the real library and replaces
+ * the intervals of times and gains by conformal ones.
+ *
  * A model file is one line of JSON for people, the numbers, and a checksum
  * (learn/file/checked_file.h).
  */
@@ -44,6 +49,7 @@
 
 #include "predict/model/costs/costs.h"
 #include "predict/model/counts/counts.h"
+#include "predict/model/hybrid/validation.h"
 
 struct json;
 
@@ -51,7 +57,9 @@ struct hybrid {
 	struct machine machine;
 	struct costs costs;
 	uint64_t seed;
-	int64_t made; /* seconds since 1970 */
+	int64_t made;	  /* seconds since 1970 */
+	int64_t measured; /* time of the newest row; 0: unknown */
+	struct validation validation;
 };
 
 #define HYBRID_COVERAGE 0.9 /* default coverage of prediction intervals */
@@ -79,7 +87,11 @@ struct prediction {
 	double terms[COUNTS_TERMS];   /* seconds of the term: count times each */
 	double margins[COUNTS_TERMS]; /* of the logarithm of each */
 	double slacks[COUNTS_TERMS];  /* added to the margin downwards only */
-	double seconds, low, high;
+	double correction; /* by the calibration; 1: none */
+	double seconds, low, high; /* seconds: the sum of terms times the correction */
+	/* The interval is that of the calibration; otherwise its coverage is unknown. */
+	bool is_calibrated;
+	double gain_margin; /* of the logarithm of a gain, if calibrated */
 	bool is_outside; /* some argument lies outside the benchmarked range */
 };
 
@@ -108,6 +120,7 @@ int hybrid_best(const struct hybrid *hybrid, const struct access *access,
 /* The speedup: time of `from` over time of `to`. Both were predicted with the same coverage. */
 struct gain {
 	double gain, low, high;
+	bool is_calibrated;
 };
 void hybrid_gain(const struct prediction *from, const struct prediction *to, struct gain *gain);
 
@@ -119,6 +132,7 @@ struct recommendation {
 	/* Keep the default: the interval of the gain includes a loss, or the gain is too small. */
 	bool keep;
 	bool is_outside; /* an argument of either lies outside the benchmarked range */
+	bool is_calibrated;
 	double seconds, initial_seconds;
 };
 

@@ -78,7 +78,18 @@ static double seconds_with_slack(const struct prediction *p)
 
 	for (size_t i = 0; i < p->counts.count; i++)
 		seconds += p->terms[i] * exp(-p->slacks[i]);
-	return seconds;
+	return seconds * p->correction;
+}
+
+static void set_calibrated_gain(const struct prediction *from, const struct prediction *to,
+				struct gain *gain)
+{
+	gain->is_calibrated = from->is_calibrated && to->is_calibrated &&
+			      isfinite(from->gain_margin);
+	if (!gain->is_calibrated)
+		return;
+	gain->low = gain->gain * exp(-from->gain_margin);
+	gain->high = gain->gain * exp(from->gain_margin);
 }
 
 void hybrid_gain(const struct prediction *from, const struct prediction *to, struct gain *gain)
@@ -89,9 +100,11 @@ void hybrid_gain(const struct prediction *from, const struct prediction *to, str
 	double slack;
 
 	for (size_t i = 0; i < from->counts.count; i++)
-		find_or_add_common(list, &count, from, i)->from += from->terms[i] / from->seconds;
+		find_or_add_common(list, &count, from, i)->from +=
+			from->correction * from->terms[i] / from->seconds;
 	for (size_t i = 0; i < to->counts.count; i++)
-		find_or_add_common(list, &count, to, i)->to += to->terms[i] / to->seconds;
+		find_or_add_common(list, &count, to, i)->to +=
+			to->correction * to->terms[i] / to->seconds;
 	for (size_t i = 0; i < count; i++) {
 		add_effect(&lower, &list[i], -1);
 		add_effect(&higher, &list[i], 1);
@@ -100,6 +113,7 @@ void hybrid_gain(const struct prediction *from, const struct prediction *to, str
 	slack = seconds_with_slack(from) / seconds_with_slack(to);
 	gain->low = fmin(gain->gain, slack) * exp(-combine_effects(&lower));
 	gain->high = fmax(gain->gain, slack) * exp(combine_effects(&higher));
+	set_calibrated_gain(from, to, gain);
 }
 
 int hybrid_recommend(const struct hybrid *hybrid, const struct access *access,
@@ -124,6 +138,7 @@ int hybrid_recommend(const struct hybrid *hybrid, const struct access *access,
 	made.gain_low = gain.low;
 	made.gain_high = gain.high;
 	made.keep = !(gain.low > 1) || !(made.gain >= HYBRID_GAIN_LEAST);
+	made.is_calibrated = gain.is_calibrated;
 	made.is_outside = from.is_outside || to.is_outside;
 	made.initial_seconds = from.seconds;
 	*recommendation = made;

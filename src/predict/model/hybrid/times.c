@@ -177,6 +177,7 @@ static void run_block(void *arg, size_t piece, unsigned worker)
 	size_t from = piece * BLOCK_SETTINGS, n = times->count - from;
 	struct block block = { 0 };
 	struct counts counts;
+	double corrections[BLOCK_SETTINGS];
 	struct err *err = &times->errors[piece];
 
 	(void)worker;
@@ -189,10 +190,17 @@ static void run_block(void *arg, size_t piece, unsigned worker)
 		if (r >= 0)
 			r = hybrid_check_priced(times->hybrid, &counts, err);
 		times->seconds[from + i] = r < 0 ? NAN : 0;
-		if (r >= 0)
-			note_terms(&block, &counts, i, times);
+		if (r < 0)
+			continue;
+		corrections[i] =
+			validation_correction(&times->hybrid->validation, times->access->is_read,
+					       counts.transfer);
+		note_terms(&block, &counts, i, times);
 	}
 	price_block(&block, times->hybrid, times->seconds + from);
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(times->seconds[from + i]))
+			times->seconds[from + i] *= corrections[i];
 	block_release(&block);
 }
 

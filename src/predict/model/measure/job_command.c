@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "predict/model/measure/job_command.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/unit.h"
 
 void words_add(struct words *words, const char *word)
 {
@@ -107,4 +115,79 @@ void job_command_environment(const struct job_command *command, struct words *wo
 		if (!getenv(name))
 			words_add(words, wanted[i]);
 	}
+}
+
+int job_program_find(struct job_program *program, const char *name, enum mpi wanted,
+		     const char *launcher_command, struct err *err)
+{
+	if (launcher_current_mpi() != MPI_AUTO)
+		return err_set(err, EINVAL,
+			       "sluice model launches its own ranks; do not run it under mpiexec");
+	program->mpi = launcher_choose(name, wanted, &program->path);
+	if (!program->path)
+		return err_set(err, ENOENT,
+			       "the benchmark program is not built%s%s; build Sluice where an MPI "
+			       "compiler is installed",
+			       wanted ? " for " : "", wanted ? mpi_names[wanted] : "");
+	if (launcher_command)
+		return 0;
+	program->launcher = launcher_path(program->mpi);
+	if (!program->launcher)
+		return err_set(err, ENOENT,
+			       "neither mpiexec.%s nor mpiexec is in PATH; name a launcher with "
+			       "--launcher",
+			       mpi_names[program->mpi]);
+	return 0;
+}
+
+void job_program_release(struct job_program *program)
+{
+	free(program->path);
+	free(program->launcher);
+	*program = (struct job_program){ 0 };
+}
+
+static char *file_prefix(void)
+{
+	char host[64] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	return xprintf("sluice-bench.%s.", host);
+}
+
+char *job_file_name(const char *dir, const char *suffix)
+{
+	AUTO_FREE char *absolute = realpath(dir, NULL), *prefix = file_prefix();
+
+	return xprintf("%s/%s%d%s", absolute ? absolute : dir, prefix, (int)getpid(), suffix);
+}
+
+/* True if the name is that of a process which no longer exists. */
+static bool is_leftover(const char *name, const char *prefix)
+{
+	AUTO_FREE char *number = NULL;
+	uint64_t pid;
+	char *end;
+
+	if (strncmp(name, prefix, strlen(prefix)) != 0)
+		return false;
+	number = xstrdup(name + strlen(prefix));
+	end = strstr(number, JOB_LIST);
+	if (end && strcmp(end, JOB_LIST) == 0)
+		*end = 0;
+	return unit_parse_count(number, &pid) == 0 && pid > 0 && pid <= INT_MAX &&
+	       kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+void job_remove_leftovers(const char *dir)
+{
+	AUTO_FREE char *prefix = file_prefix();
+	DIR *entries = opendir(dir);
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries)))
+		if (is_leftover(entry->d_name, prefix))
+			unlinkat(dirfd(entries), entry->d_name, 0);
+	if (entries)
+		closedir(entries);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "predict/model/measure/measure.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +38,7 @@
 struct runner {
 	const struct measure_options *options;
 	struct measure_result *result;
-	enum mpi mpi;
-	char *program, *launcher;
+	struct job_program program;
 	char *file; /* that the jobs write and read */
 	struct campaign_intake intake;
 	int output;  /* descriptor of what the job prints */
@@ -162,14 +159,14 @@ static void job_words(const struct runner *run, uint64_t ranks, struct words *wo
 {
 	const struct measure_options *options = run->options;
 	struct job_command command = { .launcher_command = options->launcher,
-				       .launcher = run->launcher,
-				       .mpi = run->mpi,
+				       .launcher = run->program.launcher,
+				       .mpi = run->program.mpi,
 				       .hosts = options->hosts,
 				       .ranks = ranks,
 				       .cores = options->wish->cores };
 
 	job_command_line(&command, words);
-	words_add(words, run->program);
+	words_add(words, run->program.path);
 	words_add(words, "--file");
 	words_add(words, run->file);
 	if (options->wish->budget_s > 0) {
@@ -303,67 +300,6 @@ static int check_space(const struct measure_options *options, struct err *err)
 		       unit_bytes(need, (double)needed));
 }
 
-static int choose_program(struct runner *run, struct err *err)
-{
-	enum mpi wanted = run->options->mpi;
-
-	if (launcher_current_mpi() != MPI_AUTO)
-		return err_set(err, EINVAL,
-			       "sluice model measure launches its own ranks; do not run it under "
-			       "mpiexec");
-	run->mpi = launcher_choose(PROGRAM, wanted, &run->program);
-	if (!run->program)
-		return err_set(err, ENOENT,
-			       "the benchmark program is not built%s%s; build Sluice where an MPI "
-			       "compiler is installed",
-			       wanted ? " for " : "", wanted ? mpi_names[wanted] : "");
-	if (run->options->launcher)
-		return 0;
-	run->launcher = launcher_path(run->mpi);
-	if (!run->launcher)
-		return err_set(err, ENOENT,
-			       "neither mpiexec.%s nor mpiexec is in PATH; name a launcher with "
-			       "--launcher",
-			       mpi_names[run->mpi]);
-	return 0;
-}
-
-/* File names contain host and process id: several runners may share a directory. */
-static char *file_prefix(void)
-{
-	char host[64] = "";
-
-	gethostname(host, sizeof(host) - 1);
-	return xprintf("sluice-bench.%s.", host);
-}
-
-static char *file_name(const char *dir)
-{
-	AUTO_FREE char *absolute = realpath(dir, NULL), *prefix = file_prefix();
-
-	return xprintf("%s/%s%d", absolute ? absolute : dir, prefix, (int)getpid());
-}
-
-/* On several nodes a file may outlive a runner that was killed. */
-static void remove_leftover_files(const char *dir)
-{
-	AUTO_FREE char *prefix = file_prefix();
-	DIR *entries = opendir(dir);
-	struct dirent *entry;
-
-	while (entries && (entry = readdir(entries))) {
-		const char *number = entry->d_name + strlen(prefix);
-		uint64_t pid;
-
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
-		    unit_parse_count(number, &pid) == 0 && pid > 0 && pid <= INT_MAX &&
-		    kill((pid_t)pid, 0) != 0 && errno == ESRCH)
-			unlinkat(dirfd(entries), entry->d_name, 0);
-	}
-	if (entries)
-		closedir(entries);
-}
-
 int measure_run(const struct measure_options *options, struct measure_result *result,
 		struct err *err)
 {
@@ -374,11 +310,11 @@ int measure_run(const struct measure_options *options, struct measure_result *re
 	*result = (struct measure_result){ 0 };
 	r = check_space(options, err);
 	if (r >= 0 && campaign_remaining(campaign, 0).cells)
-		r = choose_program(&run, err);
+		r = job_program_find(&run.program, PROGRAM, options->mpi, options->launcher, err);
 	run.begun_s = clock_now_s();
 	run.planned_s = campaign_remaining(campaign, 0).seconds;
-	run.file = file_name(options->dir);
-	remove_leftover_files(options->dir);
+	run.file = job_file_name(options->dir, "");
+	job_remove_leftovers(options->dir);
 	for (size_t i = 0; r >= 0 && i < options->wish->ranks.count; i++) {
 		uint64_t ranks = options->wish->ranks.items[i];
 
@@ -388,8 +324,7 @@ int measure_run(const struct measure_options *options, struct measure_result *re
 	result->seconds = clock_now_s() - run.begun_s;
 	clear_lines(&run);
 	buf_release(&run.line);
-	free(run.program);
-	free(run.launcher);
+	job_program_release(&run.program);
 	free(run.file);
 	return r < 0 ? r : 0;
 }

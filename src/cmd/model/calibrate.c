@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * sluice model calibrate: compares predictions with accesses of the real library on this machine,
+ * and stores the differences in the model. With --check it only reports them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/interrupt.h"
+#include "base/mem.h"
+#include "base/term.h"
+#include "cmd/model/calibrate.h"
+#include "cmd/model/model.h"
+#include "predict/model/hybrid/choices.h"
+#include "predict/model/measure/validate.h"
+
+struct calibrate_args {
+	struct model_args model; /* --model, --coverage, --json and --seed */
+	const char *ranks, *dir, *hosts, *launcher;
+	uint64_t accesses, repeat;
+	int mpi;
+	bool writes_only, check;
+};
+
+#define FIELD(name) offsetof(struct calibrate_args, name)
+
+static const struct option calibrate_options[] = {
+	{ 'n', "ranks", "N,N,...", "2,4", "numbers of MPI ranks", OPTION_TEXT, FIELD(ranks) },
+	{ 0, "dir", "PATH", ".", "directory on the file system that was measured", OPTION_TEXT,
+	  FIELD(dir) },
+	{ 0, "accesses", "N", "12", "random accesses per number of ranks, each with 3 to 5 settings",
+	  OPTION_COUNT, FIELD(accesses) },
+	{ 0, "repeat", "N", "5", "runs of each; their median is compared", OPTION_COUNT,
+	  FIELD(repeat) },
+	{ 0, "seed", "N", "1", "seed of the random accesses", OPTION_COUNT, FIELD(model.seed) },
+	{ 0, "writes-only", NULL, NULL, "do not run reads", OPTION_FLAG, FIELD(writes_only) },
+	{ 0, "check", NULL, NULL,
+	  "do not change the model; report its coverage and compare its recommendations with the "
+	  "default, independent and collective settings",
+	  OPTION_FLAG, FIELD(check) },
+	{ 0, "mpi", MPI_WORDS, "auto", "MPI library to use", OPTION_CHOICE, FIELD(mpi) },
+	{ 0, "hosts", "NAME,...", NULL, "hosts to distribute the ranks over", OPTION_TEXT,
+	  FIELD(hosts) },
+	{ 0, "launcher", "COMMAND", NULL,
+	  "command that starts the ranks, such as \"srun -n {ranks}\" (default: mpiexec)",
+	  OPTION_TEXT, FIELD(launcher) },
+	OPTION_INCLUDE(model_file_options, FIELD(model)),
+	OPTION_INCLUDE(model_coverage_options, FIELD(model)),
+	OPTION_INCLUDE(model_json_options, FIELD(model)),
+	{ 0 },
+};
+
+#undef FIELD
+
+static bool has_reads(const struct hybrid *hybrid)
+{
+	return hybrid->costs.of[OPERATION_READ_FIRST].is_fitted;
+}
+
+/* Adds the recommended settings of each access to the plan, if they are not in it already. */
+static int add_recommended(struct calibrate_run *run, struct err *err)
+{
+	static const struct settings initial;
+	int r = 0;
+
+	run->recommended = xcalloc(run->plan.access_count + 1, sizeof(*run->recommended));
+	for (size_t g = 0; r >= 0 && g < run->plan.access_count; g++)
+		for (int way = 0; r >= 0 && way < run->ways; way++) {
+			struct access access = validate_access(&run->plan, g, way);
+			struct recommendation best = { 0 };
+			struct choices choices = { 0 };
+
+			r = choices_from_catalog(&choices, &run->hybrid, &access, err);
+			if (r >= 0)
+				r = hybrid_recommend(&run->hybrid, &access, choices.list,
+						     choices.count, &initial, run->coverage, &best,
+						     err);
+			if (r >= 0)
+				run->recommended[g][way] = validate_find_or_add(
+					&run->plan, g,
+					best.keep ? &initial : &choices.list[best.best]);
+			choices_release(&choices);
+		}
+	return r;
+}
+
+static void show_job(void *arg, uint64_t ranks, size_t cases)
+{
+	struct calibrate_run *run = arg;
+	AUTO_FREE char *text = xprintf("%" PRIu64 " ranks, %zu accesses", ranks, cases);
+
+	progress_line(&run->progress, text);
+}
+
+static int measure(struct calibrate_run *run, const struct calibrate_args *args, struct err *err)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	struct validate_options options = { .machine = &run->hybrid.machine,
+					    .ranks = &run->ranks,
+					    .dir = args->dir,
+					    .repeat = args->repeat,
+					    .reads = run->ways > 1,
+					    .mpi = (enum mpi)args->mpi,
+					    .hosts = args->hosts,
+					    .launcher = args->launcher,
+					    .stop = interrupt_flag(),
+					    .show = show_job,
+					    .arg = run };
+	struct interrupt stop;
+	int r;
+
+	if (!args->hosts && !args->launcher)
+		options.cores = cores > 0 ? (uint64_t)cores : 0;
+	interrupt_catch(&stop);
+	progress_start(&run->progress, "calibrate", 0);
+	r = validate_run(&run->plan, &options, &run->environment, err);
+	progress_end(&run->progress);
+	interrupt_restore(&stop);
+	return r;
+}
+
+/* Predicts every measured case. */
+static int collect_cases(struct calibrate_run *run, struct err *err)
+{
+	static const struct settings initial;
+	int r = 0;
+
+	run->cases = xcalloc(2 * run->plan.count + 1, sizeof(*run->cases));
+	run->predictions = xcalloc(2 * run->plan.count + 1, sizeof(*run->predictions));
+	for (size_t i = 0; r >= 0 && i < run->plan.count; i++)
+		for (int way = 0; r >= 0 && way < run->ways; way++) {
+			const struct validate_case *one = &run->plan.cases[i];
+			struct access access = validate_access(&run->plan, one->group, way);
+			struct prediction *p = &run->predictions[run->count];
+
+			r = hybrid_predict(&run->hybrid, &access, &one->settings, run->coverage, p,
+					   err);
+			if (r < 0)
+				break;
+			run->cases[run->count++] = (struct validation_case){
+				.group = one->group,
+				.transfer = p->counts.transfer,
+				.is_read = access.is_read,
+				.is_default = settings_equal(&one->settings, &initial),
+				.ranks = (double)access.ranks,
+				.bytes = (double)access.rank_bytes,
+				.predicted = p->seconds / p->correction,
+				.measured = validate_median(one, way),
+			};
+		}
+	return r;
+}
+
+static int store_calibration(struct calibrate_run *run, const struct calibrate_args *args,
+			     struct err *err)
+{
+	AUTO_FREE char *path = model_path(run->command, &args->model);
+	struct validation made = { 0 };
+	int r = validation_make(&made, run->cases, run->count, args->repeat, &run->environment,
+				err);
+
+	if (r < 0)
+		return r;
+	validation_release(&run->hybrid.validation);
+	run->hybrid.validation = made;
+	return hybrid_save(&run->hybrid, path, err);
+}
+
+static int calibrate_model(struct calibrate_run *run, const struct calibrate_args *args)
+{
+	struct err err = { 0 };
+	int r = 0;
+
+	run->ways = args->writes_only || !has_reads(&run->hybrid) ? 1 : VALIDATE_WAYS;
+	run->repeat = args->repeat;
+	validate_draw(&run->plan, &run->hybrid.machine, &run->ranks, args->accesses,
+		      args->model.seed);
+	if (args->check)
+		r = add_recommended(run, &err);
+	if (r >= 0)
+		r = measure(run, args, &err);
+	if (r == -EINTR && *interrupt_flag())
+		return COMMAND_SIGNAL + *interrupt_flag();
+	if (r >= 0)
+		r = collect_cases(run, &err);
+	if (r >= 0 && !args->check)
+		r = store_calibration(run, args, &err);
+	if (r < 0)
+		return command_fail_err(run->command, r, &err);
+	if (args->check)
+		calibrate_show_check(run, args->model.json);
+	else
+		calibrate_show(run, args->model.json);
+	return command_finish(run->command);
+}
+
+static int calibrate_main(struct command *command)
+{
+	const struct calibrate_args *args = command->args;
+	struct calibrate_run run = { .command = command };
+	struct err err = { 0 };
+	int ret = model_coverage(command, &args->model, &run.coverage);
+
+	if (!ret && (!args->accesses || !args->repeat))
+		ret = command_misuse(command, "--accesses and --repeat must be at least 1");
+	if (!ret && campaign_numbers(&run.ranks, "ranks", args->ranks, &err) < 0)
+		ret = command_misuse(command, "%s", err.text);
+	if (!ret)
+		ret = model_open(command, &args->model, &run.hybrid);
+	if (!ret)
+		ret = calibrate_model(&run, args);
+	validate_release(&run.plan);
+	hybrid_release(&run.hybrid);
+	free(run.recommended);
+	free(run.cases);
+	free(run.predictions);
+	return ret;
+}
+
+const struct command_ops command_model_calibrate = {
+	.name = "calibrate",
+	.help = "compare predictions with measured accesses, and correct the model",
+	.about = "Runs random collective accesses with the MPI library, as programs do, and compares "
+		 "their times with the predictions of the model. The differences become part of the "
+		 "model: they correct its predictions, and prediction intervals are computed from "
+		 "them. A model that is not calibrated makes no claim about its accuracy.\n\n"
+		 "The files that are written are removed.\n\n"
+		 "  sluice model calibrate --dir /scratch\n"
+		 "  sluice model calibrate --dir /scratch --check --seed 2",
+	.options = calibrate_options,
+	.args_bytes = sizeof(struct calibrate_args),
+	.run = calibrate_main,
+};
