@@ -64,6 +64,12 @@ struct test_case {
 
 enum phase { PHASE_OPEN, PHASE_TRANSFER, PHASE_CLOSE, PHASES };
 
+/* Times of one rank. */
+struct times {
+	double took[PHASES];
+	double opened, moved; /* begin and end of the transfer */
+};
+
 struct run {
 	struct kernel *kernel;
 	const struct args *args;
@@ -172,7 +178,7 @@ static void transfer_all(const struct run *run, const struct test_case *one, boo
 }
 
 static void access_file(const struct run *run, const struct test_case *one, bool write,
-			double took[PHASES], struct err *err)
+			struct times *times, struct err *err)
 {
 	int mode = write ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
 	double begin = MPI_Wtime(), opened, moved;
@@ -187,9 +193,11 @@ static void access_file(const struct run *run, const struct test_case *one, bool
 	transfer_all(run, one, write, f, err);
 	moved = MPI_Wtime();
 	kernel_note(err, MPI_File_close(&f), "close");
-	took[PHASE_OPEN] = opened - begin;
-	took[PHASE_TRANSFER] = moved - opened;
-	took[PHASE_CLOSE] = MPI_Wtime() - moved;
+	times->took[PHASE_OPEN] = opened - begin;
+	times->took[PHASE_TRANSFER] = moved - opened;
+	times->took[PHASE_CLOSE] = MPI_Wtime() - moved;
+	times->opened = opened;
+	times->moved = moved;
 }
 
 static void remove_file(const struct run *run)
@@ -200,13 +208,15 @@ static void remove_file(const struct run *run)
 }
 
 static void print_result(const struct run *run, const struct test_case *one, bool write,
-			 uint64_t repetition, const double took[PHASES])
+			 uint64_t repetition, const struct times *times)
 {
+	const double *took = times->took;
 	double seconds =
 		kernel_slowest(took[PHASE_OPEN] + took[PHASE_TRANSFER] + took[PHASE_CLOSE]);
 	double open_s = kernel_slowest(took[PHASE_OPEN]),
 	       transfer_s = kernel_slowest(took[PHASE_TRANSFER]),
-	       close_s = kernel_slowest(took[PHASE_CLOSE]);
+	       close_s = kernel_slowest(took[PHASE_CLOSE]),
+	       elapsed_s = kernel_elapsed(times->opened, times->moved);
 	double bytes = (double)one->size * run->kernel->ranks;
 
 	if (run->kernel->rank)
@@ -218,9 +228,10 @@ static void print_result(const struct run *run, const struct test_case *one, boo
 		printf(" block=%llu", (unsigned long long)one->block);
 	if (one->line)
 		printf(" case=%zu", one->line);
-	printf(" repetition=%llu bytes=%.0f open_s=%.6f transfer_s=%.6f close_s=%.6f seconds=%.6f "
-	       "mib_per_s=%.1f\n",
-	       (unsigned long long)repetition, bytes, open_s, transfer_s, close_s, seconds,
+	printf(" repetition=%llu bytes=%.0f open_s=%.6f transfer_s=%.6f elapsed_s=%.6f "
+	       "close_s=%.6f seconds=%.6f mib_per_s=%.1f\n",
+	       (unsigned long long)repetition, bytes, open_s, transfer_s, elapsed_s,
+	       close_s, seconds,
 	       bytes / 0x1p20 / seconds);
 	fflush(stdout);
 }
@@ -229,7 +240,7 @@ static void print_result(const struct run *run, const struct test_case *one, boo
 static int run_case(struct run *run, const struct test_case *one, bool write, uint64_t repetition)
 {
 	struct err err = { 0 };
-	double took[PHASES] = { 0 };
+	struct times times = { 0 };
 
 	if (write) {
 		remove_file(run);
@@ -239,14 +250,14 @@ static int run_case(struct run *run, const struct test_case *one, bool write, ui
 		run->filled = 0;
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
-	access_file(run, one, write, took, &err);
+	access_file(run, one, write, &times, &err);
 	if (!err.code && !write && run->args->verify)
 		verify_data(run, one, &err);
 	if (err.code)
 		err_prefix(&err, "%s of %s", write ? "write" : "read", run->args->file);
 	if (kernel_agree(run->kernel, &err) < 0)
 		return -EIO;
-	print_result(run, one, write, repetition, took);
+	print_result(run, one, write, repetition, &times);
 	return 0;
 }
 

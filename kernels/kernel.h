@@ -52,6 +52,12 @@ int kernel_agree(const struct kernel *k, const struct err *err);
 /* Prints "NAME library=PATH version=TEXT" on rank 0: the MPI library that is in use. */
 void kernel_print_library(const struct kernel *k);
 
+/*
+ * Collective. Returns the time from the first rank that begins to the last rank that ends, on rank
+ * 0. The clocks of several nodes differ, so the longest time of one rank is returned there.
+ */
+double kernel_elapsed(double begin, double end);
+
 /* Collective. Returns the maximum over all ranks on rank 0. */
 double kernel_slowest(double seconds);
 

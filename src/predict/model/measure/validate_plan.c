@@ -192,7 +192,7 @@ void validate_take_line(struct validate_plan *plan, const size_t *cases, size_t 
 			const char *line, struct validate_library *library)
 {
 	static const char name[] = "collective_io ";
-	const char *number = strstr(line, " case="), *time = strstr(line, " transfer_s=");
+	const char *number = strstr(line, " case="), *time = strstr(line, " elapsed_s=");
 	int way = strstr(line, " direction=read ") ? VALIDATE_READ : VALIDATE_WRITE;
 	struct validate_case *one;
 	unsigned long at;
@@ -202,7 +202,7 @@ void validate_take_line(struct validate_plan *plan, const size_t *cases, size_t 
 		return;
 	take_library(line, library);
 	if (!number || !time || sscanf(number, " case=%lu", &at) != 1 || at < 1 || at > count ||
-	    sscanf(time, " transfer_s=%lf", &seconds) != 1 || !(seconds > 0))
+	    sscanf(time, " elapsed_s=%lf", &seconds) != 1 || !(seconds > 0))
 		return;
 	one = &plan->cases[cases[at - 1]];
 	one->runs[way] =

@@ -117,6 +117,31 @@ static void the_largest_number_of_writers_has_partial_rounds(void)
 	campaign_release(&campaign);
 }
 
+static void pieces_are_measured_with_all_ranks(void)
+{
+	struct campaign_request wish = wish_sample();
+	AUTO_BUF struct buf text = { 0 };
+	struct campaign campaign;
+	struct elements rows = { 0 };
+
+	wish.comm = false;
+	wish.ranks = (struct campaign_numbers){ { 2 }, 1 };
+	wish.pieces = (struct campaign_numbers){ { 64, 8192 }, 2 };
+	campaign = made(&wish);
+	campaign_write_cells(&campaign, 2, &text);
+	CHECK(strstr(buf_text(&text), "0 pieces p_write topology bypassed 2 64 2048 3 1\n"
+				      "1 pieces p_write topology bypassed 2 8192 1024 3 1\n"
+				      "2 pieces c_piece topology bypassed 2 64 2048 3 1\n"));
+	CHECK(strstr(buf_text(&text), " pieces s_sieve topology bypassed 2 524288 16 3 1\n"));
+	/* Aggregators exchange pieces, too. */
+	CHECK(strstr(buf_text(&text), " pieces x_piece topology bypassed 1 64 2048 3 1\n"));
+	CHECK(strstr(buf_text(&text), " pieces x_piece topology bypassed 2 8192 1024 3 1\n"));
+	CHECK(strstr(buf_text(&text), " storage topology bypassed 1 1048576 4 3 1 -\n"));
+	CHECK_INT(campaign.cells[1].file_bytes, 2 * 1024 * 8192);
+	CHECK_INT(campaign_mark_measured(&campaign, &rows), 0);
+	campaign_release(&campaign);
+}
+
 static void an_exceeded_cache_is_written_twice(void)
 {
 	struct campaign_request wish = wish_sample();
@@ -331,7 +356,7 @@ static void measured_cells_are_not_repeated(void)
 TESTS(TEST(dense_sizes_match_the_paper), TEST(exchanges_have_all_kinds_of_senders),
       TEST(cheap_operations_are_repeated_a_hundred_times),
       TEST(the_largest_number_of_writers_has_partial_rounds),
-      TEST(an_exceeded_cache_is_written_twice),
+      TEST(pieces_are_measured_with_all_ranks), TEST(an_exceeded_cache_is_written_twice),
       TEST(a_time_limit_thins_cells_evenly_and_keeps_the_ends), TEST(impossible_plans_are_refused),
       TEST(lists_are_sorted_and_distinct), TEST(output_lines_become_rows),
       TEST(invalid_output_lines_are_refused), TEST(measured_cells_are_not_repeated))

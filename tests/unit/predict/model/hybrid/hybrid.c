@@ -369,7 +369,8 @@ static void a_setting_gains_nothing_over_itself(void)
 /* Both settings share an error, so their ratio is known better than the times. */
 static void common_errors_cancel(void)
 {
-	struct prediction from = { .seconds = 11 }, to = { .seconds = 10.5 };
+	struct prediction from = { .seconds = 11, .correction = 1 };
+	struct prediction to = { .seconds = 10.5, .correction = 1 };
 	struct gain gain;
 
 	from.counts.count = to.counts.count = 2;
@@ -501,7 +502,7 @@ static void a_saved_model_predicts_the_same(void)
 
 static void damaged_models_are_refused(void)
 {
-	static const struct checked_file_kind kind = { .schema = "sluice.hybrid", .version = 1 };
+	static const struct checked_file_kind kind = { .schema = "sluice.hybrid", .version = 2 };
 	AUTO_FREE char *path = xprintf("/tmp/predict-hybrid-%d", (int)getpid());
 	AUTO_BUF struct buf bytes = { 0 };
 	struct hybrid hybrid, again = { .seed = 77 };
