@@ -86,7 +86,7 @@ grep -q '^s_nl_full  *full write  *81  *27 ' out || fail "no line of s_nl_full: 
 check_rc 0 "$sluice" model fit --rows testbed.csv "${quick[@]}" -o again.model --json
 check_json out sluice.model/1
 check_eq "$(json_get out '["operations"][0]["operation"]')" ar
-check_eq "$(head -c 27 again.model)" '{"schema": "sluice.hybrid/1'
+check_eq "$(head -c 27 again.model)" '{"schema": "sluice.hybrid/2'
 check_rc 0 "$sluice" model show
 check_has "$(cat out)" "Testbed (Lustre)"
 check_rc 0 "$sluice" model show again.model --all
@@ -96,6 +96,10 @@ check_has "$(cat out)" "boxcox,center,scale,pca"
 check_rc 0 "$sluice" model predict -n 256 -s 15872K --param striping_factor=16
 check_words "$(cat out)" "256 ranks on 16 nodes" "15.5 MiB each" "3.88 GiB" striping_factor=16
 check_words "$(cat out)" "16 aggregators" "15 full rounds" incomplete
+# Without measured accesses nothing is claimed about the accuracy.
+check_words "$(cat out)" "not calibrated"
+! grep -q '90 %' out || fail "a model that is not calibrated claims a coverage"
+check_words "$(cat err)" "not calibrated" "sluice model calibrate"
 check_rc 0 "$sluice" model predict -n 256 -s 15872K --param striping_factor=16 --json
 check_json out sluice.model/1
 python3 - <<'PYTHON' || fail "the prediction is not right: $(cat out)"
@@ -105,6 +109,7 @@ w, b = 1, 16
 truth = 0.1 + 0.8 * w + 0.01 * b * w + 14 * (0.2 + 0.02 * b * w ** 0.7) + 0.2 + 0.02 * b * 0.5 ** 0.7
 assert abs(sum(t["seconds"] for t in d["terms"]) / d["seconds"] - 1) < 1e-9
 assert d["low"] < d["seconds"] < d["high"]
+assert d["calibrated"] is False and d["coverage"] is None and d["measured_coverage"] is None
 assert abs(d["seconds"] / truth - 1) < 0.25, (d["seconds"], truth)
 assert sum(t["count"] for t in d["terms"]) == 40
 PYTHON
@@ -120,13 +125,17 @@ check_has "$(cat err)" "aggregators"
 check_rc 3 "$sluice" model predict -n 256 -s 1M --read
 check_has "$(cat err)" "Allgather (ag)"
 
+# The testbed has no measurements of pieces.
+check_rc 3 "$sluice" model predict -n 256 -s 1M --pattern strided --block 4K
+check_words "$(cat err)" "x_piece" "sluice model measure"
+
 # Models of Blue Gene machines belong to the lab.
 check_rc 1 "$sluice" model fit --rows testbed.csv --machine vesta "${quick[@]}"
 check_has "$(cat err)" "sluice lab"
 
 # recommend: long accesses gain by fewer or more aggregators, and the prediction equals that of predict.
 check_rc 0 "$sluice" model recommend -n 512 -s 256M --param striping_factor=8 --param striping_unit=8M -o best.hints
-check_has "$(cat out)" "Predicted speedup"
+check_words "$(cat out)" "Predicted speedup" "not calibrated"
 check_words "$(cat out)" "sluice run --params best.hints"
 check_rc 0 "$sluice" kb params check best.hints
 check_rc 0 "$sluice" model recommend -n 512 -s 256M --param striping_factor=8 --param striping_unit=8M --json
@@ -180,6 +189,6 @@ check_rc 1 "$sluice" model predict -m short.model -n 256 -s 16M
 check_has "$(cat err)" short.model
 check_rc 1 "$sluice" model predict -m testbed.csv -n 256 -s 16M
 check_has "$(cat err)" testbed.csv
-sed '1s,sluice.hybrid/1,sluice.hybrid/9,' again.model >later.model
+sed '1s,sluice.hybrid/2,sluice.hybrid/9,' again.model >later.model
 check_rc 1 "$sluice" model predict -m later.model -n 256 -s 16M
 check_has "$(cat err)" later.model

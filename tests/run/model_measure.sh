@@ -45,6 +45,10 @@ for mpi in $mpis; do
 	check_eq "$(rows s_nl_partial)" 12 "partial writes"
 	check_eq "$(rows r_first)" 12 "first reads"
 	check_eq "$(rows r_full)" 36 "full reads"
+	# Pieces: at least the smallest and the largest of each series, twice.
+	for operation in p_write p_read s_sieve c_piece x_piece; do
+		[ "$(rows $operation)" -ge 4 ] || fail "$mpi: too few rows of $operation"
+	done
 	for operation in ar aa aav ag bc ba; do
 		[ "$(rows $operation)" -ge 3 ] || fail "$mpi: too few rows of $operation"
 	done
@@ -56,7 +60,7 @@ for mpi in $mpis; do
 	check_eq "$(json_get out '["cells_measured"]')" 0
 	cmp rows.csv again.csv || fail "$mpi: rows have changed"
 done
-check_rc 0 bench storage -n 2 --buffers 64K --repeat 1 --dir dir --platform "on $mpi" --remeasure --writes-only --json
+check_rc 0 bench storage -n 2 --buffers 64K --pieces none --repeat 1 --dir dir --platform "on $mpi" --remeasure --writes-only --json
 check_eq "$(json_get out '["cells_measured"]')" 2
 check_rc 0 data list --json
 check_eq "$(json_get out '["platforms"][0]["platform"]')" "on ${mpis%% *}"
@@ -113,7 +117,7 @@ head -n "$(wc -l <cut.csv)" whole.csv | cmp - cut.csv || fail "complete cells we
 
 # The host list is passed in the syntax of the launcher.
 for mpi in $mpis; do
-	check_rc 0 bench storage -n 2 --writers 1 --buffers 64K --repeat 1 --dir dir --platform "hosts of $mpi" --mpi "$mpi" --hosts localhost --json
+	check_rc 0 bench storage -n 2 --writers 1 --buffers 64K --pieces none --repeat 1 --dir dir --platform "hosts of $mpi" --mpi "$mpi" --hosts localhost --json
 	check_eq "$(json_get out '["cells_measured"]')" 1
 done
 
@@ -126,7 +130,7 @@ exec unshare --uts sh -c 'hostname host$((PMI_RANK / 2)) && exec "$0" "$@"' "$@"
 END
 	chmod +x node
 	touch "dir/sluice-bench.$(hostname).$(bash -c 'echo $$')" dir/sluice-bench.elsewhere.1
-	check_rc 0 bench storage -n 4 --writers 1,2 --buffers 64K --repeat 1 --dir dir --platform two --mpi mpich --writes-only -o two.csv \
+	check_rc 0 bench storage -n 4 --writers 1,2 --buffers 64K --pieces none --repeat 1 --dir dir --platform two --mpi mpich --writes-only -o two.csv \
 		--launcher "mpiexec.mpich -n {ranks} ./node"
 	# Nodes, ranks per node, writers per node.
 	check_eq "$(tail -n +2 two.csv | cut -d, -f3,4,7 | sort -u | tr '\n' ' ')" "2,2,0.5 2,2,1 " "nodes"
@@ -137,7 +141,7 @@ else
 fi
 
 # Errors: ranks that die, files that cannot grow, launchers that are missing or of another kind.
-(ulimit -f 100 && bench storage -n 2 --buffers 1M --repeat 1 --dir dir --platform full >out 2>err) && fail "the file cannot grow"
+(ulimit -f 100 && bench storage -n 2 --buffers 1M --pieces none --repeat 1 --dir dir --platform full >out 2>err) && fail "the file cannot grow"
 check_has "$(cat err)" "2 cells left: "
 check_eq "$(ls dir)" "" "files after a full disk"
 check_rc 1 bench comm -n 2 --platform none --launcher "no-such-launcher -n {ranks}"

@@ -180,12 +180,14 @@ static int calibrate_model(struct calibrate_run *run, const struct calibrate_arg
 		      args->model.seed);
 	if (args->check)
 		r = add_recommended(run, &err);
-	if (r >= 0)
-		r = measure(run, args, &err);
+	if (r < 0)
+		return command_fail_err(run->command, r, &err);
+	r = measure(run, args, &err);
 	if (r == -EINTR && *interrupt_flag())
 		return COMMAND_SIGNAL + *interrupt_flag();
-	if (r >= 0)
-		r = collect_cases(run, &err);
+	if (r < 0)
+		return command_fail(run->command, "%s", err.text);
+	r = collect_cases(run, &err);
 	if (r >= 0 && !args->check)
 		r = store_calibration(run, args, &err);
 	if (r < 0)

@@ -44,7 +44,8 @@ static const struct option measure_options[] = {
 	  "numbers of ranks that write at once (default: powers of two, and all)", OPTION_TEXT,
 	  FIELD(writers) },
 	{ 0, "pieces", "SIZE,...", "64,512,4K,32K",
-	  "sizes of the pieces of accesses that are not contiguous", OPTION_TEXT, FIELD(pieces) },
+	  "sizes of the pieces of accesses that are not contiguous; none: do not measure pieces",
+	  OPTION_TEXT, FIELD(pieces) },
 	{ 0, "placement", CAMPAIGN_PLACEMENT_WORDS, "topology",
 	  "choose writers uniformly by rank, or spread them over nodes", OPTION_CHOICE,
 	  FIELD(placement) },
@@ -129,7 +130,7 @@ static int plan_campaign(struct campaign_run *run, const char *what, struct err 
 		r = campaign_numbers(&wish->buffers, "buffers", args->buffers, err);
 	if (r >= 0 && args->writers)
 		r = campaign_numbers(&wish->writers, "writers", args->writers, err);
-	if (r >= 0)
+	if (r >= 0 && strcmp(args->pieces, "none") != 0)
 		r = campaign_numbers(&wish->pieces, "pieces", args->pieces, err);
 	return r < 0 ? r : campaign_make(&run->campaign, wish, err);
 }
