@@ -58,7 +58,7 @@ static const struct option options[] = {
 struct test_case {
 	uint64_t size, transfer;
 	uint64_t block; /* bytes of a piece; OPTION_NONE: contiguous */
-	size_t line; /* in the file of cases; 0: not from a file */
+	size_t line;	/* in the file of cases; 0: not from a file */
 	MPI_Info info;
 };
 
@@ -230,9 +230,8 @@ static void print_result(const struct run *run, const struct test_case *one, boo
 		printf(" case=%zu", one->line);
 	printf(" repetition=%llu bytes=%.0f open_s=%.6f transfer_s=%.6f elapsed_s=%.6f "
 	       "close_s=%.6f seconds=%.6f mib_per_s=%.1f\n",
-	       (unsigned long long)repetition, bytes, open_s, transfer_s, elapsed_s,
-	       close_s, seconds,
-	       bytes / 0x1p20 / seconds);
+	       (unsigned long long)repetition, bytes, open_s, transfer_s, elapsed_s, close_s,
+	       seconds, bytes / 0x1p20 / seconds);
 	fflush(stdout);
 }
 
@@ -432,10 +431,10 @@ int main(int argc, char **argv)
 
 	if (!kernel_start(&kernel, &args, argc, argv, &code))
 		return code;
-	ret = args.cases ? read_cases(&run, &err)
-			 : add_case(&run,
-				    (struct test_case){ .size = args.size, .block = args.block },
-				    &args.hints, &err);
+	ret = args.cases
+		      ? read_cases(&run, &err)
+		      : add_case(&run, (struct test_case){ .size = args.size, .block = args.block },
+				 &args.hints, &err);
 	if (ret) {
 		run_close(&run);
 		return kernel_misuse(&kernel, &args, &err);

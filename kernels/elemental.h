@@ -2,8 +2,8 @@
  *
  * The program that measures elemental operations (predict/model/operation.h): collectives and
  * exchanges (elemental_comm.c), storage rounds (elemental_storage.c), pieces (elemental_pieces.c),
- * and the placement of ranks (elemental_place.c). `sluice model measure` starts it and reads its output; docs/reference/measure.md
- * describes the formats of input and output.
+ * and the placement of ranks (elemental_place.c). `sluice model measure` starts it and reads its
+ * output; docs/reference/measure.md describes the formats of input and output.
  */
 #ifndef SLUICE_ELEMENTAL_H
 #define SLUICE_ELEMENTAL_H

@@ -67,10 +67,9 @@ static int read_pieces(const struct elemental_session *s, struct err *err)
 
 static int lock_window(const struct elemental_session *s, short type, off_t at, struct err *err)
 {
-	struct flock lock = { .l_type = type,
-			      .l_whence = SEEK_SET,
-			      .l_start = at,
-			      .l_len = (off_t)s->cell->bytes };
+	struct flock lock = {
+		.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = (off_t)s->cell->bytes
+	};
 
 	while (fcntl(s->fd, F_SETLKW, &lock) != 0)
 		if (errno != EINTR)
@@ -98,8 +97,8 @@ static int sieve_windows(const struct elemental_session *s, struct err *err)
 	int r = 0;
 
 	for (uint64_t k = 0; r >= 0 && k < s->cell->rounds; k++)
-		r = sieve_window(
-			s, (off_t)(k * s->cell->bytes + (uint64_t)s->mine * WINDOW_SHIFT), err);
+		r = sieve_window(s, (off_t)(k * s->cell->bytes + (uint64_t)s->mine * WINDOW_SHIFT),
+				 err);
 	return r < 0 ? r : flush_file(s, err);
 }
 
@@ -180,8 +179,7 @@ static int time_sequence(const struct elemental_session *s, const struct sequenc
 	if (sequence->is_locked)
 		steps += (double)s->writers.count - 1;
 	elemental_row(s->e, s->cell, is_read ? sequence->read_operation : sequence->operation,
-		      s->cell->writers, 0, repetition,
-		      fmax(passed, own) / steps / sequence->loops);
+		      s->cell->writers, 0, repetition, fmax(passed, own) / steps / sequence->loops);
 	return 0;
 }
 

@@ -187,7 +187,7 @@ static bool case_parse(const char *line, uint64_t ranks, struct one *out)
 	static const char *const ways[] = { "write", "read", NULL };
 	static const char *const patterns[] = { "contiguous", "strided", NULL };
 	static const char *const bufferings[] = { "automatic", "enable", "disable", "pieces",
-						    NULL };
+						  NULL };
 	struct access *a = &out->access;
 	struct settings *s = &out->settings;
 	char way[8], pattern[16], buffering[16];

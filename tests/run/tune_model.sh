@@ -24,7 +24,7 @@ rows() {
 		import sys
 		print("platform,operation,nodes,cores,senders,receivers,writers,bytes,placement,round,repetition,seconds")
 		def row(op, s=0, r=0, w=0, b=0):
-		    t = 2e-5 + b / (3e8 if w else float(sys.argv[1])) * (1 + 0.3 * w + 0.02 * s)
+		    t = (1e-7 if op[1:] == "_piece" else 2e-5) + b / (3e8 if w else float(sys.argv[1])) * (1 + 0.3 * w + 0.02 * s)
 		    print("here,%s,1,4,%g,%g,%g,%g,%s,0,0,%.9g" % (op, s, r, w, b, "uniform" if w else "", t))
 		for b in [4 ** i for i in range(1, 13)]:
 		    for op in "ar", "aa", "ag", "bc":
@@ -33,7 +33,7 @@ rows() {
 		        for r in 1, 2, 4:
 		            row("aav", s=s, r=r, b=b)
 		    for w in 1, 2, 4:
-		        for op in "s_lock", "s_nl_full", "s_nl_partial":
+		        for op in "s_lock", "s_nl_full", "s_nl_partial", "p_write", "s_sieve", "c_piece", "x_piece":
 		            row(op, w=w, b=b)
 	END
 }

@@ -27,20 +27,22 @@ static inline void model_row(struct elements *rows, enum operation operation, do
 		e.senders = a;
 		e.receivers = a / 2;
 	}
-	if (is_storage)
+	if (operation_has_writers(operation))
 		e.writers = a;
 	/* A latency, and a rate that writers or senders share. */
-	e.seconds =
-		1e-4 + bytes / (is_storage ? 1e8 : 1e9) * (1 + 0.1 * e.writers + 0.01 * e.senders);
+	e.seconds = (operations[operation].kind == OPERATION_PIECES ? 1e-7 : 1e-4) +
+		    bytes / (is_storage ? 1e8 : 1e9) * (1 + 0.1 * e.writers + 0.01 * e.senders);
 	elements_add(rows, &e);
 }
 
 static inline void model_rows(struct elements *rows)
 {
-	static const enum operation list[] = { OPERATION_ALLREDUCE,  OPERATION_ALLTOALL,
-					       OPERATION_ALLTOALLV,  OPERATION_ALLGATHER,
-					       OPERATION_BROADCAST,  OPERATION_WRITE_FIRST,
-					       OPERATION_WRITE_FULL, OPERATION_WRITE_PARTIAL };
+	static const enum operation list[] = { OPERATION_ALLREDUCE,   OPERATION_ALLTOALL,
+					       OPERATION_ALLTOALLV,   OPERATION_ALLGATHER,
+					       OPERATION_BROADCAST,   OPERATION_WRITE_FIRST,
+					       OPERATION_WRITE_FULL,  OPERATION_WRITE_PARTIAL,
+					       OPERATION_PIECE_WRITE, OPERATION_SIEVE,
+					       OPERATION_PIECE_COPY,  OPERATION_PIECE_EXCHANGE };
 
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
 		for (double a = 1; a <= 8; a *= 2)

@@ -31,8 +31,9 @@ static const struct option calibrate_options[] = {
 	{ 'n', "ranks", "N,N,...", "2,4", "numbers of MPI ranks", OPTION_TEXT, FIELD(ranks) },
 	{ 0, "dir", "PATH", ".", "directory on the file system that was measured", OPTION_TEXT,
 	  FIELD(dir) },
-	{ 0, "accesses", "N", "12", "random accesses per number of ranks, each with 3 to 5 settings",
-	  OPTION_COUNT, FIELD(accesses) },
+	{ 0, "accesses", "N", "12",
+	  "random accesses per number of ranks, each with 3 to 5 settings", OPTION_COUNT,
+	  FIELD(accesses) },
 	{ 0, "repeat", "N", "5", "runs of each; their median is compared", OPTION_COUNT,
 	  FIELD(repeat) },
 	{ 0, "seed", "N", "1", "seed of the random accesses", OPTION_COUNT, FIELD(model.seed) },
@@ -225,13 +226,15 @@ static int calibrate_main(struct command *command)
 const struct command_ops command_model_calibrate = {
 	.name = "calibrate",
 	.help = "compare predictions with measured accesses, and correct the model",
-	.about = "Runs random collective accesses with the MPI library, as programs do, and compares "
-		 "their times with the predictions of the model. The differences become part of the "
-		 "model: they correct its predictions, and prediction intervals are computed from "
-		 "them. A model that is not calibrated makes no claim about its accuracy.\n\n"
-		 "The files that are written are removed.\n\n"
-		 "  sluice model calibrate --dir /scratch\n"
-		 "  sluice model calibrate --dir /scratch --check --seed 2",
+	.about =
+		"Runs random collective accesses with the MPI library, as programs do, and "
+		"compares "
+		"their times with the predictions of the model. The differences become part of the "
+		"model: they correct its predictions, and prediction intervals are computed from "
+		"them. A model that is not calibrated makes no claim about its accuracy.\n\n"
+		"The files that are written are removed.\n\n"
+		"  sluice model calibrate --dir /scratch\n"
+		"  sluice model calibrate --dir /scratch --check --seed 2",
 	.options = calibrate_options,
 	.args_bytes = sizeof(struct calibrate_args),
 	.run = calibrate_main,

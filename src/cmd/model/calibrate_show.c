@@ -43,8 +43,7 @@ static void print_corrections(const struct validation *v)
 			table_add(&table, "%s", ways[way]);
 			table_add(&table, "%s", transfer_name((enum transfer)t, name));
 			table_add(&table, "%zu", v->seen[way][t]);
-			table_add(&table, "%.2f",
-				  validation_correction(v, way, (enum transfer)t));
+			table_add(&table, "%.2f", validation_correction(v, way, (enum transfer)t));
 		}
 	table_print(&table, stdout, 2);
 	table_release(&table);
@@ -177,8 +176,7 @@ static struct check make_check(const struct calibrate_run *run)
 			speedups[check.count] = c.initial / c.recommended;
 			check.mean_speedup += speedups[check.count];
 			check.worst_regret = fmax(check.worst_regret, regrets[check.count]);
-			check.changed +=
-				!find_case(run, run->recommended[g][way], way)->is_default;
+			check.changed += !find_case(run, run->recommended[g][way], way)->is_default;
 			check.count++;
 		}
 	check.mean_speedup /= (double)check.count;

@@ -202,15 +202,16 @@ int model_settings(const struct command *command, const struct model_args *args,
 	return COMMAND_GOOD;
 }
 
-extern const struct command_ops command_model_calibrate, command_model_counts, command_model_data, command_model_export,
-	command_model_fit, command_model_measure, command_model_predict, command_model_recommend,
-	command_model_show;
+extern const struct command_ops command_model_calibrate, command_model_counts, command_model_data,
+	command_model_export, command_model_fit, command_model_measure, command_model_predict,
+	command_model_recommend, command_model_show;
 
 static const struct command_ops *const subcommands[] = {
-	&command_model_measure,	  &command_model_fit,	  &command_model_calibrate,
-	&command_model_show,
-	&command_model_recommend, &command_model_predict, &command_model_counts,
-	&command_model_export,	  &command_model_data,	  NULL,
+	&command_model_measure,	  &command_model_fit,
+	&command_model_calibrate, &command_model_show,
+	&command_model_recommend, &command_model_predict,
+	&command_model_counts,	  &command_model_export,
+	&command_model_data,	  NULL,
 };
 
 const struct command_ops command_model = {
@@ -223,7 +224,8 @@ const struct command_ops command_model = {
 		 "that were never run, and recommend settings without running the program.\n\n"
 		 "  sluice model measure                        measure this machine, once\n"
 		 "  sluice model fit                            learn the cost of operations\n"
-		 "  sluice model calibrate                      measure the accuracy of predictions\n"
+		 "  sluice model calibrate                      measure the accuracy of "
+		 "predictions\n"
 		 "  sluice model recommend -n 64 -s 16M         best settings for 64 ranks, 16 "
 		 "MiB each\n"
 		 "  sluice model predict -n 64 -s 16M --param cb_nodes=4",

@@ -120,8 +120,7 @@ static void *hint_field(const struct hint *hint, const struct settings *settings
 bool settings_know(const char *name, const struct machine *machine, const struct access *access)
 {
 	if (machine->bridges ? strcmp(name, "bg_nodes_pset") == 0
-			     : strcmp(name, "cb_nodes") == 0 ||
-				       strcmp(name, "cb_config_list") == 0)
+			     : strcmp(name, "cb_nodes") == 0 || strcmp(name, "cb_config_list") == 0)
 		return true;
 	for (size_t i = 0; i < COUNT(numbers); i++)
 		if (strcmp(name, hint_name(&numbers[i], access)) == 0)

@@ -102,8 +102,8 @@ static void calibrate(struct prediction *p, const struct hybrid *hybrid,
 	p->seconds *= p->correction;
 	p->low *= p->correction;
 	p->high *= p->correction;
-	p->is_calibrated = validation_covers(validation, access, p->counts.transfer) &&
-			   isfinite(margin);
+	p->is_calibrated =
+		validation_covers(validation, access, p->counts.transfer) && isfinite(margin);
 	if (!p->is_calibrated)
 		return;
 	p->low = p->seconds * exp(-margin);

@@ -87,12 +87,12 @@ struct prediction {
 	double terms[COUNTS_TERMS];   /* seconds of the term: count times each */
 	double margins[COUNTS_TERMS]; /* of the logarithm of each */
 	double slacks[COUNTS_TERMS];  /* added to the margin downwards only */
-	double correction; /* by the calibration; 1: none */
-	double seconds, low, high; /* seconds: the sum of terms times the correction */
+	double correction;	      /* by the calibration; 1: none */
+	double seconds, low, high;    /* seconds: the sum of terms times the correction */
 	/* The interval is that of the calibration; otherwise its coverage is unknown. */
 	bool is_calibrated;
 	double gain_margin; /* of the logarithm of a gain, if calibrated */
-	bool is_outside; /* some argument lies outside the benchmarked range */
+	bool is_outside;    /* some argument lies outside the benchmarked range */
 };
 
 /* -ENODATA if the operation of a term was not benchmarked; err names it. */

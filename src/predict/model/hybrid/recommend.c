@@ -84,8 +84,8 @@ static double seconds_with_slack(const struct prediction *p)
 static void set_calibrated_gain(const struct prediction *from, const struct prediction *to,
 				struct gain *gain)
 {
-	gain->is_calibrated = from->is_calibrated && to->is_calibrated &&
-			      isfinite(from->gain_margin);
+	gain->is_calibrated =
+		from->is_calibrated && to->is_calibrated && isfinite(from->gain_margin);
 	if (!gain->is_calibrated)
 		return;
 	gain->low = gain->gain * exp(-from->gain_margin);

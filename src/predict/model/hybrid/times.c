@@ -192,9 +192,8 @@ static void run_block(void *arg, size_t piece, unsigned worker)
 		times->seconds[from + i] = r < 0 ? NAN : 0;
 		if (r < 0)
 			continue;
-		corrections[i] =
-			validation_correction(&times->hybrid->validation, times->access->is_read,
-					       counts.transfer);
+		corrections[i] = validation_correction(&times->hybrid->validation,
+						       times->access->is_read, counts.transfer);
 		note_terms(&block, &counts, i, times);
 	}
 	price_block(&block, times->hybrid, times->seconds + from);

@@ -183,12 +183,10 @@ static int check_cases(const struct validation_case *cases, size_t count, struct
 }
 
 int validation_make(struct validation *validation, const struct validation_case *cases,
-		     size_t count, uint64_t repeat, const struct environment *environment,
-		     struct err *err)
+		    size_t count, uint64_t repeat, const struct environment *environment,
+		    struct err *err)
 {
-	struct validation made = { .count = count,
-				    .repeat = repeat,
-				    .environment = *environment };
+	struct validation made = { .count = count, .repeat = repeat, .environment = *environment };
 	int r = check_cases(cases, count, err);
 
 	if (r < 0)
@@ -213,7 +211,7 @@ void validation_release(struct validation *validation)
 }
 
 bool validation_covers(const struct validation *c, const struct access *access,
-			enum transfer transfer)
+		       enum transfer transfer)
 {
 	double ranks = (double)access->ranks, bytes = (double)access->rank_bytes;
 

@@ -25,7 +25,7 @@ struct validation_case {
 	uint64_t group; /* number of the access */
 	enum transfer transfer;
 	bool is_read;
-	bool is_default;  /* the settings are the library's defaults */
+	bool is_default;     /* the settings are the library's defaults */
 	double ranks, bytes; /* of the access; bytes per rank */
 	double predicted;    /* seconds, not corrected */
 	double measured;     /* seconds; median over runs */
@@ -51,17 +51,17 @@ struct validation {
 
 /* Copies the cases. -EINVAL: a time is not positive. -ENODATA: fewer than two groups. */
 int validation_make(struct validation *validation, const struct validation_case *cases,
-		     size_t count, uint64_t repeat, const struct environment *environment,
-		     struct err *err);
+		    size_t count, uint64_t repeat, const struct environment *environment,
+		    struct err *err);
 void validation_release(struct validation *validation);
 
 /* True if cases of this direction and transfer were measured, with as many ranks and bytes. */
 bool validation_covers(const struct validation *validation, const struct access *access,
-			enum transfer transfer);
+		       enum transfer transfer);
 
 /* The factor on a prediction; 1 if nothing of this kind was measured. */
 double validation_correction(const struct validation *validation, bool is_read,
-			      enum transfer transfer);
+			     enum transfer transfer);
 
 /* Half the width of the interval of the logarithm; INFINITY: too few cases for the coverage. */
 double validation_margin(const struct validation *validation, enum validation_of of,

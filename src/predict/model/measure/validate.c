@@ -65,9 +65,10 @@ static void add_words(const struct job *job, struct words *words, struct words *
 				       .ranks = job->ranks,
 				       .cores = options->cores };
 	AUTO_FREE char *repeat = xprintf("%" PRIu64, options->repeat);
-	const char *const arguments[] = { job->program.path, "--cases",	 job->list, "--repeat",
-					  repeat,	     "--file",	 job->data, "--remove",
-					  "--verify",	     NULL };
+	const char *const arguments[] = {
+		job->program.path, "--cases", job->list,  "--repeat", repeat,
+		"--file",	   job->data, "--remove", "--verify", NULL
+	};
 
 	job_command_line(&command, words);
 	for (size_t i = 0; arguments[i]; i++)

@@ -22,8 +22,9 @@ enum { VALIDATE_WRITE, VALIDATE_READ, VALIDATE_WAYS };
 
 struct validate_case {
 	size_t group;
-	struct settings settings; /* of both directions */
-	double *runs[VALIDATE_WAYS]; /* seconds from the first rank that begins to the last that ends */
+	struct settings settings;    /* of both directions */
+	double *runs[VALIDATE_WAYS]; /* seconds from the first rank that begins to the last that
+					ends */
 	size_t run_count[VALIDATE_WAYS];
 };
 

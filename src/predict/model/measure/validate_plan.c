@@ -72,8 +72,8 @@ static struct access draw_access(struct random *random, uint64_t ranks, size_t n
 static void add_case(struct validate_plan *plan, const struct settings *settings)
 {
 	plan->cases = xgrow(plan->cases, &plan->cap, plan->count + 1, sizeof(*plan->cases));
-	plan->cases[plan->count++] = (struct validate_case){ .group = plan->access_count - 1,
-							     .settings = *settings };
+	plan->cases[plan->count++] =
+		(struct validate_case){ .group = plan->access_count - 1, .settings = *settings };
 }
 
 static bool is_independent(const struct machine *machine, const struct access *access)
@@ -205,8 +205,7 @@ void validate_take_line(struct validate_plan *plan, const size_t *cases, size_t 
 	    sscanf(time, " elapsed_s=%lf", &seconds) != 1 || !(seconds > 0))
 		return;
 	one = &plan->cases[cases[at - 1]];
-	one->runs[way] =
-		xrealloc(one->runs[way], one->run_count[way] + 1, sizeof(*one->runs[way]));
+	one->runs[way] = xrealloc(one->runs[way], one->run_count[way] + 1, sizeof(*one->runs[way]));
 	one->runs[way][one->run_count[way]++] = seconds;
 }
 

@@ -46,9 +46,8 @@ static double price(enum operation o, double ranks, double writers, double bytes
 	case OPERATION_PIECE_READ:
 		return 2e-6 + 2.5e-10 * bytes * writers;
 	default:
-		return operations[o].kind == OPERATION_STORAGE
-			       ? 2e-6 + 2.5e-10 * bytes * writers
-			       : 1e-5 * ranks + 1e-9 * bytes;
+		return operations[o].kind == OPERATION_STORAGE ? 2e-6 + 2.5e-10 * bytes * writers
+							       : 1e-5 * ranks + 1e-9 * bytes;
 	}
 }
 
