@@ -32,7 +32,7 @@ calibrate() {
 }
 check_rc 0 calibrate --json
 check_json out sluice.model/1
-check_eq "$(json_get out '["accesses"]')" 6
+check_eq "$(json_get out '["accesses"]')" 9 "accesses, a third of them held out"
 [ "$(json_get out '["cases"]')" -ge 36 ] || fail "too few cases: $(cat out)"
 check_eq "$(json_get out '["library"]')" "$work/lib/$(basename "$library")" "the library"
 check_has "$(json_get out '["library_version"]')" MPICH

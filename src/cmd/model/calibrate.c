@@ -123,35 +123,44 @@ static int measure(struct calibrate_run *run, const struct calibrate_args *args,
 	return r;
 }
 
-/* Predicts every measured case. */
-static int collect_cases(struct calibrate_run *run, struct err *err)
+static int add_measured(struct calibrate_run *run, size_t at, int way, bool is_held,
+			struct err *err)
 {
 	static const struct settings initial;
+	const struct validate_case *one = &run->plan.cases[at];
+	struct access access = validate_access(&run->plan, one->group, way);
+	struct prediction p;
+	int r = hybrid_predict(&run->hybrid, &access, &one->settings, run->coverage, &p, err);
+
+	if (r < 0)
+		return r;
+	run->predictions[run->count] = p;
+	run->cases[run->count++] = (struct validation_case){
+		.group = run->accesses + one->group,
+		.transfer = p.counts.transfer,
+		.is_read = access.is_read,
+		.is_default = settings_equal(&one->settings, &initial),
+		.is_held = is_held,
+		.ranks = (double)access.ranks,
+		.bytes = (double)access.rank_bytes,
+		.predicted = p.seconds / p.correction,
+		.measured = validate_median(one, way),
+	};
+	return 0;
+}
+
+/* Predicts every measured case of the plan and adds it. */
+static int collect_cases(struct calibrate_run *run, bool is_held, struct err *err)
+{
+	size_t wanted = run->count + run->plan.count * VALIDATE_WAYS;
 	int r = 0;
 
-	run->cases = xcalloc(2 * run->plan.count + 1, sizeof(*run->cases));
-	run->predictions = xcalloc(2 * run->plan.count + 1, sizeof(*run->predictions));
+	run->cases = xrealloc(run->cases, wanted, sizeof(*run->cases));
+	run->predictions = xrealloc(run->predictions, wanted, sizeof(*run->predictions));
 	for (size_t i = 0; r >= 0 && i < run->plan.count; i++)
-		for (int way = 0; r >= 0 && way < run->ways; way++) {
-			const struct validate_case *one = &run->plan.cases[i];
-			struct access access = validate_access(&run->plan, one->group, way);
-			struct prediction *p = &run->predictions[run->count];
-
-			r = hybrid_predict(&run->hybrid, &access, &one->settings, run->coverage, p,
-					   err);
-			if (r < 0)
-				break;
-			run->cases[run->count++] = (struct validation_case){
-				.group = one->group,
-				.transfer = p->counts.transfer,
-				.is_read = access.is_read,
-				.is_default = settings_equal(&one->settings, &initial),
-				.ranks = (double)access.ranks,
-				.bytes = (double)access.rank_bytes,
-				.predicted = p->seconds / p->correction,
-				.measured = validate_median(one, way),
-			};
-		}
+		for (int way = 0; r >= 0 && way < run->ways; way++)
+			r = add_measured(run, i, way, is_held, err);
+	run->accesses += run->plan.access_count;
 	return r;
 }
 
@@ -170,15 +179,15 @@ static int store_calibration(struct calibrate_run *run, const struct calibrate_a
 	return hybrid_save(&run->hybrid, path, err);
 }
 
-static int calibrate_model(struct calibrate_run *run, const struct calibrate_args *args)
+/* Draws and measures accesses. Returns an exit code. */
+static int run_session(struct calibrate_run *run, const struct calibrate_args *args,
+		       size_t accesses, uint64_t seed, bool is_held)
 {
 	struct err err = { 0 };
 	int r = 0;
 
-	run->ways = args->writes_only || !has_reads(&run->hybrid) ? 1 : VALIDATE_WAYS;
-	run->repeat = args->repeat;
-	validate_draw(&run->plan, &run->hybrid.machine, &run->ranks, args->accesses,
-		      args->model.seed);
+	validate_release(&run->plan);
+	validate_draw(&run->plan, &run->hybrid.machine, &run->ranks, accesses, seed);
 	if (args->check)
 		r = add_recommended(run, &err);
 	if (r < 0)
@@ -188,15 +197,35 @@ static int calibrate_model(struct calibrate_run *run, const struct calibrate_arg
 		return COMMAND_SIGNAL + *interrupt_flag();
 	if (r < 0)
 		return command_fail(run->command, "%s", err.text);
-	r = collect_cases(run, &err);
-	if (r >= 0 && !args->check)
-		r = store_calibration(run, args, &err);
+	r = collect_cases(run, is_held, &err);
+	return r < 0 ? command_fail_err(run->command, r, &err) : COMMAND_GOOD;
+}
+
+static int check_model(struct calibrate_run *run, const struct calibrate_args *args)
+{
+	int ret = run_session(run, args, args->accesses, args->model.seed, false);
+
+	if (ret)
+		return ret;
+	calibrate_show_check(run, args->model.json);
+	return command_finish(run->command);
+}
+
+/* Half as many accesses are held out. They are drawn with other random numbers, in a session of
+ * their own. */
+static int calibrate_model(struct calibrate_run *run, const struct calibrate_args *args)
+{
+	struct err err = { 0 };
+	int ret = run_session(run, args, args->accesses, args->model.seed, false), r;
+
+	if (!ret)
+		ret = run_session(run, args, (args->accesses + 1) / 2, ~args->model.seed, true);
+	if (ret)
+		return ret;
+	r = store_calibration(run, args, &err);
 	if (r < 0)
 		return command_fail_err(run->command, r, &err);
-	if (args->check)
-		calibrate_show_check(run, args->model.json);
-	else
-		calibrate_show(run, args->model.json);
+	calibrate_show(run, args->model.json);
 	return command_finish(run->command);
 }
 
@@ -213,8 +242,10 @@ static int calibrate_main(struct command *command)
 		ret = command_misuse(command, "%s", err.text);
 	if (!ret)
 		ret = model_open(command, &args->model, &run.hybrid);
+	run.ways = args->writes_only || !has_reads(&run.hybrid) ? 1 : VALIDATE_WAYS;
+	run.repeat = args->repeat;
 	if (!ret)
-		ret = calibrate_model(&run, args);
+		ret = args->check ? check_model(&run, args) : calibrate_model(&run, args);
 	validate_release(&run.plan);
 	hybrid_release(&run.hybrid);
 	free(run.recommended);

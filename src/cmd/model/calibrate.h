@@ -23,6 +23,7 @@ struct calibrate_run {
 	struct validation_case *cases; /* by case of the plan, then by direction */
 	struct prediction *predictions;
 	size_t count;
+	size_t accesses; /* of all sessions */
 	struct progress progress;
 };
 

@@ -58,10 +58,10 @@ static void print_interval(const struct calibrate_run *run, enum validation_of o
 		printf("%s: too few accesses for an interval with a coverage of %.0f %%\n", what,
 		       100 * run->coverage);
 	else
-		printf("%s: within a factor of %.2f; %.0f %% of the accesses are inside intervals "
-		       "made from the others (claimed: %.0f %%)%s\n",
+		printf("%s: within a factor of %.2f; %.0f %% of %zu held-out measurements are "
+		       "inside (claimed: %.0f %%)%s\n",
 		       what, factor, 100 * validation_measured_coverage(v, of, run->coverage),
-		       100 * run->coverage,
+		       v->checked[of], 100 * run->coverage,
 		       validation_supports(v, of, run->coverage) ? "" : ": not supported");
 }
 
@@ -71,8 +71,9 @@ static void show_json(const struct calibrate_run *run)
 	struct json json;
 
 	json_start(&json, stdout, MODEL_SCHEMA);
-	json_count(&json, "accesses", run->plan.access_count);
+	json_count(&json, "accesses", run->accesses);
 	json_count(&json, "cases", v->count);
+	json_count(&json, "held_out", v->checked[VALIDATION_TIMES]);
 	json_count(&json, "repeat", v->repeat);
 	json_real(&json, "load", v->environment.load);
 	json_text(&json, "library", v->environment.library);
@@ -96,8 +97,8 @@ void calibrate_show(const struct calibrate_run *run, bool json)
 		show_json(run);
 		return;
 	}
-	printf("%zu accesses with %zu settings, medians of %lu runs, load %.1f\n",
-	       run->plan.access_count, v->count, v->repeat, v->environment.load);
+	printf("%zu accesses, %zu measurements, medians of %lu runs, load %.1f\n", run->accesses,
+	       v->count, v->repeat, v->environment.load);
 	print_corrections(v);
 	print_interval(run, VALIDATION_TIMES, "times");
 	print_interval(run, VALIDATION_GAINS, "speedups");

@@ -24,9 +24,8 @@ const char *model_show_claim(const struct hybrid *hybrid, enum validation_of of,
 		snprintf(out, MODEL_CLAIM, "%.0f %% prediction interval", 100 * coverage);
 	else
 		snprintf(out, MODEL_CLAIM,
-			 "prediction interval that held %.0f %% of %zu measured accesses",
-			 100 * validation_measured_coverage(v, of, coverage),
-			 v->residuals[of].count);
+			 "prediction interval that held %.0f %% of %zu held-out measurements",
+			 100 * validation_measured_coverage(v, of, coverage), v->checked[of]);
 	return out;
 }
 

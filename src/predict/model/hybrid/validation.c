@@ -13,13 +13,13 @@
 #include "learn/math/vector.h"
 
 #define FOLDS 5
-#define NO_FOLD FOLDS /* leave nothing out */
+#define HELD FOLDS /* the fold of cases that are held out */
 /* Weight of the correction of all transfers, in cases, beside that of one transfer. */
 #define COMMON_CASES 2
 
 static unsigned fold_of(const struct validation_case *one)
 {
-	return (unsigned)(one->group % FOLDS);
+	return one->is_held ? HELD : (unsigned)(one->group % FOLDS);
 }
 
 static double log_ratio(const struct validation_case *one)
@@ -27,7 +27,8 @@ static double log_ratio(const struct validation_case *one)
 	return log(one->measured / one->predicted);
 }
 
-/* Median of the logarithms outside a fold of cases in one direction; transfer TRANSFERS: any. */
+/* Median of the logarithms of cases in one direction that are neither in a fold nor held out;
+ * transfer TRANSFERS: any. */
 static double median_ratio(const struct validation *c, unsigned fold, bool is_read, int transfer,
 			   size_t *count)
 {
@@ -37,7 +38,7 @@ static double median_ratio(const struct validation *c, unsigned fold, bool is_re
 	for (size_t i = 0; i < c->count; i++) {
 		const struct validation_case *one = &c->cases[i];
 
-		if (fold_of(one) != fold && one->is_read == is_read &&
+		if (fold_of(one) != fold && !one->is_held && one->is_read == is_read &&
 		    (transfer == TRANSFERS || (int)one->transfer == transfer))
 			ratios[(*count)++] = log_ratio(one);
 	}
@@ -77,7 +78,7 @@ static void guesses_add(struct guesses *g, unsigned fold, double truth, double g
 	g->fold[g->count++] = fold;
 }
 
-static double corrected(const struct validation_case *one, double shifts[FOLDS][2][TRANSFERS])
+static double corrected(const struct validation_case *one, double shifts[FOLDS + 1][2][TRANSFERS])
 {
 	return log(one->predicted) + shifts[fold_of(one)][one->is_read][one->transfer];
 }
@@ -93,7 +94,7 @@ static const struct validation_case *find_default(const struct validation *c,
 }
 
 static void add_gain(struct guesses *g, const struct validation *c,
-		     const struct validation_case *one, double shifts[FOLDS][2][TRANSFERS])
+		     const struct validation_case *one, double shifts[FOLDS + 1][2][TRANSFERS])
 {
 	const struct validation_case *from = one->is_default ? NULL : find_default(c, one);
 
@@ -107,9 +108,9 @@ static struct guesses make_guesses(const struct validation *c, enum validation_o
 	struct guesses g = { .truth = xmalloc((c->count + 1) * sizeof(*g.truth)),
 			     .guess = xmalloc((c->count + 1) * sizeof(*g.guess)),
 			     .fold = xmalloc((c->count + 1) * sizeof(*g.fold)) };
-	double shifts[FOLDS][2][TRANSFERS];
+	double shifts[FOLDS + 1][2][TRANSFERS];
 
-	for (unsigned fold = 0; fold < FOLDS; fold++)
+	for (unsigned fold = 0; fold <= HELD; fold++)
 		for (int is_read = 0; is_read < 2; is_read++)
 			for (int t = 0; t < TRANSFERS; t++)
 				shifts[fold][is_read][t] =
@@ -125,7 +126,7 @@ static struct guesses make_guesses(const struct validation *c, enum validation_o
 	return g;
 }
 
-/* Collects the residuals of the guesses outside a fold. */
+/* Collects the residuals of the guesses that are neither in a fold nor held out. */
 static int fit_residuals(struct conformal *conformal, const struct guesses *g, unsigned without,
 			 struct err *err)
 {
@@ -133,11 +134,27 @@ static int fit_residuals(struct conformal *conformal, const struct guesses *g, u
 	size_t n = 0;
 
 	for (size_t i = 0; i < g->count; i++)
-		if (g->fold[i] != without) {
+		if (g->fold[i] != without && g->fold[i] != HELD) {
 			kept[n] = g->truth[i];
 			kept[g->count + n++] = g->guess[i];
 		}
 	return conformal_fit(conformal, kept, kept + g->count, NULL, n, err);
+}
+
+static size_t count_fold(const struct guesses *g, unsigned fold)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < g->count; i++)
+		count += g->fold[i] == fold;
+	return count;
+}
+
+static size_t count_checked(const struct guesses *g)
+{
+	size_t held = count_fold(g, HELD);
+
+	return held ? held : g->count;
 }
 
 static int derive(struct validation *c, struct err *err)
@@ -147,13 +164,16 @@ static int derive(struct validation *c, struct err *err)
 	for (int of = 0; r >= 0 && of < VALIDATION_KINDS; of++) {
 		struct guesses g = make_guesses(c, (enum validation_of)of);
 
-		r = fit_residuals(&c->residuals[of], &g, NO_FOLD, err);
+		r = fit_residuals(&c->residuals[of], &g, HELD, err);
+		c->checked[of] = count_checked(&g);
 		guesses_release(&g);
 	}
 	c->least_ranks = c->least_bytes = INFINITY;
 	for (size_t i = 0; i < c->count; i++) {
 		const struct validation_case *one = &c->cases[i];
 
+		if (one->is_held)
+			continue;
 		c->seen[one->is_read][one->transfer]++;
 		c->least_ranks = fmin(c->least_ranks, one->ranks);
 		c->most_ranks = fmax(c->most_ranks, one->ranks);
@@ -162,8 +182,7 @@ static int derive(struct validation *c, struct err *err)
 	}
 	for (int is_read = 0; is_read < 2; is_read++)
 		for (int t = 0; t < TRANSFERS; t++)
-			c->shifts[is_read][t] =
-				shift_without(c, NO_FOLD, is_read, (enum transfer)t);
+			c->shifts[is_read][t] = shift_without(c, HELD, is_read, (enum transfer)t);
 	return r;
 }
 
@@ -175,7 +194,7 @@ static int check_cases(const struct validation_case *cases, size_t count, struct
 		if (!(cases[i].predicted > 0 && isfinite(cases[i].predicted) &&
 		      cases[i].measured > 0 && isfinite(cases[i].measured)))
 			return err_set(err, EINVAL, "a time of the calibration is not positive");
-		has_groups |= cases[i].group != cases[0].group;
+		has_groups |= cases[i].group != cases[0].group && !cases[i].is_held;
 	}
 	if (!has_groups)
 		return err_set(err, ENODATA, "a calibration needs at least two accesses");
@@ -242,9 +261,10 @@ double validation_measured_coverage(const struct validation *c, enum validation_
 				    double coverage)
 {
 	struct guesses g = make_guesses(c, of);
-	size_t count = g.count, inside = 0;
+	bool has_held = count_fold(&g, HELD) > 0;
+	size_t inside = 0;
 
-	for (unsigned fold = 0; fold < FOLDS; fold++) {
+	for (unsigned fold = has_held ? HELD : 0; fold < (has_held ? HELD + 1 : FOLDS); fold++) {
 		struct conformal others = { 0 };
 
 		if (fit_residuals(&others, &g, fold, NULL) >= 0)
@@ -254,7 +274,7 @@ double validation_measured_coverage(const struct validation *c, enum validation_
 	guesses_release(&g);
 	if (!isfinite(validation_margin(c, of, coverage)))
 		return NAN;
-	return (double)inside / (double)count;
+	return (double)inside / (double)c->checked[of];
 }
 
 bool validation_supports(const struct validation *c, enum validation_of of, double coverage)
@@ -279,6 +299,7 @@ void validation_save(const struct validation *c, struct buf *buf)
 		blob_put_u32(buf, (uint32_t)one->transfer);
 		blob_put_u32(buf, one->is_read);
 		blob_put_u32(buf, one->is_default);
+		blob_put_u32(buf, one->is_held);
 		blob_put_reals(buf, numbers, 4);
 	}
 }
@@ -294,6 +315,7 @@ static void read_case(struct validation_case *one, struct blob *blob)
 		one->transfer = (enum transfer)transfer;
 	one->is_read = blob_take_u32(blob) != 0;
 	one->is_default = blob_take_u32(blob) != 0;
+	one->is_held = blob_take_u32(blob) != 0;
 	blob_take_finite(blob, numbers, 4);
 	one->ranks = numbers[0];
 	one->bytes = numbers[1];

@@ -11,6 +11,10 @@
  * (learn/judge/conformal.h). Their coverage holds for accesses that are drawn like the measured
  * ones, on a machine in the same state.
  *
+ * Cases that are held out are measured in a second session, after the others. They affect neither
+ * corrections nor intervals. The share of them that is inside the intervals is the measured
+ * coverage, which includes the change of the machine's state between sessions.
+ *
  * The gain of a setting over the default has residuals of its own, because errors that both times
  * share cancel.
  */
@@ -26,6 +30,7 @@ struct validation_case {
 	enum transfer transfer;
 	bool is_read;
 	bool is_default;     /* the settings are the library's defaults */
+	bool is_held;	     /* held out: measured later, only to measure the coverage */
 	double ranks, bytes; /* of the access; bytes per rank */
 	double predicted;    /* seconds, not corrected */
 	double measured;     /* seconds; median over runs */
@@ -40,9 +45,11 @@ struct validation {
 	uint64_t repeat; /* runs per case */
 	struct environment environment;
 	/* Derived from the cases. */
-	size_t seen[2][TRANSFERS];   /* cases by direction (write, read) and transfer */
+	/* Cases that are not held out, by direction (write, read) and transfer. */
+	size_t seen[2][TRANSFERS];
 	double shifts[2][TRANSFERS]; /* logarithms of corrections */
 	struct conformal residuals[VALIDATION_KINDS];
+	size_t checked[VALIDATION_KINDS]; /* values that the measured coverage refers to */
 	double least_ranks, most_ranks, least_bytes, most_bytes;
 };
 
@@ -68,8 +75,9 @@ double validation_margin(const struct validation *validation, enum validation_of
 			 double coverage);
 
 /*
- * The share of cases that lie inside intervals made from the groups of other folds: what a claimed
- * coverage is worth. NAN: too few cases for the coverage.
+ * What a claimed coverage is worth: the share of held-out cases that lie inside the intervals.
+ * Without any, the share of cases inside intervals made from the groups of other folds. NAN: too
+ * few cases for the coverage.
  */
 double validation_measured_coverage(const struct validation *validation, enum validation_of of,
 				    double coverage);

@@ -140,6 +140,42 @@ static void a_coverage_that_accesses_do_not_have_is_not_supported(void)
 	validation_release(&v);
 }
 
+/* Held-out cases change no interval, but decide whether its coverage is supported. */
+static void held_out_cases_only_measure_the_coverage(void)
+{
+	struct validation_case cases[CASES_MAX];
+	struct validation v, with;
+	size_t count = 40 * SETTINGS, held = 40 * SETTINGS;
+
+	simulate(cases, 40, 0.1, 0.1, 8);
+	simulate(cases + count, 40, 0.1, 0.1, 9);
+	for (size_t i = 0; i < held; i++) {
+		cases[count + i].is_held = true;
+		cases[count + i].group += 40;
+	}
+	v = make(cases, count);
+	with = make(cases, count + held);
+	CHECK(validation_margin(&with, VALIDATION_TIMES, 0.9) ==
+	      validation_margin(&v, VALIDATION_TIMES, 0.9));
+	CHECK(validation_correction(&with, false, TRANSFER_SIEVED) ==
+	      validation_correction(&v, false, TRANSFER_SIEVED));
+	CHECK_INT(with.checked[VALIDATION_TIMES], held);
+	CHECK_INT(with.checked[VALIDATION_GAINS], held / SETTINGS * (SETTINGS - 1));
+	CHECK(fabs(validation_measured_coverage(&with, VALIDATION_TIMES, 0.9) -
+		   (double)count_inside(&v, cases + count, held, 0.9) / (double)held) < 1e-9);
+	CHECK(validation_supports(&with, VALIDATION_TIMES, 0.9));
+	validation_release(&with);
+	/* The machine has become twice as slow. */
+	for (size_t i = 0; i < held; i++)
+		cases[count + i].measured *= 2;
+	with = make(cases, count + held);
+	CHECK(validation_measured_coverage(&with, VALIDATION_TIMES, 0.9) < 0.1);
+	CHECK(!validation_supports(&with, VALIDATION_TIMES, 0.9));
+	CHECK(validation_supports(&with, VALIDATION_GAINS, 0.9));
+	validation_release(&with);
+	validation_release(&v);
+}
+
 static void few_accesses_give_no_interval(void)
 {
 	struct validation_case cases[CASES_MAX];
@@ -208,5 +244,5 @@ static void a_saved_calibration_is_the_same(void)
 TESTS(TEST(corrections_remove_the_bias_of_each_transfer),
       TEST(held_out_accesses_are_covered_as_claimed), TEST(gains_are_known_better_than_times),
       TEST(a_coverage_that_accesses_do_not_have_is_not_supported),
-      TEST(few_accesses_give_no_interval), TEST(only_accesses_like_the_measured_ones_are_covered),
-      TEST(a_saved_calibration_is_the_same))
+      TEST(held_out_cases_only_measure_the_coverage), TEST(few_accesses_give_no_interval),
+      TEST(only_accesses_like_the_measured_ones_are_covered), TEST(a_saved_calibration_is_the_same))
