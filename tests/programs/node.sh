@@ -77,8 +77,7 @@ async function workers() {
 	const shared = new SharedArrayBuffer(4);
 	const results = await Promise.all([0, 1, 2, 3].map(async (i) => {
 		const worker = new Worker(__filename, { workerData: { name: `worker${i}`, shared } });
-		const [result] = await once(worker, "message");
-		await once(worker, "exit");
+		const [[result]] = await Promise.all([once(worker, "message"), once(worker, "exit")]);
 		return result;
 	}));
 	console.log(new Int32Array(shared)[0], new Set(results).size);
@@ -94,8 +93,8 @@ async function children() {
 	console.log(await once(cat, "close"));
 	const forked = child.fork(__filename, ["forked"]);
 	forked.send({ name: "forked", text: "by message" });
-	const [answer] = await once(forked, "message");
-	console.log(answer.size, (await once(forked, "exit"))[0]);
+	const [[answer], [code]] = await Promise.all([once(forked, "message"), once(forked, "exit")]);
+	console.log(answer.size, code);
 	const many = await Promise.all([...Array(10).keys()].map((i) => new Promise((done) =>
 		child.execFile("sh", ["-c", `echo ${i} >child${i}; cat child${i}`], (e, out) => done(out.trim())))));
 	console.log(many.join(" "));
