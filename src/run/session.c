@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/elf.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "contract/clock.h"
 #include "observe/collect/launches.h"
+#include "run/comparison.h"
 #include "run/launch.h"
 #include "run/recording.h"
 
@@ -165,13 +167,24 @@ static bool recording_begin(const struct session_options *options, const char *p
 		.outlive = options->wait_for_descendants,
 		.link = options->link,
 	};
-	bool has_parameters = config_text(options->config, SETTING_PARAMS_FILE)[0];
+	bool has_parameters =
+		config_text(options->config, SETTING_PARAMS_FILE)[0] ||
+		config_choice(options->config, SETTING_TUNE_APPLY) == CONFIG_APPLY_APPLY;
 
 	if (library && recording_start(recording, &recording_options, err) >= 0)
 		return true;
 	warn(options, "%s; the program runs unrecorded%s", err->text,
 	     has_parameters ? " and without parameters" : "");
 	return false;
+}
+
+/* Compares the run with earlier ones of the same entry of the knowledge base. */
+static void compare_run(const struct session_options *options, const char *trace)
+{
+	AUTO_BUF struct buf said = { 0 };
+
+	comparison_make(options->config, options->argv, trace, &said);
+	forward_sentences(options, buf_text(&said));
 }
 
 /* Completes the trace. A failure is a warning and changes nothing for the program. The first warned
@@ -196,6 +209,7 @@ static void recording_finish(const struct session_options *options, struct recor
 	result->is_empty = !recorded.totals.processes && !recorded.totals.unrecorded &&
 			   recording_mode(options->config) != CAPTURE_OFF;
 	memcpy(result->trace, recorded.trace, sizeof(result->trace));
+	compare_run(options, result->trace);
 }
 
 /* Lets the program start under this recording. */
@@ -252,7 +266,9 @@ static void warn_about_unused_options(const struct session_options *options)
 	static const struct {
 		enum setting_id setting;
 		const char *option;
-	} checked[] = { { SETTING_PARAMS_FILE, "--params" }, { SETTING_PLACE_RULE, "--place" } };
+	} checked[] = { { SETTING_PARAMS_FILE, "--params" },
+			{ SETTING_TUNE_APPLY, "--tune" },
+			{ SETTING_PLACE_RULE, "--place" } };
 
 	for (size_t i = 0; i < COUNT(checked); i++) {
 		const char *origin = options->config->values[checked[i].setting].origin;

@@ -2,23 +2,31 @@
 #include "store/knowledge.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sqlite3.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/text.h"
+#include "store/entry_runs.h"
 #include "store/store_internal.h"
 
-#define COLUMNS                                                                                \
-	"id, program, fingerprint, arguments, platform, filesystem, ranks, size, parameters, " \
-	"objective, before, after, gain, gain_low, gain_high, found, study, pinned, compared"
+#define COLUMNS                                                                                 \
+	"id, program, fingerprint, arguments, platform, filesystem, ranks, size, parameters, "  \
+	"objective, before, after, gain, gain_low, gain_high, found, study, pinned, compared, " \
+	"demoted, reason"
+
+/* Why an existing entry may not be replaced. */
+enum protection { PROTECTED_NOT, PROTECTED_BY_GAIN, PROTECTED_BY_PIN };
 
 /* Finds the entry of a key. Returns 1, 0 if there is none, or -errno. */
-static int find_key(struct store *store, const struct knowledge_key *key, int64_t *id, bool *pinned,
-		    struct err *err)
+static int find_key(struct store *store, const struct knowledge_key *key, int64_t *id,
+		    enum protection *protection, struct err *err)
 {
 	struct sqlite3_stmt *statement = store_query(
 		store, err,
-		"SELECT id, pinned FROM knowledge WHERE program = ?1 AND fingerprint = ?2 AND "
+		"SELECT id, CASE WHEN pinned THEN 2 WHEN parameters <> '' AND demoted = 0 THEN 1 "
+		"ELSE 0 END FROM knowledge WHERE program = ?1 AND fingerprint = ?2 AND "
 		"arguments = ?3 AND platform = ?4 AND filesystem = ?5 AND ranks = ?6 AND size = ?7",
 		"tttttii", key->program, key->fingerprint, key->arguments, key->platform,
 		key->filesystem, (int64_t)key->ranks, (int64_t)key->size_class);
@@ -29,7 +37,7 @@ static int find_key(struct store *store, const struct knowledge_key *key, int64_
 	r = store_step(store, statement, err);
 	if (r > 0) {
 		*id = sqlite3_column_int64(statement, 0);
-		*pinned = sqlite3_column_int(statement, 1) != 0;
+		*protection = (enum protection)sqlite3_column_int(statement, 1);
 		store_done(statement);
 	}
 	return r;
@@ -41,35 +49,47 @@ static int write_row(struct store *store, const struct knowledge *k, struct err 
 		store, err,
 		"INSERT INTO knowledge (program, fingerprint, arguments, platform, filesystem, "
 		"ranks, size, parameters, objective, before, after, gain, gain_low, gain_high, "
-		"found, study, pinned, compared) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
-		"?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) "
+		"found, study, pinned, compared, demoted, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
+		"?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) "
 		"ON CONFLICT (program, fingerprint, arguments, platform, filesystem, ranks, size) "
 		"DO UPDATE SET parameters = excluded.parameters, objective = excluded.objective, "
 		"before = excluded.before, after = excluded.after, gain = excluded.gain, "
 		"gain_low = excluded.gain_low, gain_high = excluded.gain_high, "
 		"found = excluded.found, study = excluded.study, pinned = excluded.pinned, "
-		"compared = excluded.compared",
-		"tttttiittddddditit", k->key.program, k->key.fingerprint, k->key.arguments,
+		"compared = excluded.compared, demoted = excluded.demoted, "
+		"reason = excluded.reason",
+		"tttttiittdddddititit", k->key.program, k->key.fingerprint, k->key.arguments,
 		k->key.platform, k->key.filesystem, (int64_t)k->key.ranks,
 		(int64_t)k->key.size_class, k->parameters, k->objective, k->before, k->after,
 		k->gain, k->gain_low, k->gain_high, k->found_ns, k->study, (int64_t)k->pinned,
-		text_or_empty(k->compared));
+		text_or_empty(k->compared), k->demoted_ns, text_or_empty(k->demoted_why));
+}
+
+static int fail_protected(enum protection protection, int64_t id, const struct knowledge_key *key,
+			  struct err *err)
+{
+	const char *why = protection == PROTECTED_BY_PIN
+				  ? "is pinned; unpin it with 'sluice kb unpin'"
+				  : "has a gain that an earlier tuning has proved; it is kept";
+
+	return err_set(err, EEXIST, "entry %lld (%s, %u ranks) %s", (long long)id, key->program,
+		       key->ranks, why);
 }
 
 static int put_locked(struct store *store, const struct knowledge *k, int64_t *id, struct err *err)
 {
-	bool pinned = false;
-	int r = find_key(store, &k->key, id, &pinned, err);
+	enum protection protection = PROTECTED_NOT;
+	int r = find_key(store, &k->key, id, &protection, err);
 
-	if (r > 0 && pinned)
-		return err_set(
-			err, EEXIST,
-			"entry %lld (%s, %u ranks) is pinned; unpin it with 'sluice kb unpin'",
-			(long long)*id, k->key.program, k->key.ranks);
+	if (r > 0 && (protection == PROTECTED_BY_PIN ||
+		      (protection == PROTECTED_BY_GAIN && !*k->parameters)))
+		return fail_protected(protection, *id, &k->key, err);
 	if (r >= 0)
 		r = write_row(store, k, err);
 	if (r >= 0)
-		r = find_key(store, &k->key, id, &pinned, err);
+		r = find_key(store, &k->key, id, &protection, err);
+	if (r >= 0)
+		r = entry_runs_reset(store, *id, err);
 	return r < 0 ? r : 0;
 }
 
@@ -93,7 +113,7 @@ int knowledge_put(struct store *store, const struct knowledge *knowledge, int64_
 }
 
 int knowledge_put_all(struct store *store, const struct knowledge *const *list, size_t count,
-		      size_t *pinned, struct err *err)
+		      size_t *kept, struct err *err)
 {
 	size_t left = 0;
 	int64_t id;
@@ -111,7 +131,7 @@ int knowledge_put_all(struct store *store, const struct knowledge *const *list, 
 	}
 	r = store_end(store, 1, err);
 	if (r >= 0)
-		*pinned = left;
+		*kept = left;
 	return r;
 }
 
@@ -137,6 +157,8 @@ static void read_row(struct sqlite3_stmt *s, struct knowledge *k)
 		.study = store_text(s, 16),
 		.pinned = sqlite3_column_int(s, 17) != 0,
 		.compared = store_text(s, 18),
+		.demoted_ns = sqlite3_column_int64(s, 19),
+		.demoted_why = store_text(s, 20),
 	};
 }
 
@@ -195,9 +217,38 @@ static int stop_at_first(void *arg, const struct knowledge *knowledge)
 	return 1;
 }
 
+/* In one transaction with change_entry(). */
+static int forget_locked(struct store *store, int64_t id, struct err *err)
+{
+	int r = store_run(store, err, "DELETE FROM entry_run WHERE entry = ?1", "i", id);
+
+	return r < 0 ? r : store_run(store, err, "DELETE FROM knowledge WHERE id = ?1", "i", id);
+}
+
+static int pin_locked(struct store *store, int64_t id, struct err *err)
+{
+	/* The runs that led to the demotion must not lead to the next one. */
+	int r = store_run(store, err,
+			  "DELETE FROM entry_run WHERE entry = ?1 AND applied AND "
+			  "(SELECT demoted FROM knowledge WHERE id = ?1)",
+			  "i", id);
+
+	return r < 0 ? r
+		     : store_run(store, err,
+				 "UPDATE knowledge SET pinned = 1, demoted = 0, reason = '' "
+				 "WHERE id = ?1",
+				 "i", id);
+}
+
+static int unpin_locked(struct store *store, int64_t id, struct err *err)
+{
+	return store_run(store, err, "UPDATE knowledge SET pinned = 0 WHERE id = ?1", "i", id);
+}
+
 /* Changes an entry, in one transaction with the check that it exists. */
-static int change_entry(struct store *store, int64_t id, const char *sql, const char *format,
-			int64_t value, struct err *err)
+static int change_entry(struct store *store, int64_t id,
+			int (*change)(struct store *store, int64_t id, struct err *err),
+			struct err *err)
 {
 	int r = store_begin(store, err);
 
@@ -205,64 +256,119 @@ static int change_entry(struct store *store, int64_t id, const char *sql, const 
 		return r;
 	r = knowledge_get(store, id, stop_at_first, NULL, err);
 	if (r >= 0)
-		r = store_run(store, err, sql, format, id, value);
+		r = change(store, id, err);
 	return store_end_with(store, r, err);
 }
 
 int knowledge_forget(struct store *store, int64_t id, struct err *err)
 {
-	return change_entry(store, id, "DELETE FROM knowledge WHERE id = ?1", "i", 0, err);
+	return change_entry(store, id, forget_locked, err);
 }
 
 int knowledge_pin(struct store *store, int64_t id, bool pinned, struct err *err)
 {
-	return change_entry(store, id, "UPDATE knowledge SET pinned = ?2 WHERE id = ?1", "ii",
-			    pinned, err);
+	return change_entry(store, id, pinned ? pin_locked : unpin_locked, err);
 }
 
-enum { FIT_NONE, FIT_OTHER_CODE, FIT_OTHER_ARGUMENTS, FIT_SAME };
+int knowledge_demote(struct store *store, int64_t id, int64_t time_ns, const char *why,
+		     struct err *err)
+{
+	return store_run(store, err, "UPDATE knowledge SET demoted = ?2, reason = ?3 WHERE id = ?1",
+			 "iit", id, time_ns, why);
+}
 
-struct found {
+static bool is_known_alike(const char *a, const char *b)
+{
+	return a && b && *a && strcmp(a, b) == 0;
+}
+
+/* The set of enum knowledge_difference; 0: the keys are the same. */
+static unsigned compare_keys(const struct knowledge_key *a, const struct knowledge_key *b)
+{
+	bool any_size = a->size_class == KNOWLEDGE_ANY_SIZE || b->size_class == KNOWLEDGE_ANY_SIZE;
+	unsigned differs = 0;
+
+	if (!any_size && a->size_class != b->size_class)
+		differs |= KNOWLEDGE_SIZE;
+	if (!text_equal(a->arguments, b->arguments))
+		differs |= KNOWLEDGE_ARGUMENTS;
+	if (a->ranks != b->ranks)
+		differs |= KNOWLEDGE_RANKS;
+	if (!text_equal(a->filesystem, b->filesystem))
+		differs |= KNOWLEDGE_FILESYSTEM;
+	if (!is_known_alike(a->fingerprint, b->fingerprint))
+		differs |= KNOWLEDGE_CODE;
+	if (!text_equal(a->program, b->program))
+		differs |= KNOWLEDGE_NAME;
+	if (!text_equal(a->platform, b->platform))
+		differs |= KNOWLEDGE_PLATFORM;
+	return differs;
+}
+
+/* The search for the entry that fits best. Rows come in order of preference among equals. */
+struct best {
 	const struct knowledge_key *key;
-	knowledge_seen seen;
-	void *arg;
-	int fit;
+	int64_t id; /* 0: none yet */
+	unsigned differs;
 };
 
-static int rate_fit(const struct knowledge_key *a, const struct knowledge_key *b)
+static int keep_best(void *arg, const struct knowledge *k)
 {
-	if (!a->fingerprint || !text_equal(a->fingerprint, b->fingerprint))
-		return FIT_OTHER_CODE;
-	return a->arguments && text_equal(a->arguments, b->arguments) ? FIT_SAME
-								      : FIT_OTHER_ARGUMENTS;
-}
+	struct best *best = arg;
+	unsigned differs = compare_keys(best->key, &k->key);
 
-static int report_found(void *arg, const struct knowledge *knowledge)
-{
-	struct found *found = arg;
-
-	found->fit = rate_fit(found->key, &knowledge->key);
-	found->seen(found->arg, knowledge);
-	return 1;
+	if (differs && (!*k->parameters || k->demoted_ns))
+		return 0;
+	if (!best->id || differs < best->differs) {
+		best->id = k->id;
+		best->differs = differs;
+	}
+	return 0;
 }
 
 int knowledge_find(struct store *store, const struct knowledge_key *key, knowledge_seen seen,
-		   void *arg, struct err *err)
+		   void *arg, unsigned *differs, struct err *err)
 {
-	struct found found = { key, seen, arg, FIT_NONE };
+	struct best best = { .key = key };
 	/* Among equal matches the nearest size wins, then a pinned entry, then the latest one. */
 	struct sqlite3_stmt *statement = store_query(
 		store, err,
-		"SELECT " COLUMNS " FROM knowledge WHERE program = ?1 AND ranks = ?2 AND "
-		"platform = ?3 AND filesystem = ?4 "
-		"ORDER BY fingerprint = ?5 DESC, arguments = ?6 DESC, abs(size - ?7), "
-		"pinned DESC, found DESC, id DESC LIMIT 1",
-		"titttti", key->program, (int64_t)key->ranks, key->platform, key->filesystem,
-		key->fingerprint, key->arguments, (int64_t)key->size_class);
+		"SELECT " COLUMNS " FROM knowledge WHERE program = ?1 OR "
+		"(fingerprint = ?2 AND ?2 <> '') ORDER BY CASE WHEN ?3 < 0 THEN 0 ELSE abs(size - "
+		"?3) END, pinned DESC, "
+		"found DESC, id DESC",
+		"tti", key->program, key->fingerprint,
+		key->size_class == KNOWLEDGE_ANY_SIZE ? INT64_C(-1) : (int64_t)key->size_class);
 	int r;
 
 	if (!statement)
 		return -EIO;
-	r = report_rows(store, statement, report_found, &found, err);
-	return r < 0 ? r : found.fit;
+	r = report_rows(store, statement, keep_best, &best, err);
+	if (r < 0 || !best.id)
+		return r < 0 ? r : 0;
+	r = knowledge_get(store, best.id, seen, arg, err);
+	if (r < 0)
+		return r;
+	*differs = best.differs;
+	return 1;
+}
+
+int knowledge_last_bytes(struct store *store, const struct knowledge_key *key, double *bytes,
+			 struct err *err)
+{
+	struct sqlite3_stmt *statement = store_query(
+		store, err,
+		"SELECT r.bytes FROM entry_run r, knowledge k WHERE r.entry = k.id AND "
+		"k.program = ?1 AND k.fingerprint = ?2 AND k.arguments = ?3 AND k.platform = ?4 "
+		"AND k.filesystem = ?5 AND k.ranks = ?6 ORDER BY r.id DESC LIMIT 1",
+		"ttttti", key->program, key->fingerprint, key->arguments, key->platform,
+		key->filesystem, (int64_t)key->ranks);
+	int r = statement ? store_step(store, statement, err) : -EIO;
+
+	if (r < 0)
+		return r;
+	*bytes = r ? sqlite3_column_double(statement, 0) : NAN;
+	if (r)
+		store_done(statement);
+	return 0;
 }

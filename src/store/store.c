@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/trusted.h"
+#include "store/entry_runs.h"
 #include "store/store_internal.h"
 
 /* Prepared statements that are kept for reuse; more than all callers together have. */
@@ -115,6 +116,16 @@ static const char *const versions[] = {
 	"INSERT INTO outcome SELECT operation, user, '', extension, size, hints, '', count, bytes,"
 	" seconds, rate, spread FROM outcome_before;"
 	"DROP TABLE outcome_before;",
+	/* Entries that were demoted, and the runs that they are judged by, see entry_runs.h.
+	 * Entries of earlier versions get the runs of their tunings. */
+	"ALTER TABLE knowledge ADD COLUMN demoted INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE knowledge ADD COLUMN reason TEXT NOT NULL DEFAULT '';"
+	"CREATE TABLE entry_run (id INTEGER PRIMARY KEY, entry INTEGER NOT NULL,"
+	" applied INTEGER NOT NULL, cost REAL NOT NULL, bytes REAL NOT NULL, time INTEGER NOT "
+	"NULL);"
+	"CREATE INDEX entry_run_entry ON entry_run (entry, applied, id);"
+	"INSERT INTO entry_run (entry, applied, cost, bytes, time) " ENTRY_RUNS_OF_STUDIES
+	" ORDER BY k.id, r.number;",
 };
 enum { VERSION = sizeof(versions) / sizeof(versions[0]) };
 

@@ -9,6 +9,7 @@
  *   outcomes.h    transfer rates of files by their hints
  *   studies.h     tunings and their runs
  *   knowledge.h   the knowledge base: parameters that were proved to be faster
+ *   entry_runs.h  the runs that entries of the knowledge base are judged by
  *   elements.h    benchmarks of elementary I/O operations of a platform
  *   probes.h      durations of test writes to storage targets, and the jobs that ran meanwhile
  *

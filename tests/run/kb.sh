@@ -76,6 +76,21 @@ check_rc 0 "$sluice" kb import changed.json
 check_rc 0 "$sluice" kb list --json
 check_eq "$(json_get out '["entries"][0]["gain_high"]')" 4.5 "what was unpinned"
 
+# An entry without parameters says that nothing better was found. It does not replace one that has some.
+python3 -c 'import json
+d = json.load(open("known.json"))
+for e in d["entries"]:
+	e.update(parameters=[], gain=1, gain_low=1, gain_high=1)
+d["entries"][0]["ranks"] = 5
+json.dump(d, open("none.json", "w"))'
+check_rc 0 env SLUICE_STORE_PATH="$work/none.db" "$sluice" kb import known.json
+check_rc 0 env SLUICE_STORE_PATH="$work/none.db" "$sluice" kb import none.json
+check_words "$(cat err)" "1 entry" "kept 1"
+check_rc 0 env SLUICE_STORE_PATH="$work/none.db" "$sluice" kb list
+check_eq "$(grep -c "nothing better" out)" 1 "entries without parameters"
+check_rc 0 env SLUICE_STORE_PATH="$work/none.db" "$sluice" kb export
+check_eq "$(json_get out '["entries"][2]["parameters"]')" "[]" "exported parameters"
+
 # Invalid input is rejected with the number of the entry, and nothing of the file is imported.
 refused() {
 	python3 -c 'import json, sys

@@ -83,6 +83,16 @@ check_words() {
 	done
 }
 
+# check_line FILE WORD...: one line of the file contains each of the key words, as in check_words
+check_line() {
+	local file=$1 line
+	shift
+	while IFS= read -r line; do
+		(check_words "$line" "$@") 2>/dev/null && return
+	done <"$file"
+	fail "no line has the key words \"$*\": $(cat "$file")"
+}
+
 # check_rc EXPECTED COMMAND...: output goes to $work/out and $work/err
 check_rc() {
 	local expected=$1 rc=0

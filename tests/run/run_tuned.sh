@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `sluice run` suggests, applies or ignores the results of tuning, and never prevents the program from running.
+# `sluice run` suggests, applies or ignores the results of tuning, says what it does, and never prevents the program from
+# running.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 command -v readelf >/dev/null || skip binutils
@@ -15,16 +16,18 @@ nfs | lustre | gpfs | ceph) ;;
 *) fit=local ;;
 esac
 
-# knows PROGRAM BUILD-ID ARGUMENTS RANKS PARAMETERS [GAIN]: adds an entry to the knowledge base and prints its id
+# knows PROGRAM BUILD-ID ARGUMENTS RANKS PARAMETERS [GAIN]: adds an entry of size class $size to the knowledge base and
+# prints its id
+size=0
 knows() {
-	python3 - "$SLUICE_STORE_PATH" testbed $fit "$@" <<'END'
+	python3 - "$SLUICE_STORE_PATH" $size testbed $fit "$@" <<'END'
 import sqlite3, sys
-path, platform, filesystem, program, build, arguments, ranks, parameters, gain = sys.argv[1:] + ["2.3"] * (10 - len(sys.argv))
+path, size, platform, filesystem, program, build, arguments, ranks, parameters, gain = sys.argv[1:] + ["2.3"] * (11 - len(sys.argv))
 db = sqlite3.connect(path)
 print(db.execute("""INSERT INTO knowledge (program, fingerprint, arguments, platform, filesystem, ranks, size, parameters,
 	objective, before, after, gain, gain_low, gain_high, found, study, pinned)
-	VALUES (?, ?, ?, ?, ?, ?, 0, ?, 'io', 2.3, 1, ?, 2, 3, 1, '', 0)""",
-	(program, "build:" + build, arguments, platform, filesystem, ranks, parameters, float(gain))).lastrowid)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'io', 2.3, 1, ?, 2, 3, 1, '', 0)""",
+	(program, "build:" + build, arguments, platform, filesystem, ranks, size, parameters, float(gain))).lastrowid)
 db.commit()
 END
 }
@@ -33,18 +36,37 @@ build_id() {
 	readelf -n "$1" | sed -n 's/.*Build ID: //p'
 }
 
-# looked ARGUMENTS...: runs `sluice run ARGUMENTS`; the parameters are in out, the messages in err
+# looked RC ARGUMENTS...: runs `sluice run ARGUMENTS`; the parameters are in out, the messages in err. Without recording,
+# the runs are not compared with each other.
 looked() {
-	check_rc "$@" -o trace -- "${look[@]}"
+	check_rc "$@" --mode off -o trace -- "${look[@]}"
+}
+
+# said WORD...: one line has all of the words
+said() {
+	check_line err "$@"
+}
+
+# applied TEXT: the parameters in the trace
+applied() {
+	"$sluice" report --json trace >report
+	check_eq "$(json_get report '["applied"][:1]')" "$1" "$this: applied parameters"
 }
 
 # Nothing is known, and no store is created to find that out.
 case_is "nothing is known"
-check_rc 1 "$sluice" --set plugins.load= run --tune=apply -o trace -- "${look[@]}"
-[ ! -s err ] || wrong "something is said: $(cat err)"
+check_rc 1 "$sluice" --set plugins.load= run --tune=apply --mode off -o trace -- "${look[@]}"
+said "no parameters" "no tuning"
 [ ! -e store.db ] || wrong "a store was made"
-"$sluice" run -q -- true # makes one, for its plug-ins
+check_rc 1 "$sluice" --set plugins.load= run --mode off -o trace -- "${look[@]}"
+[ ! -s err ] || wrong "something is said: $(cat err)"
+echo '{"schema": "sluice.kb/1", "entries": []}' >nothing.json
+check_rc 0 "$sluice" kb import nothing.json
 looked 1 "$sluice" run --tune=apply
+said "no parameters" "no tuning"
+looked 1 "$sluice" run --tune=apply --quiet
+[ ! -s err ] || wrong "something is said: $(cat err)"
+looked 1 "$sluice" run
 [ ! -s err ] || wrong "something is said: $(cat err)"
 
 arguments="-r -a -h -o 'sluice-parameters 1 [a-z][a-z]*' $spools"
@@ -63,8 +85,8 @@ looked 1 "$sluice" run --tune=off
 case_is "the tuned parameters are applied, and the program's own settings take precedence"
 looked 0 "$sluice" run --tune=apply
 check_eq "$(cat out)" "sluice-parameters 1 application"
-check_eq "$(wc -l <err)" 1 "$this: $(cat err)"
-check_words "$(cat err)" "applied cb_nodes=4" "2.30 times" "sluice kb show $id"
+said "applied entry $id" cb_nodes=4 "2.30 times" "sluice kb show $id"
+said "not compared" "no calls"
 "$sluice" report --json trace >report
 check_eq "$(json_get report '["applied"][0]["value"]')" "cb_nodes=4"
 check_eq "$(json_get report '["applied"][1]["value"]')" "knowledge base, entry $id"
@@ -77,42 +99,67 @@ check_eq "$(json_get report '["applied"][0]["value"]')" "cb_nodes=4"
 case_is "a parameter file takes precedence over the tuned parameters"
 echo '{"schema": "sluice.params/1", "parameters": [{"name": "cb_nodes", "value": "8"}]}' >params.json
 looked 0 "$sluice" run --tune=apply --params params.json
+said tuned "not applied" params.json
+looked 0 "$sluice" run --params params.json
 [ ! -s err ] || wrong "something is said: $(cat err)"
 "$sluice" report --json trace >report
 check_eq "$(json_get report '["applied"][0]["value"]')" "cb_nodes=8"
 
-case_is "parameters that the site forbids are not applied"
+case_is "an entry is applied completely or not at all"
+two='{"schema": "sluice.params/1", "parameters": [{"name": "cb_nodes", "value": "4"}, {"name": "cb_buffer_size", "value": "65536"}]}'
 SLUICE_PARAMS_FORBID=cb_nodes looked 1 "$sluice" run --tune=apply
-check_words "$(cat err)" cb_nodes params.forbid
+said cb_nodes params.forbid
+said "entry $id" "not applied"
+"$sluice" kb forget "$id"
+id=$(knows "$(basename "$grep")" "$(build_id "$grep")" "$arguments" 1 "$two")
+SLUICE_PARAMS_FORBID=cb_nodes looked 1 "$sluice" run --tune=apply
+said "entry $id" "not applied"
+applied "[]"
+looked 0 "$sluice" run --tune=apply
+said "applied entry $id"
 
-case_is "parameters that were found with other arguments are applied with a note"
-check_rc 0 "$sluice" run --tune=apply -o trace -- "${look[@]}" /dev/null
-check_words "$(cat err)" "applied cb_nodes=4" "other arguments"
-
-case_is "parameters that were found with another version are only suggested"
+case_is "parameters that were found for another run are only suggested"
+check_rc 1 "$sluice" run --tune=apply --mode off -o trace -- "${look[@]}" /dev/null
+said "no parameters" "found cb_nodes=4" "different run" "other arguments" "sluice kb show $id"
+applied "[]"
+cp "$grep" other-name
+check_rc 1 "$sluice" run --tune=apply --mode off -o trace -- ./other-name "${look[@]:1}"
+said "no parameters" "found cb_nodes=4" "different run" "program name $(basename "$grep")"
+applied "[]"
 knows cat 0123 "" 1 "$good" >/dev/null
-check_rc 0 "$sluice" run --tune=apply -o trace -- cat /dev/null
-check_words "$(cat err)" "found cb_nodes=4" "another version"
-"$sluice" report --json trace >report
-check_eq "$(json_get report '["applied"]')" "[]"
+check_rc 0 "$sluice" run --tune=apply --mode off -o trace -- cat /dev/null
+said "no parameters" "found cb_nodes=4" "different run" "another version" "other arguments"
+applied "[]"
+cat=$(readlink -f "$(type -P cat)")
+knows "$(basename "$cat")" "$(build_id "$cat")" /dev/null 3 "$good" >/dev/null
+check_rc 0 "$sluice" run --tune=apply --mode off -o trace -- cat /dev/null
+said "no parameters" "found cb_nodes=4" "different run" "3 ranks"
+applied "[]"
+
+case_is "a tuning of exactly this run that found nothing wins over other entries"
+knows "$(basename "$cat")" "$(build_id "$cat")" /dev/null 1 "" 1 >/dev/null
+check_rc 0 "$sluice" run --tune=apply --mode off -o trace -- cat /dev/null
+check_eq "$(grep -c found err)" 1 "$this: $(cat err)"
+said "no parameters" tuned 1970-01-01 "nothing better"
+check_rc 0 "$sluice" run --mode off -o trace -- cat /dev/null
+[ ! -s err ] || wrong "something is said: $(cat err)"
 
 case_is "a broken entry and a broken store cause a warning"
 knows true "$(build_id "$(readlink -f "$(type -P true)")")" "" 1 '{"nonsense' >/dev/null
-check_rc 0 "$sluice" run --tune=apply -o trace -- true
-check_eq "$(wc -l <err)" 1 "$this: $(cat err)"
-check_words "$(cat err)" "knowledge base"
+check_rc 0 "$sluice" run --tune=apply --mode off -o trace -- true
+said "knowledge base" "not used"
 cp store.db good.db
 head -c 5000 /dev/urandom >store.db
-check_rc 0 "$sluice" --set plugins.load= run --tune=apply -o trace -- true
+check_rc 0 "$sluice" --set plugins.load= run --tune=apply --mode off -o trace -- true
 check_eq "$(wc -l <err)" 1 "$this: $(cat err)"
 check_words "$(cat err)" "tuned parameters" applied
-check_rc 0 "$sluice" --set plugins.load= run -o trace -- true
+check_rc 0 "$sluice" --set plugins.load= run --mode off -o trace -- true
 [ ! -s err ] || wrong "something is said: $(cat err)"
 cp good.db store.db
 
 # ranks_check: prints what all ranks of a job got
 ranks_check() {
-	check_eq "$(grep -c 'sluice: applied cb_buffer_size=65536' err)" 1 "$this: $(cat err)"
+	check_eq "$(grep -c 'sluice: applied entry [0-9]*: cb_buffer_size=65536' err)" 1 "$this: $(cat err)"
 	"$sluice" report --json trace >report
 	check_eq "$(json_get report '["applied"][0]["value"]')" "cb_buffer_size=65536"
 	check_eq "$(python3 -c 'import json
@@ -123,11 +170,19 @@ print([(r["effective"], r["openings"], r["honoured"]) for r in json.load(open("r
 program=$(mpi_program mpich levels)
 [ -n "$program" ] || skip libmpich-dev
 options=(-l collective-noncontiguous -b 1K -n 64 -d write)
-knows levels "$(build_id "$program")" "${options[*]}" 4 \
-	'{"schema": "sluice.params/1", "parameters": [{"name": "cb_buffer_size", "value": "65536"}]}' >/dev/null
+size=9 # 4 * 64 KiB
+# know_levels: an entry without earlier runs
+know_levels() {
+	id=$(knows levels "$(build_id "$program")" "${options[*]}" 4 \
+		'{"schema": "sluice.params/1", "parameters": [{"name": "cb_buffer_size", "value": "65536"}]}')
+}
 case_is "a parallel program whose launcher is inside of sluice run"
+know_levels
 check_rc 0 timeout -k 5 "$limit" "$sluice" run --tune=apply -o trace -- mpiexec.mpich -n 4 "$program" "${options[@]}"
 ranks_check
 case_is "a parallel program whose launcher is outside of sluice run"
+"$sluice" kb forget "$id"
+know_levels
 check_rc 0 timeout -k 5 "$limit" mpiexec.mpich -n 4 "$sluice" run --tune=apply -o trace -- "$program" "${options[@]}"
 ranks_check
+check_eq "$(grep -c "I/O .* entry $id" err)" 1 "$this: comparisons"

@@ -137,6 +137,14 @@ check_eq "$(json_get out '["complete"]')" True "complete"
 check_eq "$(json_get out '["data"]')" identical "data"
 check_eq "$(json_get out '["points_tried"]')" 3 "points tried"
 [ ! -e copy ] || fail "a file of a trial is left"
+# The knowledge base remembers that nothing was found.
+if [ "$(json_get out '["proof"]["holds"]')" = False ]; then
+	check_rc 0 "$sluice" run --tune=apply -- cp "$sluice" copy
+	check_words "$(cat err)" "no parameters" "nothing better"
+	check_rc 0 "$sluice" kb list
+	check_words "$(grep "cp " out)" "nothing better"
+	rm copy
+fi
 
 if mpi_has mpich small_io && command -v mpiexec.mpich >/dev/null; then
 	echo '{"schema": "sluice.space/1", "dimensions": [{"name": "transfer", "values": [null, "independent"]}]}' >space.json

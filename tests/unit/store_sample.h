@@ -62,6 +62,8 @@ static inline void sample_regress(const struct sample *sample, int version)
 		      " hints TEXT NOT NULL, count INTEGER NOT NULL, bytes REAL NOT NULL,"
 		      " seconds REAL NOT NULL, rate REAL NOT NULL, spread REAL NOT NULL,"
 		      " PRIMARY KEY (operation, user, extension, size, hints)) WITHOUT ROWID",
+		[7] = "DROP TABLE entry_run; ALTER TABLE knowledge DROP COLUMN demoted;"
+		      "ALTER TABLE knowledge DROP COLUMN reason",
 	};
 	AUTO_FREE char *mark = xprintf("PRAGMA user_version = %d", version);
 

@@ -130,8 +130,6 @@ static int check_parameters(const struct param_set *set, struct err *err)
 	struct tunable_context anywhere = { .allowed = TUNABLE_SEMANTICS };
 	struct err found = { 0 };
 
-	if (!set->count)
-		return err_set(err, EINVAL, "\"parameters\" is empty");
 	param_set_check(set, &anywhere, keep_first_problem, &found);
 	return found.code ? err_set(err, EINVAL, "%s", found.text) : 0;
 }
@@ -153,9 +151,30 @@ static int read_parameters(const json_t *entry, struct buf *out, struct err *err
 		r = err_set(err, EINVAL, "%s", found.text);
 	if (r >= 0)
 		r = check_parameters(&set, err);
-	if (r >= 0)
+	if (r >= 0 && set.count)
 		r = param_json.write(&set, out, err);
 	param_set_release(&set);
+	return r;
+}
+
+/* An entry without parameters says that nothing better than the default was found. */
+static int check_gain(const struct knowledge *k, struct err *err)
+{
+	if (*k->parameters || (k->gain == 1 && k->gain_low == 1 && k->gain_high == 1))
+		return 0;
+	return err_set(err, EINVAL, "\"parameters\" is empty, but \"gain\" is not 1");
+}
+
+/* Files of earlier versions say nothing about demotion. */
+static int read_demotion(const json_t *from, struct knowledge *k, struct err *err)
+{
+	int r = 0;
+
+	k->demoted_why = "";
+	if (json_object_get(from, "demoted_ns"))
+		r = read_count(from, "demoted_ns", INT64_MAX, &k->demoted_ns, err);
+	if (r >= 0 && k->demoted_ns)
+		r = read_text(from, "demoted_why", false, &k->demoted_why, err);
 	return r;
 }
 
@@ -177,6 +196,10 @@ static int read_entry(const json_t *from, struct entry *entry, struct err *err)
 	k->parameters = buf_text(&entry->parameters);
 	if (r >= 0 && json_is_string(json_object_get(from, "compared")))
 		r = read_text(from, "compared", false, &k->compared, err);
+	if (r >= 0)
+		r = check_gain(k, err);
+	if (r >= 0)
+		r = read_demotion(from, k, err);
 	k->pinned = json_is_true(json_object_get(from, "pinned"));
 	k->study = "";
 	return r;
@@ -212,14 +235,14 @@ static int store_entries(struct store *store, const struct entries *entries, str
 			 struct err *err)
 {
 	AUTO_FREE const struct knowledge **list = xcalloc(entries->count + 1, sizeof(*list));
-	size_t pinned = 0;
+	size_t kept = 0;
 	int r;
 
 	for (size_t i = 0; i < entries->count; i++)
 		list[i] = &entries->items[i].knowledge;
-	r = knowledge_put_all(store, list, entries->count, &pinned, err);
+	r = knowledge_put_all(store, list, entries->count, &kept, err);
 	if (r >= 0)
-		*done = (struct kb_import){ (unsigned)(entries->count - pinned), (unsigned)pinned };
+		*done = (struct kb_import){ (unsigned)(entries->count - kept), (unsigned)kept };
 	return r;
 }
 

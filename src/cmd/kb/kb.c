@@ -19,7 +19,6 @@
 #include "cli/format.h"
 #include "params/set.h"
 #include "store/knowledge.h"
-#include "tune/loop/cost.h"
 
 struct kb_args {
 	int format; /* of export */
@@ -58,14 +57,20 @@ static int parse_parameters(const struct knowledge *k, struct param_set *set, st
 	AUTO_FREE char *name = xprintf("entry %" PRId64, k->id);
 
 	*set = (struct param_set){ 0 };
+	if (!*k->parameters)
+		return 0;
 	return param_set_read_text(set, name, k->parameters, strlen(k->parameters), NULL, NULL,
 				   err);
 }
 
-static void append_parameters(const struct knowledge *k, struct buf *line)
+void kb_append_parameters(const struct knowledge *k, struct buf *line)
 {
 	struct param_set set;
 
+	if (!*k->parameters) {
+		buf_puts(line, "- (nothing better than the default was found)");
+		return;
+	}
 	if (parse_parameters(k, &set, NULL) < 0)
 		buf_puts(line, "(invalid)");
 	else
@@ -123,6 +128,8 @@ static int json_entry(void *arg, const struct knowledge *k)
 	json_text(json, "study", k->study);
 	json_bool(json, "pinned", k->pinned);
 	json_text(json, "compared", *k->compared ? k->compared : NULL);
+	json_number(json, "demoted_ns", k->demoted_ns);
+	json_text(json, "demoted_why", k->demoted_why);
 	json_parameters(json, k);
 	json_close(json);
 	return 0;
@@ -153,30 +160,43 @@ static int print_json(const struct command *command, struct store *store, int64_
 	return command_finish(command);
 }
 
-static const char *describe_comparison(const struct knowledge *k)
+const char *kb_comparison(const struct knowledge *k)
 {
-	return *k->compared ? k->compared : "unknown";
+	return !*k->parameters ? "-" : *k->compared ? k->compared : "unknown";
+}
+
+static const char *entry_mark(const struct knowledge *k)
+{
+	return k->pinned ? " pinned" : k->demoted_ns ? " demoted" : "";
 }
 
 static int table_entry(void *arg, const struct knowledge *k)
 {
 	struct listing *l = arg;
 	AUTO_BUF struct buf line = { 0 };
-	const char *compared = describe_comparison(k);
+	const char *compared = kb_comparison(k);
 	char when[FORMAT_TIME];
 
 	l->rows++;
-	append_parameters(k, &line);
-	table_add(l->table, "%" PRId64 "%s", k->id, k->pinned ? " pinned" : "");
+	kb_append_parameters(k, &line);
+	table_add(l->table, "%" PRId64 "%s", k->id, entry_mark(k));
 	table_add(l->table, "%s", k->key.program);
 	table_add(l->table, "%u", k->key.ranks);
 	table_add(l->table, "%s", k->key.platform);
 	table_add(l->table, "%s", k->key.filesystem);
-	table_add(l->table, "%.2f", k->gain);
-	table_add(l->table, "%.2f to %.2f", k->gain_low, k->gain_high);
+	if (*k->parameters) {
+		table_add(l->table, "%.2f", k->gain);
+		table_add(l->table, "%.2f to %.2f", k->gain_low, k->gain_high);
+	} else {
+		table_add(l->table, "-");
+		table_add(l->table, "-");
+	}
 	table_add(l->table, "%s", k->objective);
 	table_add(l->table, "%.*s", (int)strcspn(compared, ":"), compared);
 	table_add(l->table, "%s", format_local_time(when, k->found_ns));
+	if (k->demoted_ns)
+		buf_printf(&line, " (demoted %s: %s)", format_local_time(when, k->demoted_ns),
+			   k->demoted_why);
 	table_add(l->table, "%s", buf_text(&line));
 	return 0;
 }
@@ -210,54 +230,14 @@ static int list_entries(struct command *command, struct store *store, int64_t id
 	return r ? r : command_finish(command);
 }
 
-/* "I/O 1.42 s -> 614 ms"; without units if this version does not know the objective. */
-static void append_costs(const struct knowledge *k, struct buf *out)
-{
-	int kind = option_choice(COST_WORDS, k->objective, strlen(k->objective));
-
-	if (kind < 0) {
-		buf_printf(out, "%s %.4g -> %.4g", k->objective, k->before, k->after);
-		return;
-	}
-	buf_printf(out, "%s ", cost_label((enum cost_kind)kind));
-	cost_text((enum cost_kind)kind, k->before, out);
-	buf_puts(out, " -> ");
-	cost_text((enum cost_kind)kind, k->after, out);
-}
-
-static int print_entry(void *arg, const struct knowledge *k)
-{
-	struct listing *l = arg;
-	AUTO_BUF struct buf line = { 0 }, costs = { 0 };
-	char when[FORMAT_TIME];
-
-	append_parameters(k, &line);
-	term_printf(stdout, "entry        %" PRId64 "%s\n", k->id, k->pinned ? ", pinned" : "");
-	term_printf(stdout, "program      %s (%s)\n", k->key.program,
-		    *k->key.fingerprint ? k->key.fingerprint : "any version");
-	term_printf(stdout, "arguments    %s\n", *k->key.arguments ? k->key.arguments : "-");
-	printf("ranks        %u\n", k->key.ranks);
-	term_printf(stdout, "platform     %s, %s\n", k->key.platform, k->key.filesystem);
-	append_costs(k, &costs);
-	term_printf(stdout, "speedup      %.2f (95 %% interval %.2f to %.2f): %s\n", k->gain,
-		    k->gain_low, k->gain_high, buf_text(&costs));
-	term_printf(stdout, "data         %s\n", describe_comparison(k));
-	term_printf(stdout, "found        %s%s%s\n", format_local_time(when, k->found_ns),
-		    *k->study ? ", by tuning " : "", k->study);
-	term_printf(stdout, "parameters   %s\n", buf_text(&line));
-	l->rows++;
-	return 0;
-}
-
 static int show_entry(struct command *command, struct store *store, int64_t id)
 {
 	const struct kb_args *args = command->args;
-	struct listing l = { .command = command };
 	struct err err = { 0 };
 
 	if (args->json)
 		return print_json(command, store, id);
-	if (knowledge_get(store, id, print_entry, &l, &err) < 0)
+	if (kb_print_entry(store, id, &err) < 0)
 		return command_fail(command, "%s", err.text);
 	return command_finish(command);
 }
@@ -305,8 +285,8 @@ static int import_entries(struct command *command, struct store *store, int64_t 
 	term_printf(stderr, "sluice kb import: imported %u %s", done.added,
 		    done.added == 1 ? "entry" : "entries");
 	if (done.kept)
-		term_printf(stderr, "; kept %u pinned %s", done.kept,
-			    done.kept == 1 ? "entry" : "entries");
+		term_printf(stderr, "; kept %u %s that %s pinned or better", done.kept,
+			    done.kept == 1 ? "entry" : "entries", done.kept == 1 ? "is" : "are");
 	fputs("\n", stderr);
 	return COMMAND_GOOD;
 }
@@ -439,7 +419,7 @@ static const struct command_ops command_forget = {
 
 static const struct command_ops command_pin = {
 	.name = "pin",
-	.help = "prevent later tunings from replacing an entry",
+	.help = "prevent later tunings from replacing an entry, and apply it even if it is slower",
 	.operands = "ID",
 	.operands_min = 1,
 	.operands_max = 1,
@@ -450,7 +430,7 @@ static const struct command_ops command_pin = {
 
 static const struct command_ops command_unpin = {
 	.name = "unpin",
-	.help = "allow later tunings to replace an entry",
+	.help = "allow later tunings to replace an entry, and slow runs to demote it",
 	.operands = "ID",
 	.operands_min = 1,
 	.operands_max = 1,
@@ -472,6 +452,9 @@ const struct command_ops command_kb = {
 	.about = "'sluice tune' adds the parameters that it has confirmed to the knowledge base, "
 		 "and 'sluice run --tune apply' applies them. An entry belongs to one program "
 		 "with its code and arguments, number of ranks, data size, platform and file "
-		 "system.",
+		 "system; a run that differs in any of these only gets a suggestion. A tuning that "
+		 "found nothing better than the default has an entry, too. An entry that turns out "
+		 "to be slower than the default is demoted: it is kept, but not applied any more "
+		 "until it is pinned or tuned again.",
 	.subcommands = subcommands,
 };

@@ -179,6 +179,19 @@ static int save_winner(const struct command *command, const struct tuning_sessio
 	return ret;
 }
 
+/* Saves that nothing better was found, so that 'sluice run' does not suggest what was found for
+ * other arguments. A better entry from an earlier tuning is kept. */
+static int save_nothing(const struct command *command, const struct tuning_session *session)
+{
+	struct err err = { 0 };
+	int64_t entry;
+	int r = tuning_session_remember(session, &entry, &err);
+
+	if (r == -EEXIST)
+		command_warn(command, "%s", err.text);
+	return r < 0 && r != -EEXIST ? command_fail(command, "%s", err.text) : COMMAND_GOOD;
+}
+
 static int show_outcome(const struct command *command, const struct tuning_session *session)
 {
 	const struct tune_args *args = command->args;
@@ -198,6 +211,8 @@ static int show_outcome(const struct command *command, const struct tuning_sessi
 		command_warn(command, "model: %s", tuning_result(tuning)->note);
 	if (tuning_session_has_winner(session))
 		ret = save_winner(command, session, &outcome);
+	else if (tuning_session_found_nothing(session))
+		ret = save_nothing(command, session);
 	if (args->json)
 		tune_show_json(&outcome);
 	else
@@ -309,8 +324,9 @@ const struct command_ops command_tune = {
 		 "only if its 95 % confidence interval lies above 1. Then the contribution of "
 		 "each parameter is measured.\n\n"
 		 "A confirmed winner is stored in the knowledge base (see 'sluice kb'), from "
-		 "which 'sluice run' takes it. If nothing better is found, the result says so and "
-		 "the exit code is 0. --runs limits the search; --dry-run shows how many runs "
+		 "which 'sluice run' takes it. If nothing better is found, the result says so, the "
+		 "knowledge base remembers it and the exit code is 0. --runs limits the search; "
+		 "--dry-run shows how many runs "
 		 "follow it.\n\n"
 		 "A model of the machine (see 'sluice model') can guide the search. It predicts "
 		 "the collective MPI-IO of the first run for all parameters it knows. --search "

@@ -223,7 +223,14 @@ bool tuning_session_has_winner(const struct tuning_session *session)
 	return result->proof.holds && result->is_complete;
 }
 
-/* The key is made as `sluice run` makes it before a run (run/knowledge.h). */
+bool tuning_session_found_nothing(const struct tuning_session *session)
+{
+	const struct tuning_result *result = tuning_result(session->tuning);
+
+	return session->identity.program && !result->proof.holds && result->is_complete;
+}
+
+/* The key is made as `sluice run` makes it before a run (run/known.h). */
 static struct knowledge_key winner_key(const struct tuning_session *session)
 {
 	const struct identity *id = &session->identity;
@@ -258,18 +265,32 @@ static void winner_set(const struct tuning_session *session, struct param_set *s
 		  set);
 }
 
-int tuning_session_remember(const struct tuning_session *session, int64_t *entry, struct err *err)
+/* The parameters of the winner as JSON; "" if there is none. */
+static int write_winner(const struct tuning_session *session, struct buf *out, struct err *err)
 {
-	const struct tuning *tuning = session->tuning;
-	const struct proof *proof = &tuning_result(tuning)->proof;
-	AUTO_FREE char *study = xprintf("%" PRId64, tuning_history(tuning)->study);
-	AUTO_BUF struct buf parameters = { 0 };
 	struct param_set set = { 0 };
 	int r;
 
+	if (!tuning_session_has_winner(session))
+		return 0;
 	winner_set(session, &set);
-	r = param_json.write(&set, &parameters, err);
+	r = param_json.write(&set, out, err);
 	param_set_release(&set);
+	return r;
+}
+
+int tuning_session_remember(const struct tuning_session *session, int64_t *entry, struct err *err)
+{
+	const struct tuning *tuning = session->tuning;
+	const struct tuning_result *result = tuning_result(tuning);
+	const struct proof nothing = {
+		.before = result->level, .after = result->level, .gain = 1, .low = 1, .high = 1
+	};
+	const struct proof *proof = tuning_session_has_winner(session) ? &result->proof : &nothing;
+	AUTO_FREE char *study = xprintf("%" PRId64, tuning_history(tuning)->study);
+	AUTO_BUF struct buf parameters = { 0 };
+	int r = write_winner(session, &parameters, err);
+
 	if (r < 0)
 		return r;
 	return knowledge_put(session->store,

@@ -50,8 +50,11 @@ const char *tuning_session_data_note(const struct tuning_session *session);
 /* Is there a winner that was proved and may be saved? */
 bool tuning_session_has_winner(const struct tuning_session *session);
 
-/* Saves the winner to the knowledge base as *entry. -EEXIST: the entry for the same program is
- * pinned. */
+/* Did the tuning run to its end without a winner? On a simulated platform, that is of no use. */
+bool tuning_session_found_nothing(const struct tuning_session *session);
+
+/* Saves the winner, or that there is none, to the knowledge base as *entry. -EEXIST: the entry for
+ * the same run is pinned, or there is no winner and an earlier tuning had one. */
 int tuning_session_remember(const struct tuning_session *session, int64_t *entry, struct err *err);
 
 /* Writes the winner to the files of the request's output prefix; 0 if there is none. */

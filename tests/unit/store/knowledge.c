@@ -117,15 +117,17 @@ static void a_later_entry_replaces_one_that_is_not_pinned(void)
 	sample_remove(&sample);
 }
 
+/* Returns the differences of the entry that is found, or -1. */
 static int find(struct store *store, struct knowledge_key key, double *gain)
 {
 	struct found found = { 0 };
-	int fit = knowledge_find(store, &key, keep, &found, NULL);
+	unsigned differs = 0;
+	int r = knowledge_find(store, &key, keep, &found, &differs, NULL);
 
-	CHECK_INT(found.rows, fit > 0);
+	CHECK_INT(found.rows, r);
 	*gain = found.gain;
 	found_clear(&found);
-	return fit;
+	return r > 0 ? (int)differs : -1;
 }
 
 static void the_best_fit_is_found(void)
@@ -138,11 +140,11 @@ static void the_best_fit_is_found(void)
 
 	sample_make(&sample);
 	store = sample_open(&sample);
-	CHECK_INT(find(store, key, &gain), 0);
+	CHECK_INT(find(store, key, &gain), -1);
 	row.key.fingerprint = "f0";
 	row.gain = 1;
 	CHECK_INT(knowledge_put(store, &row, NULL, NULL), 0);
-	CHECK_INT(find(store, key, &gain), 1);
+	CHECK_INT(find(store, key, &gain), KNOWLEDGE_CODE);
 	row.key.fingerprint = "f1";
 	row.key.arguments = "--steps 9";
 	row.gain = 2;
@@ -151,25 +153,154 @@ static void the_best_fit_is_found(void)
 	row.gain = 2.5;
 	row.found_ns++;
 	CHECK_INT(knowledge_put(store, &row, NULL, NULL), 0);
-	CHECK_INT(find(store, key, &gain), 2);
-	CHECK(gain == 2); /* other arguments: the nearer size wins */
+	CHECK_INT(find(store, key, &gain), KNOWLEDGE_ARGUMENTS);
+	CHECK(gain == 2); /* the same size */
+	key.size_class = KNOWLEDGE_ANY_SIZE;
+	CHECK_INT(find(store, key, &gain), KNOWLEDGE_ARGUMENTS);
+	CHECK(gain == 2.5); /* the latest */
+	key = sample_row.key;
 	row = sample_row;
 	row.gain = 3;
 	CHECK_INT(knowledge_put(store, &row, NULL, NULL), 0);
-	CHECK_INT(find(store, key, &gain), 3);
-	CHECK(gain == 3);
-	/* All of these must match. */
-	key.ranks = 8;
 	CHECK_INT(find(store, key, &gain), 0);
+	CHECK(gain == 3);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+static void every_difference_is_told(void)
+{
+	struct knowledge_key key = sample_row.key;
+	struct sample sample;
+	struct store *store;
+	double gain;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	CHECK_INT(knowledge_put(store, &sample_row, NULL, NULL), 0);
+	key.ranks = 8;
+	CHECK_INT(find(store, key, &gain), KNOWLEDGE_RANKS);
+	key.size_class = 13;
+	CHECK_INT(find(store, key, &gain), KNOWLEDGE_RANKS | KNOWLEDGE_SIZE);
 	key = sample_row.key;
 	key.platform = "x86_64-64";
-	CHECK_INT(find(store, key, &gain), 0);
+	CHECK_INT(find(store, key, &gain), KNOWLEDGE_PLATFORM);
 	key = sample_row.key;
 	key.filesystem = "lustre";
-	CHECK_INT(find(store, key, &gain), 0);
+	CHECK_INT(find(store, key, &gain), KNOWLEDGE_FILESYSTEM);
 	key = sample_row.key;
-	key.program = "vorpal";
+	key.program = "copy-of-vpic";
+	CHECK_INT(find(store, key, &gain), KNOWLEDGE_NAME);
+	key.fingerprint = "f2";
+	CHECK_INT(find(store, key, &gain), -1);
+	/* A program that was not found may have any code. */
+	key = sample_row.key;
+	key.fingerprint = "";
+	CHECK_INT(find(store, key, &gain), KNOWLEDGE_CODE);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+/* A tuning that found nothing: it has no parameters. */
+static struct knowledge found_nothing(void)
+{
+	struct knowledge row = sample_row;
+
+	row.parameters = "";
+	row.gain = row.gain_low = row.gain_high = 1;
+	return row;
+}
+
+static void a_tuning_that_found_nothing_wins_over_other_entries(void)
+{
+	struct knowledge other = sample_row, nothing = found_nothing();
+	struct sample sample;
+	struct store *store;
+	double gain;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	other.key.arguments = "--steps 9";
+	CHECK_INT(knowledge_put(store, &other, NULL, NULL), 0);
+	CHECK_INT(find(store, sample_row.key, &gain), KNOWLEDGE_ARGUMENTS);
+	CHECK_INT(knowledge_put(store, &nothing, NULL, NULL), 0);
+	CHECK_INT(find(store, sample_row.key, &gain), 0);
+	CHECK(gain == 1);
+	/* It says nothing about other runs. */
+	CHECK_INT(find(store, other.key, &gain), 0);
+	CHECK(gain == 2.33);
+	nothing.key.ranks = 8;
+	CHECK_INT(find(store, nothing.key, &gain), KNOWLEDGE_RANKS | KNOWLEDGE_ARGUMENTS);
+	CHECK(gain == 2.33);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+static void a_tuning_that_found_nothing_keeps_an_earlier_gain(void)
+{
+	struct knowledge nothing = found_nothing();
+	struct err err = { 0 };
+	struct sample sample;
+	struct store *store;
+	int64_t id = 0;
+	double gain;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	CHECK_INT(knowledge_put(store, &sample_row, &id, NULL), 0);
+	CHECK_INT(knowledge_put(store, &nothing, NULL, &err), -EEXIST);
+	CHECK_INT(find(store, sample_row.key, &gain), 0);
+	CHECK(gain == 2.33);
+	/* Unless it has lost. */
+	CHECK_INT(knowledge_demote(store, id, 1, "it was slower", NULL), 0);
+	CHECK_INT(knowledge_put(store, &nothing, NULL, NULL), 0);
+	CHECK_INT(find(store, sample_row.key, &gain), 0);
+	CHECK(gain == 1);
+	CHECK_INT(knowledge_put(store, &sample_row, NULL, NULL), 0);
+	CHECK_INT(find(store, sample_row.key, &gain), 0);
+	CHECK(gain == 2.33);
+	store_close(store);
+	sample_remove(&sample);
+}
+
+static int keep_demotion(void *arg, const struct knowledge *k)
+{
+	buf_printf(arg, "%lld %s", (long long)k->demoted_ns, k->demoted_why);
+	return 0;
+}
+
+static void check_demotion(struct store *store, int64_t id, const char *expected)
+{
+	AUTO_BUF struct buf text = { 0 };
+
+	CHECK_INT(knowledge_get(store, id, keep_demotion, &text, NULL), 0);
+	CHECK_TEXT(buf_text(&text), expected);
+}
+
+static void a_demoted_entry_is_enabled_by_a_pin_or_a_tuning(void)
+{
+	struct knowledge_key key = sample_row.key;
+	struct sample sample;
+	struct store *store;
+	int64_t id = 0;
+	double gain;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	CHECK_INT(knowledge_put(store, &sample_row, &id, NULL), 0);
+	check_demotion(store, id, "0 ");
+	CHECK_INT(knowledge_demote(store, id, 42, "it was slower", NULL), 0);
+	check_demotion(store, id, "42 it was slower");
+	/* It is still found for its own runs, but not suggested for others. */
 	CHECK_INT(find(store, key, &gain), 0);
+	key.ranks = 8;
+	CHECK_INT(find(store, key, &gain), -1);
+	CHECK_INT(knowledge_pin(store, id, true, NULL), 0);
+	check_demotion(store, id, "0 ");
+	CHECK_INT(knowledge_pin(store, id, false, NULL), 0);
+	CHECK_INT(knowledge_demote(store, id, 42, "it was slower", NULL), 0);
+	CHECK_INT(knowledge_put(store, &sample_row, &id, NULL), 0);
+	check_demotion(store, id, "0 ");
 	store_close(store);
 	sample_remove(&sample);
 }
@@ -237,5 +368,9 @@ static void an_entry_of_version_4_is_kept_without_a_comparison(void)
 }
 
 TESTS(TEST(an_entry_is_read_back_unchanged), TEST(a_later_entry_replaces_one_that_is_not_pinned),
-      TEST(the_best_fit_is_found), TEST(concurrent_processes_lose_no_entry),
+      TEST(the_best_fit_is_found), TEST(every_difference_is_told),
+      TEST(a_tuning_that_found_nothing_wins_over_other_entries),
+      TEST(a_tuning_that_found_nothing_keeps_an_earlier_gain),
+      TEST(a_demoted_entry_is_enabled_by_a_pin_or_a_tuning),
+      TEST(concurrent_processes_lose_no_entry),
       TEST(an_entry_of_version_4_is_kept_without_a_comparison))
