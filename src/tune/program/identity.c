@@ -156,7 +156,7 @@ void identity_init(struct identity *identity, char *const *argv, const char *pla
 	launch_parse(&launch, argv);
 	path = launch.argc ? find_path(&launch) : NULL;
 	*identity = (struct identity){
-		.program = xstrdup(launch.argc ? path_base_name(launch.argv[0]) : ""),
+		.program = xstrdup(launch.name),
 		.path = path,
 		.fingerprint = path ? make_fingerprint(path, launch.interpreter) : xstrdup(""),
 		.arguments = quote_arguments(&launch),

@@ -22,7 +22,8 @@
  * Programs that a script starts do not change its fingerprint.
  */
 struct identity {
-	char *program; /* base name of what the ranks run; the script if an interpreter runs it */
+	char *program; /* base name of what the ranks run; the script if an interpreter runs it; the
+			  kernel of `sluice lab kernel`, whose fingerprint is that of sluice */
 	char *path;    /* of the program; NULL: not found */
 	char *fingerprint;	    /* of its code, see above */
 	char *arguments;	    /* its own, quoted for a shell */

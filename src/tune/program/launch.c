@@ -332,6 +332,49 @@ static bool enter_starter(const struct starter *starter, struct words *words, st
 	return true;
 }
 
+/* `sluice lab kernel` replaces itself by a launcher with this many ranks. */
+#define KERNEL_RANKS 4
+
+/* The words after `sluice lab kernel`; none if it is another command. */
+static struct words kernel_words(const struct words *words)
+{
+	static const char *const verbs[] = { "lab", "kernel" };
+	struct words rest = *words;
+
+	if (!rest.count || strcmp(path_base_name(rest.at[0]), "sluice") != 0)
+		return (struct words){ 0 };
+	skip_words(&rest, 1);
+	for (size_t i = 0; i < 2; i++) {
+		if (!rest.count || strcmp(rest.at[0], verbs[i]) != 0)
+			return (struct words){ 0 };
+		skip_words(&rest, 1);
+	}
+	return rest;
+}
+
+/* Its long options may also come after the name of the kernel, its short ones are the kernel's. */
+static void parse_kernel(struct words rest, struct launch *launch)
+{
+	static const struct starter before = { .one = " n ranks mpi ", .ranks = " n ranks " };
+	static const struct starter after = { .one = " ranks mpi ", .ranks = " ranks " };
+	struct counts counts = { 0 };
+	const char *name = NULL;
+
+	while (rest.count) {
+		if (rest.at[0][0] == '-') {
+			skip_words(&rest, parse_option(name ? &after : &before, &rest, &counts));
+			continue;
+		}
+		name = name ? name : rest.at[0];
+		skip_words(&rest, 1);
+	}
+	if (!name)
+		return;
+	launch->name = name;
+	if (!launch->launcher)
+		launch->ranks = counts.ranks ? (uint32_t)counts.ranks : KERNEL_RANKS;
+}
+
 void launch_parse(struct launch *launch, char *const *argv)
 {
 	struct words words = { argv, 0 };
@@ -355,4 +398,6 @@ void launch_parse(struct launch *launch, char *const *argv)
 	}
 	launch->argv = words.at;
 	launch->argc = words.count;
+	launch->name = words.count ? path_base_name(words.at[0]) : "";
+	parse_kernel(kernel_words(&words), launch);
 }

@@ -2,8 +2,8 @@
  *
  * Finds the program that a command line runs, and in how many copies: behind a launcher (mpiexec of
  * MPICH, Open MPI and relatives, srun, aprun, jsrun) and behind commands that only start another
- * one (env, time, numactl). Nothing is run. After an unknown option, the next word is taken for its
- * value unless it is a program.
+ * one (env, time, numactl). `sluice lab kernel` is both: a launcher, and the program. Nothing is
+ * run. After an unknown option, the next word is taken for its value unless it is a program.
  */
 #ifndef SLUICE_TUNE_PROGRAM_LAUNCH_H
 #define SLUICE_TUNE_PROGRAM_LAUNCH_H
@@ -16,6 +16,7 @@
 struct launch {
 	char *const *argv;	 /* of the program; of several separated by ":", the first */
 	size_t argc;		 /* at least 1, unless the command line is empty */
+	const char *name;	 /* of the program; of `sluice lab kernel NAME`, NAME */
 	const char *launcher;	 /* base name, "mpiexec"; NULL: none */
 	const char *interpreter; /* that runs the script argv[0]; NULL: none */
 	uint32_t ranks;		 /* of all programs; 1 without a launcher; 0: unknown */

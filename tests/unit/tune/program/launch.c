@@ -165,8 +165,30 @@ static void a_launcher_without_a_program_is_the_program(void)
 	check_line("mpiexec -n x ./app", "./app", "mpiexec", 0);
 }
 
-TESTS(TEST(a_plain_program_has_one_rank), TEST(mpich_launchers_are_parsed),
-      TEST(open_mpi_launchers_are_parsed),
+static void check_kernel(const char *line, const char *name, unsigned ranks)
+{
+	AUTO_BUF struct buf own = { 0 };
+	struct launch launch = parse(line, &own);
+
+	CHECK_TEXT(launch.name, name);
+	CHECK_INT(launch.ranks, ranks);
+	CHECK(strstr(line, buf_text(&own)));
+}
+
+static void a_kernel_is_a_program_and_its_launcher(void)
+{
+	check_kernel("sluice lab kernel small --ranks 2 -f x.h5", "small", 2);
+	check_kernel("/opt/bin/sluice lab kernel -n 8 small -n 300", "small", 8);
+	check_kernel("sluice lab kernel --mpi openmpi --ranks=3 levels -b 64", "levels", 3);
+	check_kernel("sluice lab kernel vpic", "vpic", 4);
+	check_kernel("mpiexec -n 2 sluice lab kernel vpic", "vpic", 2);
+	check_kernel("sluice lab kernel", "sluice", 1);
+	check_kernel("sluice lab learn --ranks 2", "sluice", 1);
+	check_kernel("mpiexec -n 2 ./app lab kernel", "app", 2);
+}
+
+TESTS(TEST(a_kernel_is_a_program_and_its_launcher), TEST(a_plain_program_has_one_rank),
+      TEST(mpich_launchers_are_parsed), TEST(open_mpi_launchers_are_parsed),
       TEST(an_unknown_option_has_a_value_unless_a_program_follows),
       TEST(ranks_of_several_programs_add_up), TEST(slurm_and_other_launchers_are_parsed),
       TEST(wrapper_commands_are_skipped), TEST(a_script_is_the_program_not_its_interpreter),
