@@ -19,9 +19,9 @@
 
 struct calibrate_args {
 	struct model_args model; /* --model, --coverage, --json and --seed */
-	const char *ranks, *dir, *hosts, *launcher;
+	struct model_job job;
+	const char *ranks, *dir;
 	uint64_t accesses, repeat;
-	int mpi;
 	bool writes_only, check;
 };
 
@@ -42,12 +42,7 @@ static const struct option calibrate_options[] = {
 	  "do not change the model; report its coverage and compare its recommendations with the "
 	  "default, independent and collective settings",
 	  OPTION_FLAG, FIELD(check) },
-	{ 0, "mpi", MPI_WORDS, "auto", "MPI library to use", OPTION_CHOICE, FIELD(mpi) },
-	{ 0, "hosts", "NAME,...", NULL, "hosts to distribute the ranks over", OPTION_TEXT,
-	  FIELD(hosts) },
-	{ 0, "launcher", "COMMAND", NULL,
-	  "command that starts the ranks, such as \"srun -n {ranks}\" (default: mpiexec)",
-	  OPTION_TEXT, FIELD(launcher) },
+	OPTION_INCLUDE(model_job_options, FIELD(job)),
 	OPTION_INCLUDE(model_file_options, FIELD(model)),
 	OPTION_INCLUDE(model_coverage_options, FIELD(model)),
 	OPTION_INCLUDE(model_json_options, FIELD(model)),
@@ -104,16 +99,16 @@ static int measure(struct calibrate_run *run, const struct calibrate_args *args,
 					    .dir = args->dir,
 					    .repeat = args->repeat,
 					    .reads = run->ways > 1,
-					    .mpi = (enum mpi)args->mpi,
-					    .hosts = args->hosts,
-					    .launcher = args->launcher,
+					    .mpi = (enum mpi)args->job.mpi,
+					    .hosts = args->job.hosts,
+					    .launcher = args->job.launcher,
 					    .stop = interrupt_flag(),
 					    .show = show_job,
 					    .arg = run };
 	struct interrupt stop;
 	int r;
 
-	if (!args->hosts && !args->launcher)
+	if (!args->job.hosts && !args->job.launcher)
 		options.cores = cores > 0 ? (uint64_t)cores : 0;
 	interrupt_catch(&stop);
 	progress_start(&run->progress, "calibrate", 0);

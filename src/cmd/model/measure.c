@@ -17,6 +17,7 @@
 #include "base/launcher.h"
 #include "base/mem.h"
 #include "cli/format.h"
+#include "cmd/model/model.h"
 #include "predict/model/costs/rows.h"
 #include "predict/model/measure/measure.h"
 #include "tune/program/identity.h"
@@ -25,8 +26,9 @@
 #define CACHE_AUTO 0
 
 struct measure_args {
-	const char *ranks, *buffers, *writers, *pieces, *dir, *platform, *hosts, *launcher, *output;
-	int placement, cache, mpi;
+	const char *ranks, *buffers, *writers, *pieces, *dir, *platform, *output;
+	struct model_job job;
+	int placement, cache;
 	uint64_t cache_bytes, rounds, repeat;
 	int64_t max_time_ns;
 	bool writes_only, dense, remeasure, dry_run, json;
@@ -68,12 +70,7 @@ static const struct option measure_options[] = {
 	{ 0, "platform", "NAME", NULL,
 	  "name that the measurements are stored under (default: setting tune.platform)",
 	  OPTION_TEXT, FIELD(platform) },
-	{ 0, "mpi", MPI_WORDS, "auto", "MPI library to use", OPTION_CHOICE, FIELD(mpi) },
-	{ 0, "hosts", "NAME,...", NULL, "hosts to distribute the ranks over", OPTION_TEXT,
-	  FIELD(hosts) },
-	{ 0, "launcher", "COMMAND", NULL,
-	  "command that starts the ranks, such as \"srun -n {ranks}\" (default: mpiexec)",
-	  OPTION_TEXT, FIELD(launcher) },
+	OPTION_INCLUDE(model_job_options, FIELD(job)),
 	{ 0, "remeasure", NULL, NULL, "repeat measurements that are already stored", OPTION_FLAG,
 	  FIELD(remeasure) },
 	{ 0, "dry-run", NULL, NULL,
@@ -121,7 +118,7 @@ static int plan_campaign(struct campaign_run *run, const char *what, struct err 
 					   .repetitions = args->repeat,
 					   .writes_only = args->writes_only,
 					   .budget_s = (double)args->max_time_ns / NS_PER_S };
-	if (!args->hosts && !args->launcher)
+	if (!args->job.hosts && !args->job.launcher)
 		wish->cores = cores > 0 ? (uint64_t)cores : 0;
 	if (wish->cache_bytes == OPTION_NONE)
 		wish->cache_bytes = measure_memory_bytes();
@@ -185,9 +182,9 @@ static int run_campaign(struct campaign_run *run)
 					   .campaign = &run->campaign,
 					   .known = run->known,
 					   .dir = args->dir,
-					   .mpi = (enum mpi)args->mpi,
-					   .hosts = args->hosts,
-					   .launcher = args->launcher,
+					   .mpi = (enum mpi)args->job.mpi,
+					   .hosts = args->job.hosts,
+					   .launcher = args->job.launcher,
 					   .stop = interrupt_flag(),
 					   .show = show_progress,
 					   .warn = show_warning,

@@ -9,10 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/launcher.h"
 #include "base/mem.h"
 #include "params/set.h"
 #include "predict/model/access.h"
 
+#define FIELD(name) offsetof(struct model_job, name)
+
+const struct option model_job_options[] = {
+	{ 0, "mpi", MPI_WORDS, "auto", "MPI library to use", OPTION_CHOICE, FIELD(mpi) },
+	{ 0, "hosts", "NAME,...", NULL, "hosts to distribute the ranks over", OPTION_TEXT,
+	  FIELD(hosts) },
+	{ 0, "launcher", "COMMAND", NULL,
+	  "command that starts the ranks, such as \"srun -n {ranks}\" (default: mpiexec)",
+	  OPTION_TEXT, FIELD(launcher) },
+	{ 0 },
+};
+
+#undef FIELD
 #define FIELD(name) offsetof(struct model_args, name)
 
 const struct option model_access_options[] = {

@@ -30,6 +30,15 @@ struct model_args {
 	bool no_log, no_lookup, all, json;
 };
 
+/* How jobs are started. */
+struct model_job {
+	int mpi; /* enum mpi */
+	const char *hosts, *launcher;
+};
+
+/* Option table that fills a struct model_job. */
+extern const struct option model_job_options[];
+
 /* Option tables that subcommands include; their rows fill a struct model_args. */
 extern const struct option model_access_options[], model_file_options[], model_coverage_options[],
 	model_space_options[], model_json_options[];
