@@ -5,7 +5,6 @@
 #include "predict/model/measure/validate.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -42,6 +41,15 @@ static void every_access_has_its_default_and_other_transfers(void)
 	validate_release(&plan);
 }
 
+static bool accesses_are_same(const struct validate_plan *a, const struct validate_plan *b)
+{
+	for (size_t i = 0; i < a->access_count; i++)
+		if (a->accesses[i].rank_bytes != b->accesses[i].rank_bytes ||
+		    a->accesses[i].block_bytes != b->accesses[i].block_bytes)
+			return false;
+	return a->access_count == b->access_count;
+}
+
 static void a_seed_determines_the_accesses(void)
 {
 	struct validate_plan a, b, c;
@@ -49,9 +57,8 @@ static void a_seed_determines_the_accesses(void)
 	validate_draw(&a, &generic, &two_and_four, 10, 1);
 	validate_draw(&b, &generic, &two_and_four, 10, 1);
 	validate_draw(&c, &generic, &two_and_four, 10, 2);
-	REQUIRE(a.count == b.count);
-	CHECK(memcmp(a.accesses, b.accesses, a.access_count * sizeof(*a.accesses)) == 0);
-	CHECK(memcmp(a.accesses, c.accesses, a.access_count * sizeof(*a.accesses)) != 0);
+	CHECK(accesses_are_same(&a, &b));
+	CHECK(!accesses_are_same(&a, &c));
 	validate_release(&a);
 	validate_release(&b);
 	validate_release(&c);
