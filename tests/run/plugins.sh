@@ -222,9 +222,12 @@ inline --set plugin.inline_skeleton.least=4096
 check_eq "$(note applied inline_skeleton acts)" 12
 check_eq "$(note cost inline_skeleton 'hooks called')" 12
 check_eq "$("$sluice" print t.sluice | grep -c posix_fadvise)" 12 "advice in the trace"
-check_eq "$(cat err)" ""
+# Whatever acts on a program says so.
+check_words "$(cat err)" inline_skeleton "acts 12"
+check_eq "$(wc -l <err)" 1 "lines of messages"
 inline --set plugin.inline_skeleton.least=4097
 check_eq "$(note applied inline_skeleton acts)" ""
+check_eq "$(cat err)" ""
 inline --set plugin.inline_skeleton.least=few
 check_words "$(cat err)" inline_skeleton.so "1 process" "Invalid argument"
 inline --set plugins.POSIX.load=
