@@ -160,7 +160,8 @@ runs d1e9 d1e9 d1e9 d1e9
 sql "UPDATE knowledge SET parameters = ?" '{"schema": "sluice.params/1", "parameters": [{"name": "cb_buffer_size", "value": "65536", "file": "elsewhere"}]}'
 tuned 0
 said "applied entry 1"
-said "entry 1" "no effect"
+said cb_buffer_size=65536 "not applied" "no file matches"
+said "not compared" "no parameter" effect
 last 0
 tuned 0 --quiet
 [ ! -s err ] || wrong "something is said: $(cat err)"
