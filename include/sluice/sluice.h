@@ -13,8 +13,9 @@
  *                        that the launcher gives
  *   NO_COLOR=1           no color on terminals
  *
- * `sluice run` sets SLUICE_SPOOL for the processes that it starts: the directory of the run. Do not
- * set or save this variable.
+ * `sluice run` sets SLUICE_SPOOL for the processes that it starts: the directory of the run. `sluice
+ * tune` sets SLUICE_JOURNAL for its trials: the directory in which it preserves the files that they
+ * change. Do not set or save these variables.
  */
 #ifndef SLUICE_SLUICE_H
 #define SLUICE_SLUICE_H

@@ -7,6 +7,7 @@
 #include "capture/apply/rules.h"
 #include "capture/inline/host.h"
 #include "capture/libraries/library.h"
+#include "capture/preserve/preserve.h"
 #include "capture/record/capture.h"
 #include "capture/record/hooks.h"
 #include "capture/record/sandbox.h"
@@ -15,12 +16,15 @@ static void guest_joined(uint32_t mode)
 {
 	rules_join(capture_membership.control->parameters,
 		   &capture_membership.control->outcomes);
+	preserve_join();
 	if (mode >= CAPTURE_COUNTERS)
 		inline_start();
 }
 
 static void guest_started(void)
 {
+	/* Also if the process cannot be recorded. */
+	preserve_join();
 #ifndef SLUICE_LINKED
 	library_start();
 #endif
@@ -33,6 +37,7 @@ static void guest_started(void)
 static void guest_sealed(void)
 {
 	rules_places = 0;
+	preserve_is_on = 0;
 	inline_stop();
 }
 

@@ -39,6 +39,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The variable through which the processes of a trial find the directory. */
+#define JOURNAL_VARIABLE "SLUICE_JOURNAL"
+
 #define JOURNAL_OPTIONS "options"
 #define JOURNAL_PATH "p-"
 #define JOURNAL_CHANGED "k-"

@@ -22,6 +22,7 @@
 #include "base/escape.h"
 #include "base/process.h"
 #include "contract/clock.h"
+#include "contract/journal.h"
 #include "observe/collect/launches.h"
 #include "run/launch.h"
 
@@ -157,6 +158,14 @@ static int program_exec(const struct launcher_options *o)
 	AUTO_BUF struct buf shown = { 0 };
 	int error;
 
+	/* In a trial the library preserves the user's files; see contract/journal.h. */
+	if (getenv(JOURNAL_VARIABLE) && !getenv("SLUICE_SPOOL")) {
+		dprintf(STDERR_FILENO,
+			"%s: the program is not run, because it cannot be recorded, and its files "
+			"could not be preserved\n",
+			o->name);
+		return EXIT_NOT_EXECUTABLE;
+	}
 	launcher_release_signals();
 	/* Like a shell, this runs a file that is not in an executable format as a script. */
 	execvp(program, o->argv);

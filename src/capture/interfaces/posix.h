@@ -46,41 +46,47 @@
 
 #include "capture/apply/layout.h"
 #include "capture/apply/spread.h"
+#include "capture/preserve/preserve.h"
 #include "capture/interfaces/marks.h"
 
 LAYER(POSIX)
 
 /*
  * Opening. As in libc, __OPEN_NEEDS_MODE decides whether a mode was passed. If the run has parameters for
- * it, a new file gets its layout first (capture/apply/layout.h).
+ * it, a new file gets its layout first (capture/apply/layout.h). In a trial of a tuning the files that a
+ * call changes are preserved first (capture/preserve/preserve.h).
  */
-FIRST(LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, flags), -1) LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
 int open(PATH const char *path, FLAGS int flags, ...);
-FIRST(LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, flags), -1) LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
 int open64(PATH const char *path, FLAGS int flags, ...);
-FIRST(LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, flags), -1) LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
 int __open(PATH const char *path, FLAGS int flags, ...);
-FIRST(LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, flags), -1) LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
 int __open64(PATH const char *path, FLAGS int flags, ...);
-FIRST(LAYOUT_OPENS(dirfd, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
+FIRST(PRESERVE(preserve_open(dirfd, path, flags), -1) LAYOUT_OPENS(dirfd, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
 int openat(DIRFD int dirfd, PATH const char *path, FLAGS int flags, ...);
-FIRST(LAYOUT_OPENS(dirfd, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
+FIRST(PRESERVE(preserve_open(dirfd, path, flags), -1) LAYOUT_OPENS(dirfd, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
 int openat64(DIRFD int dirfd, PATH const char *path, FLAGS int flags, ...);
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, flags), -1))
 CALL(OPEN) MAKES(FILE) FIELD(MODE, 0) int __open_2(PATH const char *path, FLAGS int flags);
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, flags), -1))
 CALL(OPEN) MAKES(FILE) FIELD(MODE, 0) int __open64_2(PATH const char *path, FLAGS int flags);
-CALL(OPEN) MAKES(FILE) FIELD(MODE, 0)
+FIRST(PRESERVE(preserve_open(dirfd, path, flags), -1)) CALL(OPEN) MAKES(FILE) FIELD(MODE, 0)
 int __openat_2(DIRFD int dirfd, PATH const char *path, FLAGS int flags);
-CALL(OPEN) MAKES(FILE) FIELD(MODE, 0)
+FIRST(PRESERVE(preserve_open(dirfd, path, flags), -1)) CALL(OPEN) MAKES(FILE) FIELD(MODE, 0)
 int __openat64_2(DIRFD int dirfd, PATH const char *path, FLAGS int flags);
-FIRST(LAYOUT_OPENS(AT_FDCWD, O_CREAT, mode);) LAST(layout_end(&layout, ret);)
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC), -1)
+      LAYOUT_OPENS(AT_FDCWD, O_CREAT, mode);) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) int creat(PATH const char *path, MODE mode_t mode);
-FIRST(LAYOUT_OPENS(AT_FDCWD, O_CREAT, mode);) LAST(layout_end(&layout, ret);)
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC), -1)
+      LAYOUT_OPENS(AT_FDCWD, O_CREAT, mode);) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) int creat64(PATH const char *path, MODE mode_t mode);
 CALL(OPEN) MAKES(FILE)
 int open_by_handle_at(DIRFD int mount, struct file_handle *handle, FLAGS int flags);
@@ -90,10 +96,14 @@ CALL(OPEN) MAKES(FILE) int mkstemp(PATH char *name);
 CALL(OPEN) MAKES(FILE) int mkstemp64(PATH char *name);
 CALL(OPEN) MAKES(FILE) int mkstemps(PATH char *name, int suffix);
 CALL(OPEN) MAKES(FILE) int mkstemps64(PATH char *name, int suffix);
-CALL(OPEN) MAKES(FILE) int mkostemp(PATH char *name, FLAGS int flags);
-CALL(OPEN) MAKES(FILE) int mkostemp64(PATH char *name, FLAGS int flags);
-CALL(OPEN) MAKES(FILE) int mkostemps(PATH char *name, int suffix, FLAGS int flags);
-CALL(OPEN) MAKES(FILE) int mkostemps64(PATH char *name, int suffix, FLAGS int flags);
+LAST(PRESERVE_MADE(ret >= 0, name)) CALL(OPEN) MAKES(FILE)
+int mkostemp(PATH char *name, FLAGS int flags);
+LAST(PRESERVE_MADE(ret >= 0, name)) CALL(OPEN) MAKES(FILE)
+int mkostemp64(PATH char *name, FLAGS int flags);
+LAST(PRESERVE_MADE(ret >= 0, name)) CALL(OPEN) MAKES(FILE)
+int mkostemps(PATH char *name, int suffix, FLAGS int flags);
+LAST(PRESERVE_MADE(ret >= 0, name)) CALL(OPEN) MAKES(FILE)
+int mkostemps64(PATH char *name, int suffix, FLAGS int flags);
 
 /* Closing and duplicating. */
 CALL(CLOSE) ENDS int close(FD int fd);
@@ -181,10 +191,14 @@ CALL(SEEK) off_t lseek(FD int fd, OFFSET off_t offset, FLAGS int whence);
 CALL(SEEK) off64_t lseek64(FD int fd, OFFSET off64_t offset, FLAGS int whence);
 CALL(SEEK) off_t __lseek(FD int fd, OFFSET off_t offset, FLAGS int whence);
 CALL(SEEK) off64_t llseek(FD int fd, OFFSET off64_t offset, FLAGS int whence);
-CALL(RESIZE) int truncate(PATH const char *path, SIZE off_t length);
-CALL(RESIZE) int truncate64(PATH const char *path, SIZE off64_t length);
-CALL(RESIZE) int ftruncate(FD int fd, SIZE off_t length);
-CALL(RESIZE) int ftruncate64(FD int fd, SIZE off64_t length);
+FIRST(PRESERVE(preserve_truncate(path), -1)) CALL(RESIZE)
+int truncate(PATH const char *path, SIZE off_t length);
+FIRST(PRESERVE(preserve_truncate(path), -1)) CALL(RESIZE)
+int truncate64(PATH const char *path, SIZE off64_t length);
+FIRST(PRESERVE(preserve_shorten(fd, length), -1)) CALL(RESIZE)
+int ftruncate(FD int fd, SIZE off_t length);
+FIRST(PRESERVE(preserve_shorten(fd, length), -1)) CALL(RESIZE)
+int ftruncate64(FD int fd, SIZE off64_t length);
 CALL(RESIZE) int fallocate(FD int fd, FLAGS int how, OFFSET off_t offset, SIZE off_t length);
 CALL(RESIZE) int fallocate64(FD int fd, FLAGS int how, OFFSET off64_t offset, SIZE off64_t length);
 CALL(RESIZE) FAILS(IS_ERRNO) int posix_fallocate(FD int fd, OFFSET off_t offset, SIZE off_t length);
@@ -271,22 +285,35 @@ CALL(STAT) FAILS(EOF_ERRNO) long fpathconf(FD int fd, FLAGS int name);
 CALL(STAT)
 int name_to_handle_at(DIRFD int dirfd, PATH const char *path, struct file_handle *handle,
 		      int *mount, FLAGS int flags);
-CALL(META) int chmod(PATH const char *path, MODE mode_t mode);
-CALL(META) int fchmod(FD int fd, MODE mode_t mode);
-CALL(META) int lchmod(PATH const char *path, MODE mode_t mode);
-CALL(META) int fchmodat(DIRFD int dirfd, PATH const char *path, MODE mode_t mode, FLAGS int flags);
-CALL(META) int chown(PATH const char *path, uid_t owner, gid_t group);
-CALL(META) int fchown(FD int fd, uid_t owner, gid_t group);
-CALL(META) int lchown(PATH const char *path, uid_t owner, gid_t group);
-CALL(META)
+FIRST(PRESERVE(preserve_change(AT_FDCWD, path, 0), -1)) CALL(META)
+int chmod(PATH const char *path, MODE mode_t mode);
+FIRST(PRESERVE(preserve_change_open(fd), -1)) CALL(META)
+int fchmod(FD int fd, MODE mode_t mode);
+FIRST(PRESERVE(preserve_change(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW), -1)) CALL(META)
+int lchmod(PATH const char *path, MODE mode_t mode);
+FIRST(PRESERVE(preserve_change(dirfd, path, flags), -1)) CALL(META)
+int fchmodat(DIRFD int dirfd, PATH const char *path, MODE mode_t mode, FLAGS int flags);
+FIRST(PRESERVE(preserve_change(AT_FDCWD, path, 0), -1)) CALL(META)
+int chown(PATH const char *path, uid_t owner, gid_t group);
+FIRST(PRESERVE(preserve_change_open(fd), -1)) CALL(META)
+int fchown(FD int fd, uid_t owner, gid_t group);
+FIRST(PRESERVE(preserve_change(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW), -1)) CALL(META)
+int lchown(PATH const char *path, uid_t owner, gid_t group);
+FIRST(PRESERVE(preserve_change(dirfd, path, flags), -1)) CALL(META)
 int fchownat(DIRFD int dirfd, PATH const char *path, uid_t owner, gid_t group, FLAGS int flags);
-CALL(META) int utime(PATH const char *path, const struct utimbuf *times);
-CALL(META) int utimes(PATH const char *path, const struct timeval times[2]);
-CALL(META) int lutimes(PATH const char *path, const struct timeval times[2]);
-CALL(META) int futimes(FD int fd, const struct timeval times[2]);
-CALL(META) int futimesat(DIRFD int dirfd, PATH const char *path, const struct timeval times[2]);
-CALL(META) int futimens(FD int fd, const struct timespec times[2]);
-CALL(META)
+FIRST(PRESERVE(preserve_change(AT_FDCWD, path, 0), -1)) CALL(META)
+int utime(PATH const char *path, const struct utimbuf *times);
+FIRST(PRESERVE(preserve_change(AT_FDCWD, path, 0), -1)) CALL(META)
+int utimes(PATH const char *path, const struct timeval times[2]);
+FIRST(PRESERVE(preserve_change(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW), -1)) CALL(META)
+int lutimes(PATH const char *path, const struct timeval times[2]);
+FIRST(PRESERVE(preserve_change_open(fd), -1)) CALL(META)
+int futimes(FD int fd, const struct timeval times[2]);
+FIRST(PRESERVE(preserve_change(dirfd, path, 0), -1)) CALL(META)
+int futimesat(DIRFD int dirfd, PATH const char *path, const struct timeval times[2]);
+FIRST(PRESERVE(preserve_change_open(fd), -1)) CALL(META)
+int futimens(FD int fd, const struct timespec times[2]);
+FIRST(PRESERVE(preserve_change(dirfd, path, flags), -1)) CALL(META)
 int utimensat(DIRFD int dirfd, PATH const char *path, const struct timespec times[2],
 	      FLAGS int flags);
 
@@ -316,23 +343,27 @@ CALL(META) int fremovexattr(FD int fd, PATH2 const char *name);
  * Names. If there are two directories, LINK2 is the first. Removing a link of the guest removes the file,
  * too (capture/apply/spread.h).
  */
-FIRST(SPREAD_REPLACES(AT_FDCWD, path, AT_FDCWD, to);) LAST(spread_removed(&removal, ret);)
+FIRST(PRESERVE(preserve_rename(AT_FDCWD, path, AT_FDCWD, to, 0), -1)
+      SPREAD_REPLACES(AT_FDCWD, path, AT_FDCWD, to);) LAST(spread_removed(&removal, ret);)
 CALL(META) int rename(PATH const char *path, PATH2 const char *to);
-FIRST(SPREAD_REPLACES(dirfd, path, to_dirfd, to);) LAST(spread_removed(&removal, ret);)
+FIRST(PRESERVE(preserve_rename(dirfd, path, to_dirfd, to, 0), -1)
+      SPREAD_REPLACES(dirfd, path, to_dirfd, to);) LAST(spread_removed(&removal, ret);)
 CALL(META) int renameat(DIRFD int dirfd, PATH const char *path, int to_dirfd, PATH2 const char *to);
-FIRST(SPREAD_REPLACES(dirfd, path, to_dirfd, flags & (unsigned)RENAME_EXCHANGE ? NULL : to);)
+FIRST(PRESERVE(preserve_rename(dirfd, path, to_dirfd, to, flags), -1)
+      SPREAD_REPLACES(dirfd, path, to_dirfd, flags & (unsigned)RENAME_EXCHANGE ? NULL : to);)
 LAST(spread_removed(&removal, ret);) CALL(META)
 int renameat2(DIRFD int dirfd, PATH const char *path, int to_dirfd, PATH2 const char *to,
 	      FLAGS unsigned flags);
-CALL(META) int link(PATH const char *path, PATH2 const char *to);
-CALL(META)
+FIRST(PRESERVE(preserve_link(AT_FDCWD, path, AT_FDCWD, to, 0), -1)) CALL(META)
+int link(PATH const char *path, PATH2 const char *to);
+FIRST(PRESERVE(preserve_link(dirfd, path, to_dirfd, to, flags), -1)) CALL(META)
 int linkat(DIRFD int dirfd, PATH const char *path, int to_dirfd, PATH2 const char *to,
 	   FLAGS int flags);
-FIRST(SPREAD_COPIES(target);) PASS(target, removal.target ? removal.target : target)
-LAST(spread_copied(&removal, ret);) CALL(META)
+FIRST(PRESERVE(preserve_make(AT_FDCWD, path), -1) SPREAD_COPIES(target);)
+PASS(target, removal.target ? removal.target : target) LAST(spread_copied(&removal, ret);) CALL(META)
 int symlink(PATH2 const char *target, PATH const char *path);
-FIRST(SPREAD_COPIES(target);) PASS(target, removal.target ? removal.target : target)
-LAST(spread_copied(&removal, ret);) CALL(META)
+FIRST(PRESERVE(preserve_make(dirfd, path), -1) SPREAD_COPIES(target);)
+PASS(target, removal.target ? removal.target : target) LAST(spread_copied(&removal, ret);) CALL(META)
 int symlinkat(PATH2 const char *target, DIRFD int dirfd, PATH const char *path);
 CALL(META) ssize_t readlink(PATH const char *path, char *target, SIZE size_t room);
 CALL(META)
@@ -342,22 +373,29 @@ ssize_t __readlink_chk(PATH const char *path, char *target, SIZE size_t length, 
 CALL(META)
 ssize_t __readlinkat_chk(DIRFD int dirfd, PATH const char *path, char *target, SIZE size_t length,
 			 size_t room);
-FIRST(SPREAD_REMOVES(AT_FDCWD, path);) LAST(spread_removed(&removal, ret);)
+FIRST(PRESERVE(preserve_remove(AT_FDCWD, path), -1) SPREAD_REMOVES(AT_FDCWD, path);) LAST(spread_removed(&removal, ret);)
 CALL(META) int unlink(PATH const char *path);
-FIRST(SPREAD_REMOVES(dirfd, path);) LAST(spread_removed(&removal, ret);)
+FIRST(PRESERVE(preserve_remove(dirfd, path), -1) SPREAD_REMOVES(dirfd, path);) LAST(spread_removed(&removal, ret);)
 CALL(META) int unlinkat(DIRFD int dirfd, PATH const char *path, FLAGS int flags);
-FIRST(SPREAD_REMOVES(AT_FDCWD, path);) LAST(spread_removed(&removal, ret);)
+FIRST(PRESERVE(preserve_remove(AT_FDCWD, path), -1) SPREAD_REMOVES(AT_FDCWD, path);) LAST(spread_removed(&removal, ret);)
 CALL(META) int remove(PATH const char *path);
-CALL(META) int rmdir(PATH const char *path);
-CALL(META) int mkdir(PATH const char *path, MODE mode_t mode);
-CALL(META) int mkdirat(DIRFD int dirfd, PATH const char *path, MODE mode_t mode);
-CALL(META) char *mkdtemp(PATH char *name);
-CALL(META) int mkfifo(PATH const char *path, MODE mode_t mode);
-CALL(META) int mkfifoat(DIRFD int dirfd, PATH const char *path, MODE mode_t mode);
-CALL(META) int mknod(PATH const char *path, MODE mode_t mode, dev_t device);
-CALL(META) int mknodat(DIRFD int dirfd, PATH const char *path, MODE mode_t mode, dev_t device);
-CALL(META) int __xmknod(int version, PATH const char *path, MODE mode_t mode, dev_t *device);
-CALL(META)
+FIRST(PRESERVE(preserve_remove(AT_FDCWD, path), -1)) CALL(META) int rmdir(PATH const char *path);
+FIRST(PRESERVE(preserve_make(AT_FDCWD, path), -1)) CALL(META)
+int mkdir(PATH const char *path, MODE mode_t mode);
+FIRST(PRESERVE(preserve_make(dirfd, path), -1)) CALL(META)
+int mkdirat(DIRFD int dirfd, PATH const char *path, MODE mode_t mode);
+LAST(PRESERVE_MADE(ret, name)) CALL(META) char *mkdtemp(PATH char *name);
+FIRST(PRESERVE(preserve_make(AT_FDCWD, path), -1)) CALL(META)
+int mkfifo(PATH const char *path, MODE mode_t mode);
+FIRST(PRESERVE(preserve_make(dirfd, path), -1)) CALL(META)
+int mkfifoat(DIRFD int dirfd, PATH const char *path, MODE mode_t mode);
+FIRST(PRESERVE(preserve_make(AT_FDCWD, path), -1)) CALL(META)
+int mknod(PATH const char *path, MODE mode_t mode, dev_t device);
+FIRST(PRESERVE(preserve_make(dirfd, path), -1)) CALL(META)
+int mknodat(DIRFD int dirfd, PATH const char *path, MODE mode_t mode, dev_t device);
+FIRST(PRESERVE(preserve_make(AT_FDCWD, path), -1)) CALL(META)
+int __xmknod(int version, PATH const char *path, MODE mode_t mode, dev_t *device);
+FIRST(PRESERVE(preserve_make(dirfd, path), -1)) CALL(META)
 int __xmknodat(int version, DIRFD int dirfd, PATH const char *path, MODE mode_t mode,
 	       dev_t *device);
 CALL(META) int shm_unlink(PATH const char *name);

@@ -22,6 +22,7 @@
 
 #include "capture/apply/layout.h"
 #include "capture/libraries/followed.h"
+#include "capture/preserve/preserve.h"
 #include "capture/interfaces/marks.h"
 
 /* Macros of libc; the second group exists in fortified programs. Only the functions matter here. */
@@ -36,21 +37,26 @@
 LAYER(STDIO)
 
 /* Opening and closing. */
-FIRST(LAYOUT_OPENS(AT_FDCWD, layout_is_wanted() ? stream_makes(mode) : 0, 0666);)
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL)
+      LAYOUT_OPENS(AT_FDCWD, layout_is_wanted() ? stream_makes(mode) : 0, 0666);)
 LAST(layout_end(&layout, stream_fd(ret));)
 CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *fopen(PATH const char *path, const char *mode);
-FIRST(LAYOUT_OPENS(AT_FDCWD, layout_is_wanted() ? stream_makes(mode) : 0, 0666);)
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL)
+      LAYOUT_OPENS(AT_FDCWD, layout_is_wanted() ? stream_makes(mode) : 0, 0666);)
 LAST(layout_end(&layout, stream_fd(ret));)
 CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *fopen64(PATH const char *path, const char *mode);
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL))
 CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *_IO_fopen(PATH const char *path, const char *mode);
 CALL(OPEN) MAKES(SAME) FIELD(FLAGS, stream_flags(mode)) FILE *fdopen(FD int fd, const char *mode);
 CALL(OPEN) MAKES(SAME) FIELD(FLAGS, stream_flags(mode))
 FILE *_IO_fdopen(FD int fd, const char *mode);
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL))
 CALL(OPEN) MAKES(FILE) ENDS FIELD(FLAGS, stream_flags(mode))
 FILE *freopen(PATH const char *path, const char *mode, STREAM FILE *stream);
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL))
 CALL(OPEN) MAKES(FILE) ENDS FIELD(FLAGS, stream_flags(mode))
 FILE *freopen64(PATH const char *path, const char *mode, STREAM FILE *stream);
 CALL(OPEN) MAKES(FILE) FILE *tmpfile(void);
@@ -61,8 +67,10 @@ CALL(OPEN) MAKES(OWN) FILE *open_memstream(char **place, size_t *length);
 CALL(OPEN) MAKES(OWN) FILE *open_wmemstream(wchar_t **place, size_t *length);
 CALL(OPEN) MAKES(OWN) FIELD(FLAGS, stream_flags(mode))
 FILE *fopencookie(void *cookie, const char *mode, cookie_io_functions_t functions);
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL))
 CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *setmntent(PATH const char *path, const char *mode);
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL))
 CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *__setmntent(PATH const char *path, const char *mode);
 CALL(CLOSE) FAILS(EOF_ERRNO) ENDS int fclose(STREAM FILE *stream);
