@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -281,7 +282,8 @@ static size_t wait_until_gone(struct child *child, struct pids *alive, double se
 		clock_sleep_s(DYING_S);
 	}
 	find_descendants(child, alive);
-	/* The command itself may have died meanwhile; it does not count as alive, so reap it now. */
+	/* The command itself may have died meanwhile; it does not count as alive, so reap it now.
+	 */
 	child_has_exited(child);
 	return alive->count;
 }
@@ -339,7 +341,8 @@ static void child_supervise(struct child *child, struct child_end *end)
 /* The guardian must survive signals for the caller, and keep no files of the caller open. */
 static void guardian_prepare(const struct child *child, int report)
 {
-	const int keep[] = { child->input, child->output, child->caller, report };
+	const int keep[] = { child->input, child->output, child->caller, report,
+			     child->options->lock };
 
 	setsid();
 	for (int number = 1; number < NSIG; number++)
@@ -348,7 +351,7 @@ static void guardian_prepare(const struct child *child, int report)
 	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_NAME, "sluice-guardian");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	process_close_files(keep, sizeof(keep) / sizeof(*keep));
+	process_close_files(keep, sizeof(keep) / sizeof(*keep) - (child->options->lock <= 0));
 }
 
 static _Noreturn void guardian_run(struct child *child, int to)
@@ -361,6 +364,8 @@ static _Noreturn void guardian_run(struct child *child, int to)
 	report.code = child_start(child);
 	if (!report.code)
 		child_supervise(child, &report.end);
+	if (child->options->lock > 0 && futimens(child->options->lock, NULL) == 0)
+		fchmod(child->options->lock, 0600);
 	if (write(to, &report, sizeof(report)) != (ssize_t)sizeof(report))
 		_exit(1);
 	_exit(0);

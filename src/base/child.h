@@ -38,6 +38,12 @@ struct child_options {
 	double linger_s;	  /* 0: CHILD_LINGER_S */
 	/* If not NULL, the command is terminated when a signal handler sets *stop. */
 	const volatile sig_atomic_t *stop;
+	/*
+	 * A file that the guardian keeps open until the last process has ended, even if the caller
+	 * is killed, so that a lock on it tells when that is. Then the guardian sets its mode to
+	 * 0600 and its time to the current time. 0: none.
+	 */
+	int lock;
 	/* Called a few times per second while the command runs. May be NULL. */
 	void (*look)(void *arg);
 	void *look_arg;

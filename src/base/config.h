@@ -91,6 +91,9 @@ struct err;
 	  "what to do with parameters that tuning has found for a program")                        \
 	X(TUNE_PLATFORM, "tune", "platform", TEXT, "NAME", "auto",                                 \
 	  "name of this machine in the knowledge base; auto: type and number of its processors")   \
+	X(TUNE_COPY_LIMIT, "tune", "copy_limit", SIZE, "SIZE", "1G",                               \
+	  "largest file that 'sluice tune' copies in order to restore it after each run; links "   \
+	  "and clones have no limit")                                                              \
 	X(MODEL_PATH, "model", "path", TEXT, "PATH",                                               \
 	  "${XDG_DATA_HOME:-~/.local/share}/sluice/hybrid.model",                                  \
 	  "fitted performance model of collective I/O on this machine")                            \

@@ -156,30 +156,26 @@ static long put_record(struct keep *keep, enum journal_kind kind, const char *en
 	return kernel_call(SYS_symlinkat, keep->record, AT_FDCWD, entry);
 }
 
-/* Claims the path for this tuning; false if another one has it. */
-static bool claim_path(struct keep *keep)
+int keep_claim(struct keep *keep)
 {
 	long n;
 
 	journal_hash_name(put_directory(keep->claim, options.claims), "",
 			  journal_hash(keep->target.path), -1);
 	if (kernel_call(SYS_symlinkat, journal_directory, AT_FDCWD, keep->claim) != -EEXIST)
-		return true;
+		return 0;
 	n = kernel_call(SYS_readlinkat, AT_FDCWD, keep->claim, keep->record,
 			sizeof(keep->record) - 1);
 	if (n <= 0)
-		return true;
+		return 0;
 	keep->record[n] = 0;
-	return strcmp(keep->record, journal_directory) == 0;
+	return strcmp(keep->record, journal_directory) == 0 ? 0 : JOURNAL_CLAIMED;
 }
 
 int keep_path(struct keep *keep, enum journal_kind kind)
 {
-	long result;
+	long result = put_record(keep, kind, hash_entry(keep, JOURNAL_PATH, -1));
 
-	if (!claim_path(keep))
-		return JOURNAL_CLAIMED;
-	result = put_record(keep, kind, hash_entry(keep, JOURNAL_PATH, -1));
 	return result == 0 || result == -EEXIST ? 0 : refusal_of(result);
 }
 

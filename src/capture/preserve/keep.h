@@ -47,7 +47,8 @@ bool keep_has_file(struct keep *keep);
  * The following return 0 if the entry exists afterwards, or else the kind of JOURNAL_REFUSED that
  * says why not. All of them describe the target.
  */
-int keep_path(struct keep *keep, enum journal_kind kind); /* records the path, and claims it */
+int keep_claim(struct keep *keep);			  /* no other tuning may change the path */
+int keep_path(struct keep *keep, enum journal_kind kind); /* p-HASH */
 int keep_link(struct keep *keep);			  /* l-FILE */
 int keep_content(struct keep *keep);			  /* d-FILE and k-FILE */
 

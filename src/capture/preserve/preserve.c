@@ -69,15 +69,18 @@ static enum journal_kind kind_of(const struct target *target)
 static bool keep_name(struct keep *keep)
 {
 	enum journal_kind kind = kind_of(&keep->target);
-	int refusal = 0;
+	int refusal;
 
 	if (keep_find_path(keep))
 		return true;
+	/* Before anything else: the state of a file that another tuning changes must not be kept.
+	 */
+	refusal = keep_claim(keep);
 	/* It came with a directory of the trial that was renamed. */
 	if (keep_is_below_new(keep))
 		kind = JOURNAL_ABSENT;
 	/* Without hard links, as on another file system, the content is copied. */
-	if ((kind == JOURNAL_FILE || kind == JOURNAL_OTHER) && keep_link(keep) != 0)
+	if (!refusal && (kind == JOURNAL_FILE || kind == JOURNAL_OTHER) && keep_link(keep) != 0)
 		refusal = keep_content(keep);
 	if (!refusal)
 		refusal = keep_path(keep, kind);
@@ -122,10 +125,10 @@ static bool keep_written(struct keep *keep, bool truncates)
 			keep_version(keep, JOURNAL_TRUNCATED);
 		return keep_name(keep);
 	}
+	if (!keep_name(keep))
+		return false;
 	refusal = keep_content(keep);
-	if (refusal)
-		return refuse(keep, refusal);
-	return keep_name(keep);
+	return !refusal || refuse(keep, refusal);
 }
 
 /* Finds the target. True: the call is allowed, whatever *is_found says. */

@@ -53,6 +53,13 @@ static const struct option tune_options[] = {
 	{ 0, "verify", "CMD", NULL,
 	  "run a shell command after each run, and reject the run if it fails", OPTION_TEXT,
 	  FIELD(verify) },
+	{ 0, "workdir", "DIR", NULL,
+	  "run each time in a fresh copy of DIR, which is removed afterwards (default: in the "
+	  "working directory)",
+	  OPTION_TEXT, FIELD(workdir) },
+	{ 0, "restore", "CMD", NULL,
+	  "run a shell command before each run that restores files which Sluice cannot preserve",
+	  OPTION_TEXT, FIELD(restore) },
 	{ 0, "no-check", NULL, NULL, "do not compare the data written with that of the baseline",
 	  OPTION_FLAG, FIELD(no_check) },
 	{ 0, "no-ablation", NULL, NULL, "do not measure the contribution of each parameter",
@@ -124,6 +131,8 @@ static struct tuning_request make_request(const struct command *command,
 		.model = args->model,
 		.space = args->space,
 		.verify = args->verify,
+		.restore = args->restore,
+		.workdir = args->workdir,
 		.output = args->output,
 		.runs = args->runs,
 		.max_time_s = args->time_ns > 0 ? (double)args->time_ns / NS_PER_S : INFINITY,
@@ -236,6 +245,19 @@ static void show_unfinished(const struct tuning_request *request,
 				"options; starting a new one\n");
 }
 
+static void show_recovered(const struct command *command, const struct tuning_session *session)
+{
+	int count = tuning_session_recovered(session);
+	const char *note = tuning_session_recover_note(session);
+
+	if (count)
+		fprintf(stderr,
+			"sluice tune: restored the files of %d tuning%s that had been killed\n",
+			count, count == 1 ? "" : "s");
+	if (note)
+		command_warn(command, "a tuning was killed: %s", note);
+}
+
 static int run_session(const struct command *command, struct tuning_session *session)
 {
 	struct progress progress;
@@ -267,6 +289,7 @@ static int tune_run(const struct command *command, const struct tuning_request *
 
 	if (r < 0)
 		return tune_fail(command, r, &err);
+	show_recovered(command, session);
 	show_unfinished(request, session);
 	r = run_session(command, session);
 	tuning_session_close(session);
@@ -333,8 +356,12 @@ const struct command_ops command_tune = {
 		 "model tries only the few points with the shortest predicted times "
 		 "(--search-option top=5). With --model, the Bayesian search starts there and "
 		 "corrects the model by what it measures.\n\n"
-		 "Files that a run creates are removed afterwards; files that existed before are "
-		 "kept. Parameters that are known to lose data are never tried. Parameters that "
+		 "After each run the files are as they were before the first one: what the program "
+		 "creates is removed, what it changes, renames or deletes is restored from a hard "
+		 "link, a clone or a copy (up to tune.copy_limit). If a file cannot be preserved, "
+		 "the program is not allowed to change it, and the tuning ends; use --workdir or "
+		 "--restore then. After 'kill -9' the next 'sluice tune' restores the files. "
+		 "Parameters that are known to lose data are never tried. Parameters that "
 		 "change what readers see are tried only with --allow semantics.\n\n"
 		 "Every run is stored before the next one starts. Ctrl-C aborts the current run, "
 		 "shows the best result so far and exits with 130. 'sluice tune --resume' "

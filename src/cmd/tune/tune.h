@@ -12,7 +12,7 @@
 #define TUNE_SCHEMA "sluice.tune/1"
 
 struct tune_args {
-	const char *search, *model, *space, *verify, *output;
+	const char *search, *model, *space, *verify, *restore, *workdir, *output;
 	struct option_list settings;
 	uint64_t runs, repeat, pairs, seed, slow;
 	int64_t time_ns;

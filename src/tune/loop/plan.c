@@ -25,9 +25,11 @@
 	X(settings)    \
 	X(verify)
 /* Written only if they are set, so that the digests of older plans stay the same. */
-#define NEW_TEXTS(X) \
-	X(model)     \
-	X(model_digest)
+#define NEW_TEXTS(X)    \
+	X(model)        \
+	X(model_digest) \
+	X(restore)      \
+	X(workdir)
 #define COUNTS(X)    \
 	X(on_ranks)  \
 	X(seed)      \

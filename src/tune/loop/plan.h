@@ -32,6 +32,8 @@ struct tuning_plan {
 	unsigned drift;	 /* the baseline is repeated after this many runs; 0: never */
 	double slow;	 /* a trial is aborted after this many times the best run time */
 	char *verify;	 /* shell command; NULL: none */
+	char *restore;	 /* likewise: restores files before each trial */
+	char *workdir;	 /* absolute; trials run in copies of it; NULL: in `directory` */
 	bool check;	 /* the data must be identical to that of the baseline */
 	bool partial;	 /* do the ablation, see tune/loop/partial.h */
 	enum tunable_safety allowed;

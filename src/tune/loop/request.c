@@ -126,8 +126,11 @@ int tuning_request_plan(const struct tuning_request *request, const struct confi
 			struct tuning_plan *plan, struct err *err)
 {
 	const char *model = request->model;
+	AUTO_FREE char *workdir = request->workdir ? realpath(request->workdir, NULL) : NULL;
 	int r = 0;
 
+	if (request->workdir && !workdir)
+		return err_set(err, errno, "--workdir %s: %s", request->workdir, strerror(errno));
 	*plan = (struct tuning_plan){
 		.directory = getcwd(NULL, 0),
 		.search = xstrdup(request->search),
@@ -141,10 +144,12 @@ int tuning_request_plan(const struct tuning_request *request, const struct confi
 		.drift = DRIFT_EVERY,
 		.slow = (double)request->slow,
 		.verify = xstrdup(request->verify),
+		.restore = xstrdup(request->restore),
 		.check = request->check_data && !request->simulate,
 		.partial = request->partial,
 		.allowed = request->allowed,
 	};
+	plan->workdir = xstrdup(workdir);
 	if (request->simulate) {
 		plan->on = xprintf(SIMULATED "%s", request->simulate);
 		plan->kernel = xstrdup(request->kernel);

@@ -23,6 +23,8 @@ struct tuning_request {
 	const char *model;    /* file; NULL: none, or model.path if the search needs one */
 	const char *space;    /* file; NULL: derived from the first run */
 	const char *verify;   /* shell command that checks each run; NULL: none */
+	const char *restore;  /* shell command that restores files before each run; NULL: none */
+	const char *workdir;  /* directory; runs take place in copies of it; NULL: here */
 	const char *output;   /* prefix of the files to write; NULL: none */
 	uint64_t runs;	      /* most runs of the search, including the baseline */
 	double max_time_s;    /* of the search; INFINITY: no limit */

@@ -19,6 +19,8 @@
 #include "store/studies.h"
 #include "tune/program/identity.h"
 #include "tune/trial/command_runner.h"
+#include "tune/trial/lock.h"
+#include "tune/trial/snapshot.h"
 
 struct tuning_session {
 	const struct tuning_request *request;
@@ -31,7 +33,47 @@ struct tuning_session {
 	int64_t study;	    /* to resume; 0: a new one */
 	int64_t unfinished; /* with the same plan; 0: none */
 	struct tuning *tuning;
+	char *state;  /* directory of tune/trial/snapshot.h */
+	int lock;     /* of the plan; -1: none */
+	char *locked; /* its file */
+	int recovered;
+	struct err recover_err;
 };
+
+/* Restores what a killed tuning has left, before anything else can change it. */
+static void recover_files(struct tuning_session *session)
+{
+	const char *store = config_text(session->config, SETTING_STORE_PATH);
+	int r;
+
+	session->state = xprintf("%s.tunings", store);
+	r = snapshot_recover(session->state, &session->recover_err);
+	session->recovered = r > 0 ? r : 0;
+}
+
+int tuning_session_recovered(const struct tuning_session *session)
+{
+	return session->recovered;
+}
+
+const char *tuning_session_recover_note(const struct tuning_session *session)
+{
+	return session->recover_err.code ? session->recover_err.text : NULL;
+}
+
+/* One process at a time runs a tuning. */
+static int lock_plan(struct tuning_session *session, struct err *err)
+{
+	char digest[TUNING_DIGEST];
+	int r = place_make_dir(session->state, 0700, err);
+
+	if (r < 0)
+		return r;
+	tuning_plan_digest(&session->plan, digest);
+	session->locked = xprintf("%s/%s.lock", session->state, digest);
+	session->lock = lock_take(session->locked, "this tuning", err);
+	return session->lock < 0 ? session->lock : 0;
+}
 
 static int open_command(struct tuning_session *session, struct err *err)
 {
@@ -41,13 +83,20 @@ static int open_command(struct tuning_session *session, struct err *err)
 		.argv = plan->argv,
 		.platform = platform,
 		.verify = plan->verify,
+		.restore = plan->restore,
+		.workdir = plan->workdir,
+		.state = session->state,
+		.copy_limit = config_number(session->config, SETTING_TUNE_COPY_LIMIT),
 		.check = plan->check,
 		.stop = session->request->stop,
 	};
 
-	if (chdir(plan->directory) < 0)
-		return err_set(err, errno, "cannot enter the working directory %s: %s",
-			       plan->directory, strerror(errno));
+	const char *directory = plan->workdir ? plan->workdir : plan->directory;
+	int r;
+
+	if (chdir(directory) < 0)
+		return err_set(err, errno, "cannot enter the working directory %s: %s", directory,
+			       strerror(errno));
 	identity_init(&session->identity, plan->argv, platform);
 	/* A plan that is resumed has its fingerprint already. */
 	if (!plan->fingerprint)
@@ -56,7 +105,8 @@ static int open_command(struct tuning_session *session, struct err *err)
 		return err_set(err, ESTALE,
 			       "%s has changed since the tuning was started; start a new tuning",
 			       session->identity.program);
-	return command_runner_open(&session->runner, &options, err);
+	r = lock_plan(session, err);
+	return r < 0 ? r : command_runner_open(&session->runner, &options, err);
 }
 
 struct unfinished {
@@ -158,6 +208,8 @@ int tuning_session_open(struct tuning_session **out, const struct tuning_request
 
 	session->request = request;
 	session->config = config;
+	session->lock = -1;
+	recover_files(session);
 	r = session_prepare(session, err);
 	if (r < 0)
 		tuning_session_close(session);
@@ -170,11 +222,17 @@ void tuning_session_close(struct tuning_session *session)
 {
 	if (!session)
 		return;
-	tuning_close(session->tuning);
+	/* The runner uses texts of the plan, which the tuning owns. */
 	if (session->runner.ops)
 		session->runner.ops->close(session->runner.state);
+	tuning_close(session->tuning);
 	tuning_plan_release(&session->plan);
 	identity_release(&session->identity);
+	if (session->lock >= 0)
+		unlink(session->locked);
+	auto_close(&session->lock);
+	free(session->locked);
+	free(session->state);
 	free(session->output);
 	store_close(session->store);
 	free(session);

@@ -22,12 +22,20 @@ struct tuning_session;
 /*
  * Opens the store, makes or reads the plan, and opens the trial runner. Changes the working
  * directory of the process to the one that the tuning was started in. -ENODATA if there is nothing
- * to resume, -ESTALE if the program has changed since. Nothing has been run yet.
+ * to resume, -ESTALE if the program has changed since, -EBUSY if the same tuning is running. First
+ * restores the files of tunings that were killed. Nothing has been run yet.
  */
 int tuning_session_open(struct tuning_session **session, const struct tuning_request *request,
 			const struct config *config, struct err *err);
 /* Accepts NULL. */
 void tuning_session_close(struct tuning_session *session);
+
+/*
+ * The number of tunings that had been killed and whose files were restored when the session was
+ * opened; and why the files of another one cannot be restored, or NULL.
+ */
+int tuning_session_recovered(const struct tuning_session *session);
+const char *tuning_session_recover_note(const struct tuning_session *session);
 
 /* The id of the unfinished tuning with the same command and options, which is resumed if the
  * request asks for it; 0: there is none. */

@@ -13,17 +13,22 @@
 #include "base/buf.h"
 #include "base/child.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "contract/journal.h"
 #include "observe/collect/collector.h"
 #include "tune/program/identity.h"
 #include "tune/trial/cleanup.h"
 #include "tune/trial/digest.h"
 #include "tune/trial/reading.h"
+#include "tune/trial/snapshot.h"
 
 /* Room for the spools: the default of spool.limit. */
 #define SPOOL_BYTES (UINT64_C(1) << 30)
 #define REASON_LINES 3
+/* A trial in which files were copied to preserve them is repeated, up to this number of runs. */
+#define COPIES_MAX 3
 #define OUTPUT_LINES 40 /* of the end of the output, in which the reason is searched */
 /* Time limit for the checksums of one trial. */
 #define DIGEST_S 3600.0
@@ -36,6 +41,9 @@ struct command_runner {
 	char *scratch, *spools, *sluice;
 	int scratch_lock, spools_lock; /* of directories that the runner made; -1: none */
 	char *spool;		       /* in spools, emptied after each trial */
+	struct snapshot snapshot;      /* of the user's files; journal NULL: none */
+	char *journal;		       /* variable of the environment */
+	char *home, *copy;	       /* the working directory, and the copy of workdir or NULL */
 	char *trace, *params, *output, *verified; /* files in scratch */
 	char **argv;				  /* of a trial */
 	size_t argc, argv_cap;
@@ -64,13 +72,16 @@ static void add_setting(struct command_runner *b, const char *assignment)
  */
 static void build_argv(struct command_runner *b)
 {
-	static const char *const settings[] = {
-		"plugins.load=",	  "plugins.act=",
-		"params.allow=semantics", "params.authority=parameters",
-		"overhead.budget=0",	  "stats.period=0",
-		"run.summary=no",
+	static const char *const settings[] = { "capture.skip=",
+						"plugins.load=",
+						"plugins.act=",
+						"params.allow=semantics",
+						"params.authority=parameters",
+						"overhead.budget=0",
+						"stats.period=0",
+						"run.summary=no",
 #define LAYER_SETTING(name, text) "plugins." text ".load=",
-		LAYER_LIST(LAYER_SETTING)
+						LAYER_LIST(LAYER_SETTING)
 #undef LAYER_SETTING
 	};
 	const char *const words[] = { "run",	"--mode",      "trace",	  "--tune",
@@ -213,10 +224,10 @@ static void complete_runner(struct command_runner *b, struct reading *reading,
 	runner->profile = &b->profile;
 }
 
-/* Runs the user's verify command. */
-static int run_verify_command(const struct command_runner *b, struct trial *trial, struct err *err)
+/* Runs a command of the user or of the runner itself, outside of Sluice. */
+static int run_helper(const struct command_runner *b, char *const *argv, struct child_end *end,
+		      struct err *err)
 {
-	char *argv[] = { (char *)"sh", (char *)"-c", (char *)b->options.verify, NULL };
 	char *environment[] = { (char *)"SLUICE_DISABLE=1", NULL };
 	struct child_options options = {
 		.argv = argv,
@@ -225,8 +236,69 @@ static int run_verify_command(const struct command_runner *b, struct trial *tria
 		.limit_s = INFINITY,
 		.stop = b->options.stop,
 	};
+
+	return child_run(&options, end, err);
+}
+
+static int run_shell(const struct command_runner *b, const char *command, struct child_end *end,
+		     struct err *err)
+{
+	char *argv[] = { (char *)"sh", (char *)"-c", (char *)command, NULL };
+
+	return run_helper(b, argv, end, err);
+}
+
+/* The exit code of a command that had to succeed. */
+static int require_success(const struct command_runner *b, const struct child_end *end,
+			   const char *what, struct err *err)
+{
+	AUTO_FREE char *last = child_last_lines(b->verified, REASON_LINES);
+
+	if (WIFEXITED(end->status) && WEXITSTATUS(end->status) == 0)
+		return 0;
+	return err_set(err, ECANCELED, "%s failed%s%s", what, *last ? ": " : "", last);
+}
+
+/* Makes a fresh copy of the work directory and enters it. */
+static int enter_copy(struct command_runner *b, struct err *err)
+{
+	AUTO_FREE char *source = place_join(b->options.workdir, ".");
+	char *argv[] = {
+		(char *)"cp", (char *)"-a", (char *)"--reflink=auto", source, b->copy, NULL
+	};
 	struct child_end end;
-	int r = child_run(&options, &end, err);
+	int r;
+
+	cleanup_remove_tree(b->copy);
+	if (mkdir(b->copy, 0700) != 0)
+		return err_set(err, errno, "%s: %s", b->copy, strerror(errno));
+	r = run_helper(b, argv, &end, err);
+	if (r >= 0)
+		r = require_success(b, &end, "the copy of --workdir", err);
+	if (r >= 0 && chdir(b->copy) != 0)
+		r = err_set(err, errno, "%s: %s", b->copy, strerror(errno));
+	return r;
+}
+
+/* Brings about the state that each trial starts from. */
+static int prepare_trial(struct command_runner *b, struct err *err)
+{
+	struct child_end end;
+	int r = 0;
+
+	snapshot_begin_trial(&b->snapshot);
+	if (b->options.restore)
+		r = run_shell(b, b->options.restore, &end, err);
+	if (r >= 0 && b->options.restore)
+		r = require_success(b, &end, "the --restore command", err);
+	return r >= 0 && b->copy ? enter_copy(b, err) : r;
+}
+
+/* Runs the user's verify command. */
+static int run_verify_command(const struct command_runner *b, struct trial *trial, struct err *err)
+{
+	struct child_end end;
+	int r = run_shell(b, b->options.verify, &end, err);
 
 	if (r < 0)
 		return r;
@@ -294,43 +366,60 @@ static int judge_trial(struct command_runner *b, struct cleanup *cleanup, struct
 	return r;
 }
 
+/* Restores the user's files. Fails if one could not be preserved. */
+static int restore_files(struct command_runner *b, const struct cleanup *cleanup, struct err *err)
+{
+	AUTO_FREE char *refusal = NULL;
+	int r;
+
+	if (!b->snapshot.journal)
+		return 0;
+	refusal = b->options.restore ? NULL : snapshot_refusal(&b->snapshot);
+	if (b->copy && chdir(b->home) == 0)
+		cleanup_remove_tree(b->copy);
+	cleanup_remove(cleanup);
+	r = snapshot_restore(&b->snapshot, err);
+	return r >= 0 && refusal ? err_set(err, EPERM, "cannot preserve %s", refusal) : r;
+}
+
 /* Removes the files of the trial. Keeps the output of a failed one in a scratch directory that the
  * user named. */
-static void clean_up(struct command_runner *b, const struct cleanup *cleanup,
-		     const struct trial *trial)
+static int clean_up(struct command_runner *b, const struct cleanup *cleanup,
+		    const struct trial *trial, struct err *err)
 {
 	AUTO_FREE char *kept = xprintf("%s/failed-%u.log", b->scratch, b->trials);
+	int r = restore_files(b, cleanup, err);
 
-	if (!b->options.keep)
-		cleanup_remove(cleanup);
 	if (b->scratch_lock < 0 && trial->state != TRIAL_GOOD)
 		rename(b->output, kept);
 	unlink(b->trace);
 	cleanup_remove_tree(b->spool);
 	mkdir(b->spool, 0700);
+	return r;
 }
 
-static int command_runner_run(void *state, const struct param_set *set,
-			      const struct trial_limits *limits, struct trial *trial,
-			      struct err *err)
+static int run_once(struct command_runner *b, const struct trial_limits *limits,
+		    struct trial *trial, struct err *err)
 {
-	struct command_runner *b = state;
+	char *environment[] = { b->journal, NULL };
 	struct child_options options = {
 		.argv = b->argv,
+		.environment = b->journal ? environment : NULL,
 		.output = b->output,
 		.limit_s = limits->seconds,
 		.stop = b->options.stop,
+		.lock = b->snapshot.lock,
 	};
 	struct trial result = { .state = TRIAL_GOOD };
+	struct err unused = { 0 };
 	struct cleanup cleanup;
 	struct child_end end;
-	int r = write_params(b, set, err);
+	int r = prepare_trial(b, err), restored;
 
-	if (r < 0)
-		return r;
 	b->trials++;
 	cleanup_begin(&cleanup);
-	r = child_run(&options, &end, err);
+	if (r >= 0)
+		r = child_run(&options, &end, err);
 	if (r >= 0) {
 		result.run_s = end.seconds;
 		judge_exit(b, &end, limits->seconds, &result);
@@ -342,14 +431,48 @@ static int command_runner_run(void *state, const struct param_set *set,
 		if (reading_from_trace(&reading, b->trace, b->scratch, &cleanup, NULL) >= 0)
 			reading_release(&reading);
 	}
-	clean_up(b, &cleanup, &result);
+	restored = clean_up(b, &cleanup, &result, r < 0 ? &unused : err);
 	cleanup_release(&cleanup);
-	if (r < 0) {
+	if (r < 0 || restored < 0) {
 		trial_release(&result);
-		return r;
+		return r < 0 ? r : restored;
 	}
 	*trial = result;
 	return 0;
+}
+
+static int command_runner_run(void *state, const struct param_set *set,
+			      const struct trial_limits *limits, struct trial *trial,
+			      struct err *err)
+{
+	struct command_runner *b = state;
+	int r = write_params(b, set, err);
+
+	for (unsigned i = 0; r >= 0 && i < COPIES_MAX; i++) {
+		r = run_once(b, limits, trial, err);
+		/* The copies that preserve files take time. */
+		if (r < 0 || !b->snapshot.journal || !snapshot_has_copied(&b->snapshot) ||
+		    i + 1 == COPIES_MAX)
+			break;
+		trial_release(trial);
+	}
+	return r;
+}
+
+/* A failure was reported after the trial. The journal stays then, and the next tuning tries again.
+ */
+static void close_snapshot(struct command_runner *b)
+{
+	struct err unused = { 0 };
+	struct child_end end;
+
+	if (!b->snapshot.journal)
+		return;
+	snapshot_close(&b->snapshot, &unused);
+	/* Also after Ctrl-C. */
+	b->options.stop = NULL;
+	if (b->options.restore && b->trials)
+		run_shell(b, b->options.restore, &end, &unused);
 }
 
 static void command_runner_close(void *state)
@@ -358,6 +481,7 @@ static void command_runner_close(void *state)
 
 	if (!b)
 		return;
+	close_snapshot(b);
 	if (b->spools)
 		cleanup_remove_tree(b->spools);
 	if (b->scratch_lock >= 0)
@@ -378,6 +502,9 @@ static void command_runner_close(void *state)
 	free(b->output);
 	free(b->verified);
 	free(b->note);
+	free(b->journal);
+	free(b->home);
+	free(b->copy);
 	free(b);
 }
 
@@ -427,6 +554,41 @@ static int make_directories(struct command_runner *b, struct err *err)
 	return 0;
 }
 
+/* The copy of the work directory is beside it, so that "../" leads to the same directory. */
+static int name_copy(struct command_runner *b, char **base, struct err *err)
+{
+	AUTO_FREE char *full = b->options.workdir ? realpath(b->options.workdir, NULL) : NULL;
+
+	if (!b->options.workdir)
+		return 0;
+	if (!full || strcmp(full, "/") == 0)
+		return err_set(err, full ? EINVAL : errno, "--workdir %s: %s", b->options.workdir,
+			       strerror(full ? EINVAL : errno));
+	*base = xstrndup(full, (size_t)(path_base_name(full) - full));
+	b->copy = xprintf("%s.sluice-tune-%d", full, (int)getpid());
+	return 0;
+}
+
+static int open_snapshot(struct command_runner *b, struct err *err)
+{
+	AUTO_FREE char *base = NULL;
+	struct snapshot_options options = { .state = b->options.state,
+					    .limit = b->options.copy_limit,
+					    .permit = b->options.restore };
+	int r;
+
+	b->home = getcwd(NULL, 0);
+	if (b->options.keep)
+		return 0;
+	r = name_copy(b, &base, err);
+	options.base = base;
+	if (r >= 0)
+		r = snapshot_open(&b->snapshot, &options, err);
+	if (r >= 0)
+		b->journal = xprintf(JOURNAL_VARIABLE "=%s", b->snapshot.journal);
+	return r >= 0 && b->copy ? snapshot_exempt(&b->snapshot, b->copy, err) : r;
+}
+
 int command_runner_open(struct trial_runner *runner, const struct command_runner_options *options,
 			struct err *err)
 {
@@ -436,8 +598,10 @@ int command_runner_open(struct trial_runner *runner, const struct command_runner
 
 	b->runner = runner;
 	b->options = *options;
-	b->scratch_lock = b->spools_lock = -1;
+	b->scratch_lock = b->spools_lock = b->snapshot.lock = -1;
 	r = make_directories(b, &why);
+	if (r >= 0)
+		r = open_snapshot(b, &why);
 	if (r < 0) {
 		command_runner_close(b);
 		return err_set(err, -r, "%s", why.text);

@@ -9,16 +9,17 @@
  *   removes. In a given one the output of failed trials stays as failed-NUMBER.log.
  * - Spools are in a directory of their own, which close() removes. Directories that a killed runner
  *   has left are removed by the next runner.
- * - After each trial the files that it created are removed, so that all trials start alike. A file
- *   is removed if it is a regular file (never a link), the trace shows it as written, the user owns
- *   it, and it was born after the start of the trial. Births are compared by the clock of the file
- *   system of the working directory, where a probe file is created to read it, and by the local
- *   clock on other local file systems. Directories that the trial created are removed if empty.
- * - A file that existed before a trial is never removed, nor a file whose name existed before: one
- *   that the program deleted or renamed first and then created again stays. Files on another
- *   server, on a file system without birth times, and files that the program wrote under another
- *   name and then renamed stay as well. With `keep` everything stays.
- * - The program itself overwrites existing files as it always does.
+ * - After each trial the user's files are as they were before the first one
+ * (tune/trial/snapshot.h): what trials created is removed, what they changed, renamed or deleted is
+ * restored. If a file cannot be preserved, the call that would change it fails, and so does the
+ * runner. With a restore command it does not: such files are that command's task.
+ * - A trial in which the content of files was copied to preserve it is repeated, because the copy
+ *   took time.
+ * - With `workdir` a copy of the directory, DIRECTORY.sluice-tune-NAME, is made before each trial
+ * and removed after it. The trial and the verify command run there.
+ * - Files that the trace shows as created, but that are not in the journal, are removed if they are
+ *   regular files of the user that were born after the start of the trial.
+ * - With `keep` everything stays as trials leave it.
  *
  * A trial is SLOW if it was aborted at the limit; CRASHED if a signal ended the program, or its
  * exit code is 128 plus a signal's number, as launchers report it; FAILED for any other exit code
@@ -38,12 +39,16 @@ struct err;
 /* The texts and argv must outlive the runner. */
 struct command_runner_options {
 	char *const *argv;
-	const char *scratch;		   /* NULL: a new directory in $TMPDIR */
-	const char *sluice;		   /* path of sluice; NULL: beside the running program */
-	const char *platform;		   /* setting tune.platform; NULL: named by the machine */
-	const char *verify;		   /* for `sh -c` after each trial; NULL: none */
-	bool check;			   /* make checksums of the data */
-	bool keep;			   /* do not remove the files that trials create */
+	const char *scratch;  /* NULL: a new directory in $TMPDIR */
+	const char *sluice;   /* path of sluice; NULL: beside the running program */
+	const char *platform; /* setting tune.platform; NULL: named by the machine */
+	const char *verify;   /* for `sh -c` after each trial; NULL: none */
+	const char *restore;  /* for `sh -c` before each trial and at the end; NULL: none */
+	const char *workdir;  /* each trial runs in a fresh copy of this directory; NULL: here */
+	const char *state;    /* of tune/trial/snapshot.h; NULL: none */
+	uint64_t copy_limit;  /* likewise; 0: files are not copied */
+	bool check;	      /* make checksums of the data */
+	bool keep;	      /* do not remove the files that trials create */
 	const volatile sig_atomic_t *stop; /* not 0: abort the trial, -EINTR; NULL: never */
 };
 
