@@ -59,7 +59,7 @@ static void tell_problem(void *arg, const struct param *param, bool drop, const 
 
 int main(int argc, char **argv)
 {
-	struct command_runner_options options = { .stop = &stop };
+	struct command_runner_options options = { .stop = &stop, .copy_limit = UINT64_C(1) << 30 };
 	struct trial_limits limits = { .seconds = INFINITY };
 	struct param_set set = { 0 };
 	struct err err = { 0 };

