@@ -394,8 +394,21 @@ static void programs_without_libraries_have_nothing_to_tune(void)
 	CHECK(!space.count && !space.name);
 }
 
-TESTS(TEST(points_convert_to_numbers_and_back), TEST(ties_follow_and_conditions_deactivate),
-      TEST(conditions_chain), TEST(wrong_dimensions_are_refused), TEST(huge_spaces_are_not_counted),
+static void a_dangerous_value_is_refused(void)
+{
+	struct space refused = { 0 };
+	struct err err = { 0 };
+	const char *text = "{\"schema\": \"sluice.space/1\", \"dimensions\": ["
+			   "{\"name\": \"romio_cb_pfr\", \"values\": [null, \"enable\"]}]}";
+
+	CHECK(space_read_text(&refused, "x", text, strlen(text), &err) < 0);
+	CHECK(strstr(err.text, "romio_cb_pfr=enable"));
+	space_release(&refused);
+}
+
+TESTS(TEST(a_dangerous_value_is_refused), TEST(points_convert_to_numbers_and_back),
+      TEST(ties_follow_and_conditions_deactivate), TEST(conditions_chain),
+      TEST(wrong_dimensions_are_refused), TEST(huge_spaces_are_not_counted),
       TEST(useless_and_dangerous_points_are_not_allowed),
       TEST(written_spaces_are_read_back_unchanged), TEST(the_last_dimension_can_have_ties),
       TEST(broken_files_are_refused_with_their_line),
