@@ -31,6 +31,11 @@
 	X(TYPE, "type", "elements of this type may need their fill value")                         \
 	X(SERIAL, "serial", "the file is not shared by ranks")                                     \
 	X(USERBLOCK, "userblock", "the user block of the file is not a multiple of the alignment") \
+	X(FUNCTION, "function", "the function that opens the dataset takes no access list")        \
+	X(STRATEGY, "strategy", "the file was not created with the paged strategy")                \
+	X(PAGE, "page", "the pages of the file are larger")                                        \
+	X(PARALLEL, "parallel", "ranks share the file")                                            \
+	X(DRIVER, "driver", "the file has a driver of its own")                                    \
 	X(FAILED, "failed", "the library rejected it")                                             \
 	X(UNKNOWN, "unknown", "the capture library does not know it")
 

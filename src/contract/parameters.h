@@ -54,6 +54,8 @@
 #define PARAMETERS_OMPIO "ompio"
 
 #define PARAMETERS_ALIGNMENT "alignment"
+#define PARAMETERS_CHUNK_CACHE "rdcc_" /* what names of the chunk cache begin with */
+#define PARAMETERS_PAGE_BUFFER "page_buffer_size"
 #define PARAMETERS_FROM "from"
 #define PARAMETERS_FROM_FILE "file"
 #define PARAMETERS_FROM_LIST "list"
@@ -70,7 +72,7 @@
 /* Where a parameter is applied: the words of PLACE. */
 #define PARAMETERS_PLACES(X)                                                               \
 	X(HINT, "hint")		/* MPI_Info of MPI_File_open; NAME is the key */           \
-	X(ACCESS, "access")	/* file access properties of H5Fcreate and H5Fopen */      \
+	X(ACCESS, "access")	/* access properties of H5Fcreate, H5Fopen, H5Dopen */     \
 	X(CREATION, "creation") /* file creation properties of H5Fcreate */                \
 	X(DATASET, "dataset")	/* creation properties of H5Dcreate */                     \
 	X(TRANSFER, "transfer") /* transfer properties of H5Dread and H5Dwrite */          \

@@ -83,6 +83,14 @@ static const char *suggest_both(struct suggestion *s, const char *write, const c
 	return name;
 }
 
+/* Slots matter only if there is room for more chunks than the default number of slots. */
+static void suggest_chunk_cache(struct suggestion *s)
+{
+	suggest(s, "rdcc_nbytes", LIST("", "16M", "256M"));
+	suggest(s, "rdcc_nslots", LIST("", "20011"));
+	add_condition(s, "rdcc_nslots", "rdcc_nbytes", LIST("16M", "256M"));
+}
+
 static void suggest_hdf5(struct suggestion *s)
 {
 	bool parallel = s->uses->hdf5_parallel;
@@ -93,6 +101,9 @@ static void suggest_hdf5(struct suggestion *s)
 		suggest(s, "alignment", LIST("", "4096,4096", "65536,1048576"));
 	if (parallel && s->writes)
 		suggest(s, "coll_metadata_write", LIST("", "on"));
+	/* HDF5 does not cache chunks of parallel files that are open for writing. */
+	if (s->uses->chunked && !(parallel && s->writes))
+		suggest_chunk_cache(s);
 	if (parallel)
 		return;
 	suggest(s, "sieve_buf_size", LIST("", "1M", "8M"));
@@ -177,7 +188,8 @@ static void suggest_romio(struct suggestion *s)
 		suggest_buffering(s, cb);
 	else if (s->writes)
 		suggest(s, "ind_wr_buffer_size", LIST("", "64K", "8M"));
-	add_condition(s, "ind_wr_buffer_size", "romio_ds_write", LIST("", "enable"));
+	add_condition(s, "ind_wr_buffer_size", "romio_ds_write",
+		      parallel_hdf5 ? LIST("") : LIST("", "enable"));
 	suggest(s, "IBM_largeblock_io", LIST("", "true"));
 }
 

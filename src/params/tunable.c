@@ -16,8 +16,9 @@
 #include "base/unit.h"
 #include "params/spread.h"
 
-#define SHAPE_RANK 32	/* H5S_MAX_RANK */
-#define TEXT_BYTES 191	/* limit in contract/hints.h */
+#define SHAPE_RANK 32  /* H5S_MAX_RANK */
+#define TEXT_BYTES 191 /* limit in contract/hints.h */
+#define RATIO_DECIMALS 6
 #define VALUE_BYTES 512 /* limit of a value before it is parsed */
 
 static const char *const layer_names[] = { "hdf5", "mpi", "storage" };
@@ -236,6 +237,30 @@ static char *parse_number(const struct tunable *t, const char *text, struct err 
 	return xprintf("%" PRIu64, number);
 }
 
+/* "0.750" becomes "0.75", as the guest writes it. */
+static char *parse_ratio(const struct tunable *t, const char *text, struct err *err)
+{
+	size_t whole = strspn(text, "0123456789"), decimals = 0;
+	const char *point = text + whole;
+	double ratio = strtod(text, NULL);
+	char *value;
+
+	if (*point == '.')
+		decimals = strspn(++point, "0123456789");
+	if (point[decimals] || !(whole + decimals) || decimals > RATIO_DECIMALS || ratio > 1)
+		return report_invalid(t, text, err,
+				      "a number from 0 to 1 with up to 6 decimals, such as 0.75");
+	value = xprintf("%.*f", RATIO_DECIMALS, ratio);
+	for (size_t n = strlen(value); value[n - 1] == '0' || value[n - 1] == '.'; n--) {
+		bool is_point = value[n - 1] == '.';
+
+		value[n - 1] = 0;
+		if (is_point)
+			break;
+	}
+	return value;
+}
+
 /* Splits a list such as "(a, b x c)" into its items, in place. Returns their number; -1: too many.
  */
 static int split_items(char *text, const char *separators, char **items, int max)
@@ -387,6 +412,8 @@ char *tunable_parse(const struct tunable *tunable, const char *text, struct err 
 	case TUNABLE_COUNT:
 	case TUNABLE_BYTES:
 		return parse_number(tunable, copy, err);
+	case TUNABLE_RATIO:
+		return parse_ratio(tunable, copy, err);
 	case TUNABLE_PAIR:
 		return parse_pair(tunable, copy, err);
 	case TUNABLE_SHAPE:

@@ -25,6 +25,7 @@ enum tunable_layer {
 enum tunable_kind {
 	TUNABLE_COUNT,	/* whole number */
 	TUNABLE_BYTES,	/* whole number; people may write "16M" */
+	TUNABLE_RATIO,	/* number from 0 to 1, with up to 6 decimals */
 	TUNABLE_PAIR,	/* two sizes in bytes: "threshold, boundary" */
 	TUNABLE_CHOICE, /* one of words */
 	TUNABLE_SHAPE,	/* extents of a chunk, "1,26,327680", or a size in bytes to derive them from

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "capture/apply/chunk.h"
+#include "capture/apply/chunk_cache.h"
 #include "capture/apply/inject_hdf5.h"
 #include "capture/libraries/mpi_job.h"
 #include "capture/libraries/wrapper_helpers.h"
@@ -204,7 +205,7 @@ static const char *object_file(void *const *functions, hid_t place, char path[RU
 	return n > 0 && n < (ssize_t)sizeof(name) ? rules_path(path, name) : path;
 }
 
-/* The absolute name of a dataset that is to be created; "/" if it has no name yet. */
+/* The absolute name of a dataset that is to be created or opened; "/" if it has no name yet. */
 static const char *object_name(void *const *functions, hid_t place, const char *name,
 			       char object[RULES_PATH_BYTES])
 {
@@ -278,7 +279,7 @@ void inject_dataset_slow(struct inject_dataset *dataset, hid_t place, const char
 {
 	void *const *functions = library_use(&uses, dataset->near);
 	struct site site = { functions, dataset->creation, type, space };
-	char path[RULES_PATH_BYTES];
+	char path[RULES_PATH_BYTES], object[RULES_PATH_BYTES];
 	int saved = errno;
 
 	if (library_is_usable(functions) && (!name || path_bytes(name, EINVAL)) &&
@@ -293,25 +294,50 @@ void inject_dataset_slow(struct inject_dataset *dataset, hid_t place, const char
 		dataset->is_aligned = rules_value(&rules_own, PLACE_ACCESS, path, "",
 						  PARAMETERS_ALIGNMENT) != NULL;
 		apply_rules(dataset, &site, path, place, name);
+		chunk_cache_apply(dataset, path, object_name(functions, place, name, object));
 	}
 	errno = saved;
 }
 
-/* Reads the properties of a list, as text in the form of the rules. */
-static void read_effective(void *const *functions, hid_t list, struct info_text *effective)
+void inject_dataset_open_slow(struct inject_dataset *dataset, hid_t place, const char *name)
 {
-	int layout = OF(functions, H5Pget_layout)(list), rank = 0, time = -1;
+	void *const *functions = library_use(&uses, dataset->near);
+	char path[RULES_PATH_BYTES], object[RULES_PATH_BYTES];
+	int saved = errno;
+
+	if (library_is_usable(functions) && path_bytes(name, EINVAL) &&
+	    *object_file(functions, place, path)) {
+		dataset->is_ours = true;
+		dataset->requested.used = 0;
+		dataset->is_aligned = false;
+		chunk_cache_apply(dataset, path, object_name(functions, place, name, object));
+	}
+	errno = saved;
+}
+
+/* Reads the layout, as text in the form of the rules. Returns it; -1: unknown. */
+static int read_layout(void *const *functions, hid_t list, struct info_text *effective)
+{
+	int layout = OF(functions, H5Pget_layout)(list), rank = 0;
 	char value[HDF5_RANK_MAX * 21 + 1], *to = value;
 	hsize_t chunk[HDF5_RANK_MAX];
 
 	if (layout < 0 || layout > LAYOUT_VIRTUAL)
-		return;
+		return -1;
 	if (layout == LAYOUT_CHUNKED)
 		rank = OF(functions, H5Pget_chunk)(list, HDF5_RANK_MAX, chunk);
 	strcpy(value, layouts[layout]);
 	for (int i = 0; i < rank; i++)
 		to += snprintf(to, 22, "%s%llu", i ? "," : "", chunk[i]);
 	info_text_put(effective, "chunk_size", value);
+	return layout;
+}
+
+/* Reads when elements are filled and allocated, which matters only while the dataset is new. */
+static void read_times(void *const *functions, hid_t list, struct info_text *effective)
+{
+	int time = -1;
+
 	if (OF(functions, H5Pget_fill_time)(list, &time) >= 0 && time >= 0 && time <= FILL_IF_SET)
 		info_text_put(effective, "fill_time", fill_times[time]);
 	if (OF(functions, H5Pget_alloc_time)(list, &time) >= 0 && time >= 0 &&
@@ -366,23 +392,36 @@ static void read_place(void *const *functions, hid_t dataset, struct info_text *
 	put_number(effective, PARAMETERS_SIZE, OF(functions, H5Dget_storage_size)(dataset));
 }
 
+/* Reads the properties of the dataset. Only chunked ones have a cache. */
+static void read_effective(struct inject_dataset *dataset, void *const *functions, hid_t id,
+			   struct info_text *effective)
+{
+	hid_t list = OF(functions, H5Dget_create_plist)(id);
+	bool is_chunked;
+
+	if (list < 0)
+		return;
+	is_chunked = read_layout(functions, list, effective) == LAYOUT_CHUNKED;
+	if (dataset->creation != INJECT_OPENS)
+		read_times(functions, list, effective);
+	chunk_cache_read(dataset, id, is_chunked, effective);
+	OF(functions, H5Pclose)(list);
+}
+
 void inject_dataset_created(struct inject_dataset *dataset, hid_t id, bool is_complete)
 {
 	void *const *functions = library_use(&uses, dataset->near);
-	uint64_t link = id < 0 ? 0 : hdf5_link(dataset->near, id);
-	bool is_recorded = dataset->requested.used || rules_places == RULES_ON;
+	/* H5Oopen also opens groups and types. */
+	bool is_dataset = id >= 0 && OF(functions, H5Iget_type)(id) == ID_DATASET;
+	uint64_t link = is_dataset ? hdf5_link(dataset->near, id) : 0;
+	bool is_recorded = dataset->requested.used || chunk_cache_is_applied(dataset) ||
+			   rules_places == RULES_ON;
 	struct info_text effective;
 	int saved = errno;
-	hid_t list;
 
 	effective.used = 0;
-	if (link && is_complete && is_recorded) {
-		list = OF(functions, H5Dget_create_plist)(id);
-		if (list >= 0) {
-			read_effective(functions, list, &effective);
-			OF(functions, H5Pclose)(list);
-		}
-	}
+	if (link && is_complete && is_recorded)
+		read_effective(dataset, functions, id, &effective);
 	if (link && is_complete && (dataset->is_aligned || rules_places == RULES_ON))
 		read_place(functions, id, &effective);
 	/* Without requests and effective values there is nothing to record. */
@@ -390,6 +429,8 @@ void inject_dataset_created(struct inject_dataset *dataset, hid_t id, bool is_co
 		inject_record(CALL_H5D_parameters, link, &dataset->requested, &effective);
 	if (dataset->is_copied)
 		inject_list_close(dataset->near, dataset->creation, id < 0);
+	if (dataset->is_access_copied)
+		inject_list_close(dataset->near, dataset->access, id < 0);
 	errno = saved;
 }
 

@@ -14,24 +14,32 @@
 #include "capture/apply/inject.h"
 #include "capture/libraries/hdf5.h"
 
+#define INJECT_OPENS ((hid_t)-1) /* the call opens something that exists: no creation list */
+
 /* A call of H5Fcreate or H5Fopen. */
 struct inject_file {
 	const void *near;
 	hid_t access;	/* the access list for the real call */
-	hid_t creation; /* the creation list; HDF5_DEFAULT for H5Fopen */
+	hid_t creation; /* the creation list, or INJECT_OPENS */
 	bool is_copied;
-	bool is_ours;	/* the outcome is to be recorded */
-	bool is_shared; /* the driver is MPI-IO; this and the rest are valid if is_ours */
+	bool is_ours;	  /* the outcome is to be recorded */
+	bool is_shared;	  /* the driver is MPI-IO; this and the rest are valid if is_ours */
+	const char *path; /* as the program wrote it */
 	struct info_text requested;
 };
 
-/* A call of H5Dcreate. */
+#define INJECT_CACHE_VALUES 3
+#define INJECT_NO_ACCESS ((hid_t)-1) /* the function has no argument for an access list */
+
+/* A call of H5Dcreate, H5Dopen or H5Oopen. */
 struct inject_dataset {
 	const void *near;
-	hid_t creation; /* the creation list for the real call */
-	bool is_copied;
+	hid_t creation; /* the creation list for the real call; INJECT_OPENS for H5Dopen */
+	hid_t access;	/* the access list, or INJECT_NO_ACCESS */
+	bool is_copied, is_access_copied;
 	bool is_ours;
 	bool is_aligned; /* its file has a rule for alignment; this and the rest: if is_ours */
+	const char *cache[INJECT_CACHE_VALUES]; /* applied: chunk_cache.c; NULL: not */
 	struct info_text requested;
 };
 
@@ -42,6 +50,7 @@ void inject_file_opened(struct inject_file *file, hid_t id, bool is_complete);
 
 void inject_dataset_slow(struct inject_dataset *dataset, hid_t place, const char *name, hid_t type,
 			 hid_t space);
+void inject_dataset_open_slow(struct inject_dataset *dataset, hid_t place, const char *name);
 void inject_dataset_created(struct inject_dataset *dataset, hid_t id, bool is_complete);
 
 hid_t inject_transfer_slow(const void *near, hid_t list, const hid_t *datasets, size_t count);
@@ -76,16 +85,33 @@ static inline void inject_file_end(struct inject_file *file, hid_t id, bool is_c
 		inject_file_opened(file, id, is_complete);
 }
 
-/* Before and after H5Dcreate; name is NULL for an anonymous dataset. */
-static inline void inject_dataset(struct inject_dataset *dataset, const void *called, hid_t place,
-				  const char *name, hid_t type, hid_t space, hid_t creation)
+static inline void inject_dataset_init(struct inject_dataset *dataset, const void *called,
+				       hid_t creation, hid_t access)
 {
 	dataset->near = called;
 	dataset->creation = creation;
-	dataset->is_copied = dataset->is_ours = false;
-	if (unlikely(rules_has(PLACE_DATASET) || rules_places & RULES_ALIGN ||
+	dataset->access = access;
+	dataset->is_copied = dataset->is_access_copied = dataset->is_ours = false;
+}
+
+/* Before and after H5Dcreate; name is NULL for an anonymous dataset. */
+static inline void inject_dataset(struct inject_dataset *dataset, const void *called, hid_t place,
+				  const char *name, hid_t type, hid_t space, hid_t creation,
+				  hid_t access)
+{
+	inject_dataset_init(dataset, called, creation, access);
+	if (unlikely(rules_has(PLACE_DATASET) || rules_places & (RULES_ALIGN | RULES_CACHE) ||
 		     rules_places == RULES_ON))
 		inject_dataset_slow(dataset, place, name, type, space);
+}
+
+/* Before and after H5Dopen and H5Oopen, which may open something else. */
+static inline void inject_dataset_open(struct inject_dataset *dataset, const void *called,
+				       hid_t place, const char *name, hid_t access)
+{
+	inject_dataset_init(dataset, called, INJECT_OPENS, access);
+	if (unlikely(rules_places & RULES_CACHE || rules_places == RULES_ON))
+		inject_dataset_open_slow(dataset, place, name);
 }
 
 static inline void inject_dataset_end(struct inject_dataset *dataset, hid_t id, bool is_complete)

@@ -27,6 +27,9 @@ uint32_t rules_read(struct rules *rules, const char page[PARAMETERS_BYTES])
 			places |= RULES_ALIGN;
 		if (strcmp(rules->rule[i].name, PARAMETERS_SPREAD_DIRECTORIES) == 0)
 			places |= RULES_SPREAD;
+		if (strncmp(rules->rule[i].name, PARAMETERS_CHUNK_CACHE,
+			    strlen(PARAMETERS_CHUNK_CACHE)) == 0)
+			places |= RULES_CACHE;
 	}
 	return places | RULES_ON;
 }
@@ -230,6 +233,50 @@ bool rules_number(const char **at, uint64_t *number)
 	*at = p;
 	*number = n;
 	return true;
+}
+
+bool rules_parse_number(const char *text, uint64_t *number)
+{
+	return rules_number(&text, number) && !*text;
+}
+
+#define RATIO_DECIMALS 6
+#define RATIO_UNIT 1000000
+
+bool rules_parse_ratio(const char *text, double *ratio)
+{
+	uint64_t whole, parts = 0;
+	int decimals = 0;
+
+	if (!rules_number(&text, &whole) || whole > 1)
+		return false;
+	if (*text == '.')
+		text++;
+	for (; decimals < RATIO_DECIMALS; decimals++) {
+		bool is_digit = *text >= '0' && *text <= '9';
+
+		parts = parts * 10 + (is_digit ? (uint64_t)(*text++ - '0') : 0);
+	}
+	if (*text || (whole && parts))
+		return false;
+	*ratio = (double)whole + (double)parts / RATIO_UNIT;
+	return true;
+}
+
+void rules_put_ratio(char *to, double ratio)
+{
+	uint64_t parts = ratio > 0 ? (uint64_t)(ratio * RATIO_UNIT + 0.5) : 0;
+	char *end = rules_put_number(to, parts / RATIO_UNIT);
+
+	parts %= RATIO_UNIT;
+	if (!parts)
+		return;
+	*end++ = '.';
+	for (uint64_t unit = RATIO_UNIT / 10; parts; unit /= 10) {
+		*end++ = (char)('0' + parts / unit);
+		parts %= unit;
+	}
+	*end = 0;
 }
 
 char *rules_put_number(char *to, uint64_t number)

@@ -33,12 +33,14 @@ struct rules {
  *   RULES_ON      the text has a title, so effective values are read back
  *   RULES_ALIGN   there is a rule for alignment, whose effect is seen in datasets
  *   RULES_SPREAD  there is a rule that replaces files by links
+ *   RULES_CACHE   there is a rule for the chunk cache, of files or of datasets
  *
  * It is 0 for most programs; then nothing else is looked at.
  */
 #define RULES_ON (UINT32_C(1) << 31)
 #define RULES_ALIGN (UINT32_C(1) << 30)
 #define RULES_SPREAD (UINT32_C(1) << 29)
+#define RULES_CACHE (UINT32_C(1) << 28)
 extern uint32_t rules_places;
 extern struct rules rules_own;
 
@@ -99,6 +101,15 @@ const char *rules_value(const struct rules *rules, enum parameters_place place, 
 
 /* Reads a decimal number and moves *at behind it; false if there is none, or on overflow. */
 bool rules_number(const char **at, uint64_t *number);
+
+/* Reads a text that is nothing but a decimal number. */
+bool rules_parse_number(const char *text, uint64_t *number);
+
+/* Reads a text that is nothing but a number from 0 to 1 with up to 6 decimals: "0.75". */
+bool rules_parse_ratio(const char *text, double *ratio);
+
+/* Writes such a number, terminated; `to` has room for 10 bytes. */
+void rules_put_ratio(char *to, double ratio);
 
 /* Writes a decimal number, terminated, and returns its end. It has at most 20 digits. */
 char *rules_put_number(char *to, uint64_t number);

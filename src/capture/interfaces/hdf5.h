@@ -61,10 +61,15 @@ LIBRARY(HDF5)
 #define WITH_ACCESS(list, creation, complete)                                                          \
 	FIRST(struct inject_file injected; inject_file(&injected, called, filename, list, creation);) \
 	PASS(list, injected.access) LAST(inject_file_end(&injected, ret, complete);)
-#define WITH_CREATION(name, complete)                                                                        \
+#define WITH_CREATION(name, access, complete)                                                                \
 	FIRST(struct inject_dataset injected;                                                       \
-	      inject_dataset(&injected, called, loc_id, name, type_id, space_id, dcpl_id);)         \
+	      inject_dataset(&injected, called, loc_id, name, type_id, space_id, dcpl_id, access);) \
 	PASS(dcpl_id, injected.creation) LAST(inject_dataset_end(&injected, ret, complete);)
+#define WITH_DATASET_ACCESS PASS(dapl_id, injected.access)
+#define WITH_CACHE(access, complete)                                                                          \
+	FIRST(struct inject_dataset injected;                                                       \
+	      inject_dataset_open(&injected, called, loc_id, name, access);)                        \
+	LAST(inject_dataset_end(&injected, ret, complete);)
 #define WITH_TRANSFER(datasets, count)                                                                 \
 	FIRST(hid_t transfer = inject_transfer(called, dxpl_id, datasets, count);)                  \
 	PASS(dxpl_id, transfer) LAST(inject_transferred(called, transfer, dxpl_id, ret);)
@@ -73,7 +78,7 @@ LIBRARY(HDF5)
 WITH_ACCESS(fapl_id, fcpl_id, true) OPENS
 hid_t H5Fcreate(PATH const char *filename, FLAGS unsigned flags, hid_t fcpl_id,
 		HANDLE hid_t fapl_id);
-WITH_ACCESS(fapl_id, HDF5_DEFAULT, true) OPENS
+WITH_ACCESS(fapl_id, INJECT_OPENS, true) OPENS
 hid_t H5Fopen(PATH const char *filename, FLAGS unsigned flags, HANDLE hid_t fapl_id);
 OPENS hid_t H5Freopen(HANDLE hid_t file_id);
 CLOSES(file_id) herr_t H5Fclose(HANDLE hid_t file_id);
@@ -111,20 +116,22 @@ SETS herr_t H5Fset_mpi_atomicity(HANDLE hid_t file_id, FLAGS hbool_t flag);
 #endif
 
 /* Datasets. Sizes are bytes in memory, as passed to or got by the program. */
-WITH_CREATION(name, true) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
+WITH_CREATION(name, INJECT_NO_ACCESS, true) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
 AFTER(hdf5_created(opened, dcpl_id);)
 hid_t H5Dcreate1(HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid_t space_id,
 		 hid_t dcpl_id);
-WITH_CREATION(name, true) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
-AFTER(hdf5_created(opened, dcpl_id);)
+WITH_CREATION(name, dapl_id, true) WITH_DATASET_ACCESS OPENS
+FIELD(LINK2, hdf5_link(called, dcpl_id)) AFTER(hdf5_created(opened, dcpl_id);)
 hid_t H5Dcreate2(HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid_t space_id,
 		 hid_t lcpl_id, hid_t dcpl_id, hid_t dapl_id);
-WITH_CREATION(NULL, true) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
-AFTER(hdf5_created(opened, dcpl_id);)
+WITH_CREATION(NULL, dapl_id, true) WITH_DATASET_ACCESS OPENS
+FIELD(LINK2, hdf5_link(called, dcpl_id)) AFTER(hdf5_created(opened, dcpl_id);)
 hid_t H5Dcreate_anon(HANDLE hid_t loc_id, hid_t type_id, hid_t space_id, hid_t dcpl_id,
 		     hid_t dapl_id);
-OPENS hid_t H5Dopen1(HANDLE hid_t loc_id, NAME const char *name);
-OPENS hid_t H5Dopen2(HANDLE hid_t loc_id, NAME const char *name, hid_t dapl_id);
+WITH_CACHE(INJECT_NO_ACCESS, true) OPENS
+hid_t H5Dopen1(HANDLE hid_t loc_id, NAME const char *name);
+WITH_CACHE(dapl_id, true) WITH_DATASET_ACCESS OPENS
+hid_t H5Dopen2(HANDLE hid_t loc_id, NAME const char *name, hid_t dapl_id);
 CLOSES(dset_id) herr_t H5Dclose(HANDLE hid_t dset_id);
 WITH_TRANSFER(&dset_id, 1) MOVES(READ)
 herr_t H5Dread(HANDLE hid_t dset_id, hid_t mem_type_id, hid_t mem_space_id, hid_t file_space_id,
@@ -267,7 +274,8 @@ herr_t H5Aiterate_by_name(HANDLE hid_t loc_id, NAME const char *obj_name, H5_ind
 			  hid_t lapl_id);
 
 /* Objects of any kind, and committed types. */
-OPENS hid_t H5Oopen(HANDLE hid_t loc_id, NAME const char *name, hid_t lapl_id);
+WITH_CACHE(INJECT_NO_ACCESS, true) OPENS
+hid_t H5Oopen(HANDLE hid_t loc_id, NAME const char *name, hid_t lapl_id);
 OPENS hid_t H5Oopen_by_addr(HANDLE hid_t loc_id, OFFSET haddr_t addr);
 OPENS
 hid_t H5Oopen_by_idx(HANDLE hid_t loc_id, NAME const char *group_name, H5_index_t idx_type,
@@ -705,12 +713,12 @@ herr_t H5Fflush_async(const char *app_file, const char *app_func, unsigned app_l
 CLOSES(file_id)
 herr_t H5Fclose_async(const char *app_file, const char *app_func, unsigned app_line,
 		      HANDLE hid_t file_id, hid_t es_id);
-WITH_CREATION(name, false) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
-AFTER(hdf5_created(opened, dcpl_id);)
+WITH_CREATION(name, dapl_id, false) WITH_DATASET_ACCESS OPENS
+FIELD(LINK2, hdf5_link(called, dcpl_id)) AFTER(hdf5_created(opened, dcpl_id);)
 hid_t H5Dcreate_async(const char *app_file, const char *app_func, unsigned app_line,
 		      HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid_t space_id,
 		      hid_t lcpl_id, hid_t dcpl_id, hid_t dapl_id, hid_t es_id);
-OPENS
+WITH_CACHE(dapl_id, false) WITH_DATASET_ACCESS OPENS
 hid_t H5Dopen_async(const char *app_file, const char *app_func, unsigned app_line,
 		    HANDLE hid_t loc_id, NAME const char *name, hid_t dapl_id, hid_t es_id);
 WITH_TRANSFER(&dset_id, 1) MOVES(READ)

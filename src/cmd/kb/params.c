@@ -124,6 +124,9 @@ static void append_values(struct buf *out, const struct tunable *t)
 	case TUNABLE_SPREAD:
 		buf_puts(out, t->words);
 		break;
+	case TUNABLE_RATIO:
+		buf_puts(out, "0..1");
+		break;
 	case TUNABLE_PAIR:
 		buf_puts(out, "THRESHOLD,BOUNDARY");
 		break;

@@ -233,6 +233,7 @@ static int plan_fill_space(struct tuning_plan *plan, struct err *err)
 					       .mpi = true,
 					       .collective = true,
 					       .creates = true,
+					       .chunked = true,
 					       .collective_hdf5 = true };
 
 	plan->space.context.allowed = plan->allowed;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/trial/usage.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,9 @@ static void add_parameters(struct usage *usage, const char *effective)
 	while (hints_next(&effective, key, sizeof(key), value, sizeof(value))) {
 		if (strcmp(key, PARAMETERS_MPI) == 0)
 			set_middleware(usage, value);
+		/* The shape of chunks, or the name of another layout. */
+		if (strcmp(key, "chunk_size") == 0 && isdigit((unsigned char)value[0]))
+			usage->uses.chunked = true;
 		add_value(usage, key, value);
 	}
 }

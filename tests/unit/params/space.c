@@ -332,9 +332,41 @@ static void the_space_of_small_datasets_contains_their_best_settings(void)
 	space_release(&space);
 }
 
+static bool suggests(const struct space_uses *uses, const char *name)
+{
+	struct space space = { 0 };
+	struct err err = { 0 };
+	bool found = false;
+
+	need(space_suggest(&space, &mpich, uses, &err), &err);
+	for (size_t i = 0; i < space.count; i++)
+		found |= strcmp(space.dimensions[i].tunable->name, name) == 0;
+	space_release(&space);
+	return found;
+}
+
+static void the_chunk_cache_is_suggested_only_where_it_is_used(void)
+{
+	static const struct space_uses serial = { .hdf5 = true, .writes = true, .chunked = true };
+	static const struct space_uses contiguous = { .hdf5 = true, .writes = true };
+	static const struct space_uses reading = {
+		.hdf5 = true, .hdf5_parallel = true, .mpi = true, .reads = true, .chunked = true
+	};
+	static const struct space_uses writing = {
+		.hdf5 = true, .hdf5_parallel = true, .mpi = true, .writes = true, .chunked = true
+	};
+
+	CHECK(suggests(&serial, "rdcc_nbytes"));
+	CHECK(suggests(&reading, "rdcc_nbytes"));
+	CHECK(!suggests(&contiguous, "rdcc_nbytes"));
+	CHECK(!suggests(&writing, "rdcc_nbytes"));
+}
+
 static void nothing_unsafe_is_suggested(void)
 {
-	static const struct space_uses all = { true, true, true, true, true, true, true, true };
+	static const struct space_uses all = {
+		true, true, true, true, true, true, true, true, true
+	};
 
 	for (int middleware = 0; middleware <= MIDDLEWARE_OMPIO; middleware++) {
 		for (int fs = 0; fs <= FILESYSTEM_CEPH; fs++) {
@@ -414,5 +446,6 @@ TESTS(TEST(a_dangerous_value_is_refused), TEST(points_convert_to_numbers_and_bac
       TEST(broken_files_are_refused_with_their_line),
       TEST(the_space_of_strided_writes_contains_their_best_settings),
       TEST(the_space_of_small_datasets_contains_their_best_settings),
-      TEST(nothing_unsafe_is_suggested), TEST(layouts_need_permission_and_new_files),
+      TEST(the_chunk_cache_is_suggested_only_where_it_is_used), TEST(nothing_unsafe_is_suggested),
+      TEST(layouts_need_permission_and_new_files),
       TEST(programs_without_libraries_have_nothing_to_tune))

@@ -27,7 +27,7 @@ static void rows_are_complete_and_names_are_unique(void)
 		CHECK((t->safety == TUNABLE_SAFE) == !t->warning);
 		CHECK(t->kind != TUNABLE_CHOICE || t->words);
 		CHECK(t->kind == TUNABLE_CHOICE || t->kind == TUNABLE_TEXT ||
-		      t->kind == TUNABLE_SPREAD || t->max > t->min);
+		      t->kind == TUNABLE_SPREAD || t->kind == TUNABLE_RATIO || t->max > t->min);
 		if (t->initial && strcmp(t->initial, "0") != 0) {
 			AUTO_FREE char *value = tunable_parse(t, t->initial, NULL);
 
@@ -51,6 +51,18 @@ static void sizes_become_plain_digits(void)
 	CHECK_TEXT(parsed("cb_buffer_size", "1.5 MiB"), "1572864");
 	CHECK_TEXT(parsed("striping_unit", "64K"), "65536");
 	CHECK_TEXT(parsed("cb_nodes", "0032"), "32");
+}
+
+static void ratios_are_written_as_the_guest_writes_them(void)
+{
+	static const char *const bad[] = { "1.1", "-0.5", "0.1234567", "1e-2", ".", "x", "0.5 1" };
+
+	CHECK_TEXT(parsed("rdcc_w0", "0.750"), "0.75");
+	CHECK_TEXT(parsed("rdcc_w0", "1.0"), "1");
+	CHECK_TEXT(parsed("rdcc_w0", "0"), "0");
+	CHECK_TEXT(parsed("rdcc_w0", ".5"), "0.5");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK(parsed("rdcc_w0", bad[i])[0] == '!');
 }
 
 static void numbers_that_atoi_misreads_are_refused(void)
@@ -194,6 +206,7 @@ static void a_missing_path_has_the_file_system_of_its_parent(void)
 }
 
 TESTS(TEST(rows_are_complete_and_names_are_unique), TEST(sizes_become_plain_digits),
+      TEST(ratios_are_written_as_the_guest_writes_them),
       TEST(numbers_that_atoi_misreads_are_refused), TEST(pairs_may_have_blanks_and_brackets),
       TEST(a_shape_is_extents_or_a_size), TEST(words_match_in_any_case_and_by_synonym),
       TEST(lists_of_aggregators_are_not_empty), TEST(every_hint_passes_the_guest_on_romio),

@@ -36,11 +36,29 @@ static void lines_become_rules(void)
 	CHECK(rules.application_wins);
 	CHECK_INT(read_page(TITLE "access\t*\t*\talignment\t0,4096\n"),
 		  RULES_ON | RULES_ALIGN | 1u << PLACE_ACCESS);
+	CHECK_INT(read_page(TITLE "access\t*\tgrid\trdcc_nbytes\t1048576\n"),
+		  RULES_ON | RULES_CACHE | 1u << PLACE_ACCESS);
 	/* A value may be empty, or have blanks in it. */
 	read_page(TITLE "hint\t*\t*\tk\t\nhint\t*\t*\tl\ta b\n");
 	CHECK_INT(rules.count, 2);
 	CHECK_TEXT(rules.rule[0].value, "");
 	CHECK_TEXT(rules.rule[1].value, "a b");
+}
+
+static void ratios_are_read_and_written(void)
+{
+	static const char *const good[] = { "0", "1", "0.75", "0.000001", "0.5" };
+	static const char *const bad[] = { "", ".", "1.5", "2", "0.1234567", "0.5x", "x", "-1" };
+	double ratio;
+	char text[16];
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		CHECK(rules_parse_ratio(good[i], &ratio));
+		rules_put_ratio(text, ratio);
+		CHECK_TEXT(text, good[i]);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK(!rules_parse_ratio(bad[i], &ratio));
 }
 
 static void malformed_lines_are_ignored(void)
@@ -252,8 +270,9 @@ static void a_size_is_converted_to_a_shape(void)
 	CHECK_TEXT(shape("1048576", 2, DIMS(UINT64_MAX, UINT64_MAX), 8), "1,131072");
 }
 
-TESTS(TEST(lines_become_rules), TEST(malformed_lines_are_ignored),
-      TEST(a_full_page_is_read_to_its_end), TEST(the_first_rule_that_matches_is_used),
+TESTS(TEST(lines_become_rules), TEST(ratios_are_read_and_written),
+      TEST(malformed_lines_are_ignored), TEST(a_full_page_is_read_to_its_end),
+      TEST(the_first_rule_that_matches_is_used),
       TEST(objects_match_with_and_without_a_leading_slash), TEST(outcomes_are_noted),
       TEST(each_name_is_returned_once), TEST(spellings_of_a_path_are_normalized),
       TEST(patterns_match_names_ends_or_whole_paths), TEST(a_prefix_is_added_once),
