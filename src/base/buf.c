@@ -87,6 +87,15 @@ void buf_put_shell_word(struct buf *buf, const char *word)
 	buf_putc(buf, '\'');
 }
 
+void buf_put_command(struct buf *buf, char *const *argv)
+{
+	for (size_t i = 0; argv[i]; i++) {
+		if (i)
+			buf_putc(buf, ' ');
+		buf_put_shell_word(buf, argv[i]);
+	}
+}
+
 void buf_put_csv_cell(struct buf *buf, const char *text)
 {
 	AUTO_BUF struct buf safe = { 0 };

@@ -22,6 +22,7 @@ void buf_putc(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Append text for another language, quoted or escaped only where necessary. */
 void buf_put_shell_word(struct buf *buf, const char *word); /* a word for a shell */
+void buf_put_command(struct buf *buf, char *const *argv);   /* such words, up to NULL */
 void buf_put_csv_cell(struct buf *buf, const char *text);   /* a CSV cell; see base/escape.h */
 void buf_put_xml(struct buf *buf,
 		 const char *text);	     /* XML text; control characters become blanks */

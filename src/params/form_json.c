@@ -133,6 +133,7 @@ static int read_root(const struct form_reading *reading, const json_t *root, con
 			       PARAMS_SCHEMA);
 	if (!json_is_array(list))
 		return err_set(err, EINVAL, "%s: missing array \"parameters\"", reading->name);
+	reading->set->command = xstrdup(json_string_value(json_object_get(root, "command")));
 	form_lines_init(&lines, text);
 	json_array_foreach(list, i, element)
 	{

@@ -21,6 +21,8 @@ int form_json_write(const struct param_set *set, struct buf *out, struct err *er
 	if (!stream)
 		abort();
 	json_start(&j, stream, PARAMS_SCHEMA);
+	if (set->command)
+		json_text(&j, "command", set->command);
 	json_open(&j, "parameters", '[');
 	for (size_t i = 0; i < set->count; i++) {
 		const struct param *p = &set->params[i];

@@ -131,8 +131,26 @@ static void append_hints(struct buf *out, const struct param_set *set)
 		buf_puts(out, END "\nexport ROMIO_HINTS=\"$PWD/romio-hints\"\n");
 }
 
+/* Variables, and the command with the arguments that were found. */
+static void append_environment(struct buf *out, const struct param_set *set)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		if (set->params[i].tunable->layer != TUNABLE_ENVIRONMENT)
+			continue;
+		buf_printf(out, "export %s=", set->params[i].tunable->key);
+		append_quoted(out, set->params[i].value);
+		buf_putc(out, '\n');
+	}
+	if (set->command)
+		buf_printf(out, "# command: %s\n", set->command);
+}
+
 static void append_comment(struct buf *out, const struct param *p)
 {
+	if (p->tunable->layer == TUNABLE_COMMAND)
+		buf_printf(out, "# argument %s: %s\n", p->tunable->name, p->value);
+	if (p->tunable->place == TUNABLE_NO_PLACE)
+		return;
 	if (p->tunable->place == PLACE_HINT ? !p->file || p->tunable->layout
 					    : p->tunable->place == PLACE_LAYOUT)
 		return;
@@ -154,6 +172,7 @@ static int shell_write(const struct param_set *set, struct buf *out, struct err 
 			append_ceph(out, set, p->file);
 	}
 	append_hints(out, set);
+	append_environment(out, set);
 	for (size_t i = 0; i < set->count; i++)
 		append_comment(out, &set->params[i]);
 	if (!set->count)
@@ -163,6 +182,6 @@ static int shell_write(const struct param_set *set, struct buf *out, struct err 
 
 const struct param_form param_shell = {
 	.name = "shell",
-	.help = "shell commands: lfs setstripe, setfattr, ROMIO_HINTS",
+	.help = "shell commands: lfs setstripe, setfattr, ROMIO_HINTS, export",
 	.write = shell_write,
 };

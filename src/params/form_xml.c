@@ -118,7 +118,8 @@ static bool is_element(mxml_node_t *node)
 static int find_section(const char *name)
 {
 	for (int i = 0; i < TUNABLE_LAYERS; i++)
-		if (strcasecmp(name, tunable_section((enum tunable_layer)i)) == 0)
+		if (tunable_section((enum tunable_layer)i) &&
+		    strcasecmp(name, tunable_section((enum tunable_layer)i)) == 0)
 			return i;
 	return -1;
 }
@@ -171,7 +172,8 @@ static void read_element(const struct form_reading *reading, mxml_node_t *node, 
 		return;
 	collect_value(node, &value);
 	param = form_set_param(reading, mxmlGetElement(node), buf_text(&value), file, object, line);
-	if (param && section >= 0 && section != (int)param->tunable->layer)
+	if (param && section >= 0 && section != (int)param->tunable->layer &&
+	    tunable_section(param->tunable->layer))
 		form_report(reading, param, false, line,
 			    "%s belongs to section %s; it is accepted here", param->tunable->name,
 			    tunable_section(param->tunable->layer));
@@ -293,6 +295,21 @@ static void append_element(struct buf *out, const struct param *p)
 	buf_printf(out, "</%s>\n", p->tunable->name);
 }
 
+/* Parameters without a section follow. Variables and arguments cannot be written: their names are
+ * no names of elements. */
+static void append_others(struct buf *out, const struct param_set *set)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct param *p = &set->params[i];
+
+		if (p->tunable->place == TUNABLE_NO_PLACE)
+			buf_printf(out, "  <!-- %s is set, too, but only JSON can hold it -->\n",
+				   p->tunable->name);
+		else if (!tunable_section(p->tunable->layer))
+			append_element(out, p);
+	}
+}
+
 static int xml_write(const struct param_set *set, struct buf *out, struct err *err)
 {
 	(void)err;
@@ -300,12 +317,15 @@ static int xml_write(const struct param_set *set, struct buf *out, struct err *e
 	for (int layer = 0; layer < TUNABLE_LAYERS; layer++) {
 		const char *section = tunable_section((enum tunable_layer)layer);
 
+		if (!section)
+			continue;
 		buf_printf(out, "  <%s>\n", section);
 		for (size_t i = 0; i < set->count; i++)
 			if ((int)set->params[i].tunable->layer == layer)
 				append_element(out, &set->params[i]);
 		buf_printf(out, "  </%s>\n", section);
 	}
+	append_others(out, set);
 	buf_puts(out, "</" ROOT ">\n");
 	return 0;
 }

@@ -27,6 +27,7 @@ void param_set_release(struct param_set *set)
 		param_release(&set->params[i]);
 	free(set->params);
 	free(set->origin);
+	free(set->command);
 	*set = (struct param_set){ 0 };
 }
 
@@ -39,7 +40,8 @@ static struct param *append_param(struct param_set *set)
 
 void param_set_copy(struct param_set *to, const struct param_set *from)
 {
-	*to = (struct param_set){ .origin = xstrdup(from->origin) };
+	*to = (struct param_set){ .origin = xstrdup(from->origin),
+				  .command = xstrdup(from->command) };
 	for (size_t i = 0; i < from->count; i++) {
 		const struct param *p = &from->params[i];
 
@@ -182,6 +184,19 @@ void param_set_line(const struct param_set *set, struct buf *out)
 	}
 }
 
+void param_set_remove_layer(struct param_set *set, enum tunable_layer layer)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < set->count; i++) {
+		if (set->params[i].tunable->layer == layer)
+			param_release(&set->params[i]);
+		else
+			set->params[kept++] = set->params[i];
+	}
+	set->count = kept;
+}
+
 struct checking {
 	const struct param_set *set;
 	param_problem problem;
@@ -261,6 +276,8 @@ static void compile_param(struct parameters_writer *writer, const struct param *
 	const struct tunable *t = p->tunable;
 	const char *value = guest_value(p);
 
+	if (t->place == TUNABLE_NO_PLACE)
+		return;
 	/* An empty value matters only if it overrides a more general rule. */
 	if (*value || p->file)
 		write_line(writer, t->place, p, t->key ? t->key : t->name, value);

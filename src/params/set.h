@@ -25,6 +25,8 @@ struct param_set {
 	struct param *params;
 	size_t count, cap;
 	char *origin; /* name of the file or other source; NULL: none */
+	/* The command line with the arguments of the set, quoted for a shell; NULL: unknown. */
+	char *command;
 };
 
 void param_set_release(struct param_set *set);
@@ -42,6 +44,9 @@ int param_set_put(struct param_set *set, const struct tunable *tunable, const ch
  * NULL. */
 const struct param *param_set_find(const struct param_set *set, const struct tunable *tunable,
 				   const char *path, const char *object);
+
+/* Removes all parameters of a layer. */
+void param_set_remove_layer(struct param_set *set, enum tunable_layer layer);
 
 /* True if both sets have the same effect; the order does not matter. */
 bool param_set_equal(const struct param_set *a, const struct param_set *b);
@@ -63,7 +68,8 @@ size_t param_set_check(const struct param_set *set, const struct tunable_context
 void param_set_prune(struct param_set *set, const struct tunable_context *context,
 		     param_problem problem, void *arg);
 
-/* Writes the text that the guest reads (contract/parameters.h). -ENOSPC: it does not fit. */
+/* Writes the text that the guest reads (contract/parameters.h), without variables and arguments.
+ * -ENOSPC: it does not fit. */
 int param_set_compile(const struct param_set *set, bool application_wins,
 		      char text[PARAMETERS_BYTES], struct err *err);
 

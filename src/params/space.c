@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/unit.h"
 #include "params/constraints.h"
 
 static void dimension_release(struct space_dimension *dimension)
@@ -126,6 +127,41 @@ static const struct tunable *find_tunable(const char *name, struct err *err)
 	return tunable;
 }
 
+/* Are the values numbers, so that neighbors in the list are similar? */
+static bool is_ordered(const struct space_dimension *dimension)
+{
+	uint64_t number;
+
+	if (dimension->tunable->kind != TUNABLE_WORDS)
+		return dimension->tunable->kind != TUNABLE_CHOICE &&
+		       dimension->tunable->kind != TUNABLE_TEXT &&
+		       dimension->tunable->kind != TUNABLE_SPREAD;
+	for (size_t i = 0; i < dimension->count; i++)
+		if (dimension->values[i] && unit_parse_bytes(dimension->values[i], &number) < 0)
+			return false;
+	return true;
+}
+
+/* Variables and arguments belong to no file, and an argument always has a value. */
+static int check_open(const struct space_dimension *dimension, const char *file, const char *object,
+		      struct err *err)
+{
+	const struct tunable *tunable = dimension->tunable;
+
+	if (tunable->place != TUNABLE_NO_PLACE)
+		return 0;
+	if (file || object)
+		return err_set(err, EINVAL, "%s applies to the whole program, not to files",
+			       tunable->name);
+	for (size_t i = 0; i < dimension->count; i++)
+		if (!dimension->values[i] && tunable->layer == TUNABLE_COMMAND)
+			return err_set(err, EINVAL,
+				       "%s: an argument cannot be unset; remove null from its "
+				       "values",
+				       tunable->name);
+	return 0;
+}
+
 int space_add_for(struct space *space, const char *tunable, const char *const *values,
 		  const char *initial, const char *file, const char *object, struct err *err)
 {
@@ -143,6 +179,8 @@ int space_add_for(struct space *space, const char *tunable, const char *const *v
 	if (r >= 0)
 		r = add_values(&dimension, values, err);
 	if (r >= 0)
+		r = check_open(&dimension, file, object, err);
+	if (r >= 0)
 		r = set_default(&dimension, initial, err);
 	if (r < 0) {
 		dimension_release(&dimension);
@@ -150,9 +188,7 @@ int space_add_for(struct space *space, const char *tunable, const char *const *v
 	}
 	dimension.file = xstrdup(file);
 	dimension.object = xstrdup(object);
-	dimension.is_ordered = dimension.tunable->kind != TUNABLE_CHOICE &&
-			       dimension.tunable->kind != TUNABLE_TEXT &&
-			       dimension.tunable->kind != TUNABLE_SPREAD;
+	dimension.is_ordered = is_ordered(&dimension);
 	space->dimensions =
 		xgrow(space->dimensions, &space->cap, space->count + 1, sizeof(*space->dimensions));
 	space->dimensions[space->count++] = dimension;

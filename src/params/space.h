@@ -17,6 +17,11 @@
  *	  {"name": "romio_cb_write", "values": [null, "enable", "disable"]},
  *	  {"name": "cb_nodes", "values": [null, 1, 2], "when": {"romio_cb_write": ["enable"]}}]}
  *
+ * Whole numbers may also be given as a range, which is appended to the values:
+ *
+ *	{"name": "{block}", "range": {"from": "64K", "to": "4M", "factor": 4}}
+ *	{"name": "env:OMP_NUM_THREADS", "values": [null], "range": {"from": 1, "to": 8, "step": 1}}
+ *
  * null leaves the parameter unset. The default of a dimension is null if that is among its values,
  * else its first value. "file" and "object" restrict a dimension to matching files and objects.
  */

@@ -3,6 +3,7 @@
  * Reads a search space from JSON (see space.h).
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/unit.h"
 #include "params/form.h"
 #include "params/space.h"
 
@@ -29,6 +31,13 @@ static void texts_release(struct texts *texts)
 	free(texts->items);
 }
 
+static void append_text(struct texts *texts, const char *text)
+{
+	texts->items = xgrow(texts->items, &texts->cap, texts->count + 2, sizeof(char *));
+	texts->items[texts->count++] = xstrdup(text);
+	texts->items[texts->count] = NULL;
+}
+
 static int append_value(struct texts *texts, const json_t *value, struct err *err)
 {
 	AUTO_BUF struct buf text = { 0 };
@@ -36,9 +45,7 @@ static int append_value(struct texts *texts, const json_t *value, struct err *er
 	if (!json_is_null(value) && (!form_json_value(&text, value) || !text.len))
 		return err_set(err, EINVAL,
 			       "a value must be a string, an integer, a boolean, an array or null");
-	texts->items = xgrow(texts->items, &texts->cap, texts->count + 2, sizeof(char *));
-	texts->items[texts->count++] = xstrdup(buf_text(&text));
-	texts->items[texts->count] = NULL;
+	append_text(texts, buf_text(&text));
 	return 0;
 }
 
@@ -120,6 +127,60 @@ static int read_pattern(const json_t *dimension, const char *key, const char **p
 	return 0;
 }
 
+/* Reads a whole number, or a size with a unit. */
+static int read_bound(const json_t *range, const char *key, uint64_t *number, struct err *err)
+{
+	const json_t *value = json_object_get(range, key);
+	AUTO_BUF struct buf text = { 0 };
+
+	if (!value || !form_json_value(&text, value) ||
+	    unit_parse_bytes(buf_text(&text), number) < 0)
+		return err_set(err, EINVAL, "\"range\": \"%s\" must be a whole number", key);
+	return 0;
+}
+
+static int append_range(struct texts *texts, uint64_t from, uint64_t to, uint64_t step,
+			uint64_t factor, struct err *err)
+{
+	for (uint64_t at = from; at <= to;) {
+		AUTO_FREE char *text = xprintf("%" PRIu64, at);
+
+		if (texts->count == VALUES_MAX)
+			return err_set(err, E2BIG, "\"range\" has more than %d values", VALUES_MAX);
+		append_text(texts, text);
+		if (__builtin_mul_overflow(at, factor, &at) ||
+		    __builtin_add_overflow(at, step, &at))
+			break;
+	}
+	return 0;
+}
+
+/* {"from": 1, "to": 64, "factor": 2}, or "step" */
+static int read_range(struct texts *texts, const json_t *range, struct err *err)
+{
+	bool has_step = json_object_get(range, "step"),
+	     has_factor = json_object_get(range, "factor");
+	uint64_t from, to, by;
+	int r;
+
+	if (!range)
+		return 0;
+	if (has_step == has_factor)
+		return err_set(err, EINVAL, "\"range\" needs either \"step\" or \"factor\"");
+	r = read_bound(range, "from", &from, err);
+	if (r >= 0)
+		r = read_bound(range, "to", &to, err);
+	if (r >= 0)
+		r = read_bound(range, has_step ? "step" : "factor", &by, err);
+	if (r < 0)
+		return r;
+	if (from > to || by < (has_step ? 1 : 2) || (has_factor && !from))
+		return err_set(err, EINVAL,
+			       "\"range\" must go up: \"from\" at most \"to\", \"step\" at least "
+			       "1, \"factor\" at least 2 and from 1 on");
+	return append_range(texts, from, to, has_step ? by : 0, has_step ? 1 : by, err);
+}
+
 static int read_default(const json_t *dimension, struct texts *initial, struct err *err)
 {
 	const json_t *value = json_object_get(dimension, "default");
@@ -144,8 +205,12 @@ static int add_dimension(struct space *space, const json_t *dimension, const cha
 			 struct texts *values, struct texts *initial, struct err *err)
 {
 	const char *file, *object;
-	int r = read_values(values, json_object_get(dimension, "values"), "values", err);
+	const json_t *range = json_object_get(dimension, "range");
+	const json_t *list = json_object_get(dimension, "values");
+	int r = list || !range ? read_values(values, list, "values", err) : 0;
 
+	if (r >= 0)
+		r = read_range(values, range, err);
 	if (r >= 0)
 		r = refuse_dangerous_values(name, values, err);
 	if (r >= 0)

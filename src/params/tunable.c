@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/option.h"
 #include "base/unit.h"
+#include "params/open_tunable.h"
 #include "params/spread.h"
 
 #define SHAPE_RANK 32  /* H5S_MAX_RANK */
@@ -21,9 +22,11 @@
 #define RATIO_DECIMALS 6
 #define VALUE_BYTES 512 /* limit of a value before it is parsed */
 
-static const char *const layer_names[] = { "hdf5", "mpi", "storage" };
-static const char *const section_names[] = { "High_Level_IO_Library", "Middleware_Layer",
-					     "Parallel_File_System" };
+static const char *const layer_names[TUNABLE_LAYERS] = { "hdf5",  "mpi",	 "storage",
+							 "stdio", "environment", "command" };
+static const char *const section_names[TUNABLE_LAYERS] = { "High_Level_IO_Library",
+							   "Middleware_Layer",
+							   "Parallel_File_System" };
 static const char *const safety_names[] = { "safe", "layout", "semantics", "dangerous" };
 static const char *const middleware_names[] = { "any", "mpich", "openmpi-romio", "ompio", NULL };
 static const char *const filesystem_names[] = { "any",	"local", "nfs", "lustre",
@@ -95,6 +98,10 @@ const char *tunable_consumer_name(enum tunable_consumer bit)
 		return "CephFS";
 	case TUNABLE_CONSUMER_SLUICE:
 		return "any file system";
+	case TUNABLE_CONSUMER_LIBC:
+		return "C library";
+	case TUNABLE_CONSUMER_PROGRAM:
+		return "the program";
 	}
 	return "?";
 }
@@ -123,7 +130,7 @@ const struct tunable *tunable_by_name(const char *name)
 	for (const struct tunable *t = tunables; t->name; t++)
 		if (t->aliases && find_word(t->aliases, name) >= 0)
 			return t;
-	return NULL;
+	return open_tunable(name);
 }
 
 static enum filesystem filesystem_of_magic(uint32_t magic)
@@ -181,7 +188,8 @@ static unsigned romio_drivers(enum filesystem filesystem)
 
 unsigned tunable_consumers(const struct tunable *tunable, const struct tunable_context *context)
 {
-	unsigned present = TUNABLE_CONSUMER_HDF5 | TUNABLE_CONSUMER_SLUICE;
+	unsigned present = TUNABLE_CONSUMER_HDF5 | TUNABLE_CONSUMER_SLUICE | TUNABLE_CONSUMER_LIBC |
+			   TUNABLE_CONSUMER_PROGRAM;
 	enum filesystem fs = context->filesystem;
 
 	if (context->middleware != MIDDLEWARE_OMPIO)
@@ -396,6 +404,15 @@ static char *parse_text(const struct tunable *t, const char *text, struct err *e
 	return xstrdup(value);
 }
 
+/* Values of variables and arguments. Those that cannot be shown in one line are refused. */
+static char *parse_words(const struct tunable *t, const char *text, struct err *err)
+{
+	for (const char *p = text; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			return report_invalid(t, text, err, "a text without control characters");
+	return xstrdup(text);
+}
+
 char *tunable_parse(const struct tunable *tunable, const char *text, struct err *err)
 {
 	size_t most = tunable->kind == TUNABLE_SPREAD ? SPREAD_BYTES : VALUE_BYTES;
@@ -422,6 +439,8 @@ char *tunable_parse(const struct tunable *tunable, const char *text, struct err 
 		return parse_choice(tunable, copy, err);
 	case TUNABLE_SPREAD:
 		return spread_parse(tunable, copy, err);
+	case TUNABLE_WORDS:
+		return parse_words(tunable, copy, err);
 	default:
 		return parse_text(tunable, copy, err);
 	}

@@ -16,9 +16,12 @@
 struct err;
 
 enum tunable_layer {
-	TUNABLE_HDF5,	 /* H5Tuner calls it High_Level_IO_Library */
-	TUNABLE_MPI,	 /* H5Tuner: Middleware_Layer */
-	TUNABLE_STORAGE, /* H5Tuner: Parallel_File_System */
+	TUNABLE_HDF5,	     /* H5Tuner calls it High_Level_IO_Library */
+	TUNABLE_MPI,	     /* H5Tuner: Middleware_Layer */
+	TUNABLE_STORAGE,     /* H5Tuner: Parallel_File_System */
+	TUNABLE_STDIO,	     /* streams of the C library */
+	TUNABLE_ENVIRONMENT, /* environment variables: params/open_tunable.h */
+	TUNABLE_COMMAND,     /* arguments of the command: likewise */
 	TUNABLE_LAYERS,
 };
 
@@ -31,6 +34,7 @@ enum tunable_kind {
 	TUNABLE_SHAPE,	/* extents of a chunk, "1,26,327680", or a size in bytes to derive them from
 			 */
 	TUNABLE_TEXT,	/* anything that a hint can hold */
+	TUNABLE_WORDS,	/* any printable text, unchanged */
 	TUNABLE_SPREAD, /* destinations with weights, "NAME*WEIGHT,...": params/spread.h */
 };
 
@@ -53,8 +57,13 @@ enum tunable_consumer {
 	TUNABLE_CONSUMER_LUSTRE = 1 << 7, /* the file system itself, without MPI */
 	TUNABLE_CONSUMER_CEPH = 1 << 8,
 	TUNABLE_CONSUMER_SLUICE = 1 << 9, /* Sluice itself, on any file system */
-	TUNABLE_CONSUMER_LAST = TUNABLE_CONSUMER_SLUICE,
+	TUNABLE_CONSUMER_LIBC = 1 << 10,
+	TUNABLE_CONSUMER_PROGRAM = 1 << 11, /* whatever the program makes of it */
+	TUNABLE_CONSUMER_LAST = TUNABLE_CONSUMER_PROGRAM,
 };
+
+/* The place of a parameter that the guest does not get. */
+#define TUNABLE_NO_PLACE PLACE_COUNT
 
 struct tunable {
 	const char *name; /* H5Tuner's name, or the key of the hint */
@@ -67,7 +76,7 @@ struct tunable {
 	enum tunable_safety safety;
 	unsigned consumers; /* bits of enum tunable_consumer */
 	enum parameters_place place;
-	const char *key;     /* its name in the guest; NULL: the same name */
+	const char *key;     /* its name in the guest, or of the variable; NULL: the same name */
 	const char *initial; /* the default; NULL: it depends on the site */
 	const char *help;    /* one line, without a final period */
 	const char *warning; /* the reason why it is not safe; NULL for SAFE */
@@ -100,10 +109,12 @@ struct tunable_context {
 
 extern const struct tunable tunables[]; /* the last row has no name */
 
-/* Finds a parameter by its name or an alias, ignoring case; NULL: unknown. */
+/* Finds a parameter by its name or an alias, ignoring case, or one of params/open_tunable.h; NULL:
+ * unknown. */
 const struct tunable *tunable_by_name(const char *name);
-const char *tunable_layer_name(enum tunable_layer layer); /* "hdf5", "mpi", "storage" */
-const char *tunable_section(enum tunable_layer layer);	  /* H5Tuner's name */
+const char *tunable_layer_name(enum tunable_layer layer); /* "hdf5", "mpi", "storage", ... */
+/* H5Tuner's name; NULL: its files have no such section. */
+const char *tunable_section(enum tunable_layer layer);
 const char *tunable_safety_name(enum tunable_safety safety);
 const char *middleware_name(enum middleware middleware);
 const char *filesystem_name(enum filesystem filesystem);

@@ -74,7 +74,7 @@ static void report_problems(struct injection *in, const struct problems *p)
 
 static void remove_forbidden(struct param_set *set, const struct config *config, struct problems *p)
 {
-	struct param_set kept = { 0 };
+	struct param_set kept = { .command = xstrdup(set->command) };
 
 	for (size_t i = 0; i < set->count; i++) {
 		const struct param *param = &set->params[i];
@@ -171,6 +171,59 @@ static void add_placement(struct injection *in, struct param_set *set, const str
 	param_set_release(&found);
 }
 
+/* Takes the variables of the program, and leaves out its arguments, which are never changed.
+ * Returns the line for people, with the variables last. */
+static char *take_open_parameters(struct injection *in, const struct param_set *set)
+{
+	struct param_set libraries;
+	struct buf line = { 0 };
+
+	param_set_copy(&libraries, set);
+	param_set_remove_layer(&libraries, TUNABLE_COMMAND);
+	param_set_remove_layer(&libraries, TUNABLE_ENVIRONMENT);
+	param_set_line(&libraries, &line);
+	param_set_release(&libraries);
+	in->environment_at = line.len;
+	buf_clear(&in->environment);
+	for (size_t i = 0; i < set->count; i++) {
+		const struct param *p = &set->params[i];
+
+		if (p->tunable->layer != TUNABLE_ENVIRONMENT)
+			continue;
+		buf_printf(&line, "%s%s=%s", line.len ? " " : "", p->tunable->name, p->value);
+		buf_printf(&in->environment, "%s=%s", p->tunable->key, p->value);
+		buf_add(&in->environment, "", 1);
+	}
+	free(in->command);
+	in->command = xstrdup(set->command);
+	return buf_take(&line);
+}
+
+/* Suggests the command line that the parameters were found with, if this one differs. */
+static void suggest_command(struct injection *in, char **argv)
+{
+	AUTO_BUF struct buf current = { 0 };
+
+	if (!in->command)
+		return;
+	buf_put_command(&current, argv);
+	if (strcmp(buf_text(&current), in->command) != 0)
+		add_sentence(in,
+			     COLLECTOR_NOTICE "the parameters were found with other arguments, "
+					      "which are not changed: %s",
+			     in->command);
+}
+
+void injection_refuse_environment(struct injection *in, const char *reason)
+{
+	if (!in->environment.len)
+		return;
+	add_sentence(in, "environment variables are not applied: %s", reason);
+	buf_clear(&in->environment);
+	if (in->line)
+		in->line[in->environment_at] = 0;
+}
+
 /* Compiles the parameters that may be applied. The MPI and the file system are not known before the
  * run: the guest leaves out what does not fit them. is_learnt: they come from the knowledge base.
  */
@@ -179,7 +232,6 @@ static void compile_set(struct injection *in, struct param_set *set, const struc
 {
 	struct tunable_context context = { .allowed = safety_of(config_allowed(config)) };
 	struct err err = { 0 };
-	struct buf line = { 0 };
 
 	param_set_prune(set, &context, add_problem, problems);
 	if (!is_learnt && is_placing(config))
@@ -192,8 +244,7 @@ static void compile_set(struct injection *in, struct param_set *set, const struc
 		add_sentence(in, "%s: %s; nothing is applied", problems->origin, err.text);
 		return;
 	}
-	param_set_line(set, &line);
-	in->line = buf_take(&line);
+	in->line = take_open_parameters(in, set);
 	in->origin = xstrdup(problems->origin);
 }
 
@@ -214,6 +265,7 @@ static void read_params_file(struct injection *in, const struct config *config, 
 static void discard_parameters(struct injection *in)
 {
 	in->text[0] = 0;
+	buf_clear(&in->environment);
 	free(in->line);
 	in->line = NULL;
 }
@@ -381,12 +433,15 @@ void injection_init(struct injection *in, const struct config *config, char **ar
 	} else {
 		consult_knowledge_base(in, config, argv);
 	}
+	suggest_command(in, argv);
 }
 
 void injection_release(struct injection *in)
 {
 	free(in->origin);
 	free(in->line);
+	free(in->command);
+	buf_release(&in->environment);
 	buf_release(&in->said);
 }
 

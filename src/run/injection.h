@@ -25,6 +25,9 @@ struct injection {
 	char *origin;		     /* file name or other source; NULL: there is none */
 	char *line;		     /* for people; NULL or "": nothing is applied */
 	struct buf said;	     /* sentences for the user, each ended by a newline */
+	struct buf environment; /* variables for the program, each "NAME=VALUE" and a zero byte */
+	size_t environment_at;	/* where they begin in `line` */
+	char *command; /* that the parameters were found with, if it has other arguments; or NULL */
 };
 
 /*
@@ -36,6 +39,9 @@ int injection_check(const struct config *config, struct err *err);
 /* argv is the command line that will be run. Always succeeds; problems are sentences in `said`. */
 void injection_init(struct injection *injection, const struct config *config, char **argv);
 void injection_release(struct injection *injection);
+
+/* The program cannot get the variables; says why. */
+void injection_refuse_environment(struct injection *injection, const char *reason);
 
 /*
  * Makes all nodes of a job apply the same text, or none. part is the path of this node's part of

@@ -61,6 +61,18 @@ static void publish(struct launch_link *link, enum launch_state state)
 	is_closed(link);
 }
 
+int launch_set_environment(struct launch_link *link, const char *variables, size_t bytes)
+{
+	struct launch *launch = link->launch;
+
+	if (bytes >= sizeof(launch->environment))
+		return -ENOSPC;
+	memset(launch->environment, 0, sizeof(launch->environment));
+	if (bytes)
+		memcpy(launch->environment, variables, bytes);
+	return 0;
+}
+
 int launch_start_program(struct launch_link *link, const char *spool, const char *preload)
 {
 	struct launch *launch = link->launch;

@@ -26,6 +26,7 @@
 #include "contract/spool.h"
 
 #define LAUNCH_PRELOAD_BYTES 16384
+#define LAUNCH_ENVIRONMENT_BYTES 16384
 
 enum launch_state {
 	LAUNCH_PREPARING, /* the program waits */
@@ -43,6 +44,8 @@ struct launch {
 	/* Environment of the program; SLUICE_SPOOL "": the environment does not change. */
 	char spool[SPOOL_TEXT_BYTES];
 	char preload[LAUNCH_PRELOAD_BYTES]; /* value of LD_PRELOAD; "": it does not change */
+	/* Further variables, "NAME=VALUE" with a zero byte after each and after the last. */
+	char environment[LAUNCH_ENVIRONMENT_BYTES];
 
 	/* ---- */
 	pid_t launcher, program;
@@ -68,6 +71,10 @@ void launch_set_link(struct launch_link *link);
 
 /* The spool directory exists from now on, and must be removed or recovered if the recorder dies. */
 void launch_set_directory(struct launch_link *link, const char *directory, bool is_shared);
+
+/* The program gets these variables if it is recorded: "NAME=VALUE" texts, each ended by a zero
+ * byte. Returns -ENOSPC if they are too long; nothing was done then. */
+int launch_set_environment(struct launch_link *link, const char *variables, size_t bytes);
 
 /* Lets the program start, with spool and preload (NULL: none) in its environment. spool NULL: the
  * program runs unrecorded. Returns -ENAMETOOLONG if a text is too long; nothing was done then. */

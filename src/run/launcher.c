@@ -252,6 +252,9 @@ static _Noreturn void program_run(struct launcher *l)
 	if (state == LAUNCH_READY && launch->spool[0] &&
 	    (!launch->preload[0] || setenv("LD_PRELOAD", launch->preload, 1) == 0))
 		setenv("SLUICE_SPOOL", launch->spool, 1);
+	if (state == LAUNCH_READY && launch->spool[0])
+		for (char *at = launch->environment; *at; at += strlen(at) + 1)
+			putenv(at);
 	code = program_exec(l->options);
 	if (launch->spool[0])
 		launches_withdraw(launch->spool);

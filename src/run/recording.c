@@ -211,6 +211,13 @@ static int collector_open_with_parameters(struct recording *r,
 		injection_agree(&injection, r->options.config, r->container,
 				options->directory ? (uint32_t)r->job.locals : 1,
 				(uint32_t)r->job.size);
+	if (r->job.id)
+		injection_refuse_environment(&injection,
+					     "not all ranks would get them; start the launcher "
+					     "with Sluice: sluice run -- mpiexec ...");
+	if (launch_set_environment(r->options.link, buf_text(&injection.environment),
+				   injection.environment.len) < 0)
+		injection_refuse_environment(&injection, "they are too long");
 	given.parameters = injection.text;
 	given.forbidden = forbidden;
 	given.parameters_shared = is_part;

@@ -48,8 +48,8 @@ struct convert_args {
 	}
 
 static const struct option list_options[] = {
-	{ 0, "layer", "hdf5|mpi|storage", NULL, "list only parameters of this layer", OPTION_CHOICE,
-	  offsetof(struct list_args, layer) },
+	{ 0, "layer", "hdf5|mpi|storage|stdio", NULL, "list only parameters of this layer",
+	  OPTION_CHOICE, offsetof(struct list_args, layer) },
 	ENVIRONMENT_OPTION(struct list_args),
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.params.list/1",
 	  OPTION_FLAG, offsetof(struct list_args, json) },
@@ -122,6 +122,7 @@ static void append_values(struct buf *out, const struct tunable *t)
 	case TUNABLE_CHOICE:
 	case TUNABLE_TEXT:
 	case TUNABLE_SPREAD:
+	case TUNABLE_WORDS:
 		buf_puts(out, t->words);
 		break;
 	case TUNABLE_RATIO:

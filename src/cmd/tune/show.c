@@ -357,7 +357,7 @@ static void print_apply(const struct tune_outcome *o)
 	if (o->entry)
 		term_printf(stdout, "  sluice run --tune=apply -- %s\n", o->command);
 	if (o->output)
-		term_printf(stdout, "  sluice run --params %s.xml -- %s\n", o->output, o->command);
+		term_printf(stdout, "  sluice run --params %s.json -- %s\n", o->output, o->command);
 	if (!o->entry && !o->output)
 		printf("  sluice kb tunings %" PRId64 "\n", o->study);
 }

@@ -205,7 +205,7 @@ static int show_outcome(const struct command *command, const struct tuning_sessi
 {
 	const struct tune_args *args = command->args;
 	const struct tuning *tuning = tuning_session_tuning(session);
-	AUTO_FREE char *text = tuning_plan_command(tuning_plan(tuning));
+	AUTO_FREE char *text = tuning_session_command(session);
 	struct tune_outcome outcome = {
 		.tuning = tuning,
 		.study = tuning_history(tuning)->study,
@@ -351,6 +351,10 @@ const struct command_ops command_tune = {
 		 "knowledge base remembers it and the exit code is 0. --runs limits the search; "
 		 "--dry-run shows how many runs "
 		 "follow it.\n\n"
+		 "The file of --space may also name environment variables (env:NAME), settings of "
+		 "Open MPI (mca:NAME) and UCX (ucx:NAME), and arguments of the program: {NAME} in "
+		 "COMMAND is replaced by the value of the dimension {NAME}:\n\n"
+		 "  sluice tune --space FILE -- ./app --block {block}\n\n"
 		 "A model of the machine (see 'sluice model') can guide the search. It predicts "
 		 "the collective MPI-IO of the first run for all parameters it knows. --search "
 		 "model tries only the few points with the shortest predicted times "

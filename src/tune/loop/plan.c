@@ -65,11 +65,8 @@ char *tuning_plan_command(const struct tuning_plan *plan)
 	if (plan->on)
 		buf_printf(&out, "%s %s with %llu ranks", plan->on, plan->kernel,
 			   (unsigned long long)plan->on_ranks);
-	for (size_t i = 0; plan->argv && plan->argv[i]; i++) {
-		if (i)
-			buf_putc(&out, ' ');
-		buf_put_shell_word(&out, plan->argv[i]);
-	}
+	if (plan->argv)
+		buf_put_command(&out, plan->argv);
 	buf_puts(&out, "");
 	return buf_take(&out);
 }

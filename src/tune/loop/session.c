@@ -19,6 +19,7 @@
 #include "store/studies.h"
 #include "tune/program/identity.h"
 #include "tune/trial/command_runner.h"
+#include "tune/trial/command_template.h"
 #include "tune/trial/lock.h"
 #include "tune/trial/snapshot.h"
 
@@ -27,8 +28,9 @@ struct tuning_session {
 	const struct config *config;
 	struct store *store;
 	struct trial_runner runner;
-	struct tuning_plan plan;  /* until the tuning takes it over */
-	struct identity identity; /* of argv; empty on a simulated platform */
+	struct tuning_plan plan;   /* until the tuning takes it over */
+	struct param_set defaults; /* of the arguments in the space */
+	struct identity identity;  /* of argv; empty on a simulated platform */
 	char *output;	    /* absolute prefix, as the working directory changes; NULL: none */
 	int64_t study;	    /* to resume; 0: a new one */
 	int64_t unfinished; /* with the same plan; 0: none */
@@ -75,12 +77,43 @@ static int lock_plan(struct tuning_session *session, struct err *err)
 	return session->lock < 0 ? session->lock : 0;
 }
 
+/* The arguments of a space that the user gave. */
+static int read_argument_defaults(struct tuning_session *session, struct err *err)
+{
+	const struct tuning_plan *plan = &session->plan;
+	struct space space = { 0 };
+	int r;
+
+	if (!plan->space_text)
+		return 0;
+	r = space_read_text(&space, "the space", plan->space_text, strlen(plan->space_text), err);
+	if (r >= 0) {
+		command_template_defaults(&space, &session->defaults);
+		r = command_template_check(plan->argv, &session->defaults, err);
+	}
+	space_release(&space);
+	return r;
+}
+
+/* Makes the identity of the command with the arguments of the set. */
+static void identify_command(struct tuning_session *session, char *const *argv,
+			     const struct param_set *set)
+{
+	char **filled = command_template_fill(argv, set, &session->defaults);
+
+	identity_release(&session->identity);
+	identity_init(&session->identity, filled,
+		      config_text(session->config, SETTING_TUNE_PLATFORM));
+	command_template_free(filled);
+}
+
 static int open_command(struct tuning_session *session, struct err *err)
 {
 	struct tuning_plan *plan = &session->plan;
 	const char *platform = config_text(session->config, SETTING_TUNE_PLATFORM);
 	struct command_runner_options options = {
 		.argv = plan->argv,
+		.defaults = &session->defaults,
 		.platform = platform,
 		.verify = plan->verify,
 		.restore = plan->restore,
@@ -97,7 +130,10 @@ static int open_command(struct tuning_session *session, struct err *err)
 	if (chdir(directory) < 0)
 		return err_set(err, errno, "cannot enter the working directory %s: %s", directory,
 			       strerror(errno));
-	identity_init(&session->identity, plan->argv, platform);
+	r = read_argument_defaults(session, err);
+	if (r < 0)
+		return r;
+	identify_command(session, plan->argv, &session->defaults);
 	/* A plan that is resumed has its fingerprint already. */
 	if (!plan->fingerprint)
 		plan->fingerprint = xstrdup(session->identity.fingerprint);
@@ -233,6 +269,7 @@ void tuning_session_close(struct tuning_session *session)
 	auto_close(&session->lock);
 	free(session->locked);
 	free(session->state);
+	param_set_release(&session->defaults);
 	free(session->output);
 	store_close(session->store);
 	free(session);
@@ -241,6 +278,51 @@ void tuning_session_close(struct tuning_session *session)
 int64_t tuning_session_unfinished(const struct tuning_session *session)
 {
 	return session->unfinished;
+}
+
+/* The command line with the arguments of the set, quoted for a shell. */
+static char *quote_command(const struct tuning_session *session, const struct param_set *set)
+{
+	char **filled =
+		command_template_fill(tuning_plan(session->tuning)->argv, set, &session->defaults);
+	struct buf text = { 0 };
+
+	buf_put_command(&text, filled);
+	command_template_free(filled);
+	return buf_take(&text);
+}
+
+static void winner_set(const struct tuning_session *session, struct param_set *set)
+{
+	space_set(&tuning_plan(session->tuning)->space, tuning_result(session->tuning)->best->point,
+		  set);
+	if (session->defaults.count)
+		set->command = quote_command(session, set);
+}
+
+char *tuning_session_command(const struct tuning_session *session)
+{
+	struct param_set set = { 0 };
+	char *command;
+
+	if (!session->defaults.count || !tuning_session_has_winner(session))
+		return tuning_plan_command(tuning_plan(session->tuning));
+	winner_set(session, &set);
+	command = xstrdup(set.command);
+	param_set_release(&set);
+	return command;
+}
+
+/* The knowledge base gets the winner with its own arguments: it was proven with these. */
+static void adopt_winner_arguments(struct tuning_session *session)
+{
+	struct param_set set;
+
+	if (!session->defaults.count || !tuning_session_has_winner(session))
+		return;
+	winner_set(session, &set);
+	identify_command(session, tuning_plan(session->tuning)->argv, &set);
+	param_set_release(&set);
 }
 
 int tuning_session_run(struct tuning_session *session, const struct tuning_watch *watch,
@@ -254,7 +336,11 @@ int tuning_session_run(struct tuning_session *session, const struct tuning_watch
 	else
 		r = tuning_begin(&session->tuning, &session->plan, &session->runner, session->store,
 				 watch, err);
-	return r < 0 ? r : tuning_run(session->tuning, err);
+	if (r >= 0)
+		r = tuning_run(session->tuning, err);
+	if (r >= 0)
+		adopt_winner_arguments(session);
+	return r;
 }
 
 const struct tuning *tuning_session_tuning(const struct tuning_session *session)
@@ -315,12 +401,6 @@ static struct knowledge_key winner_key(const struct tuning_session *session)
 		.ranks = id->ranks,
 		.size_class = size_class,
 	};
-}
-
-static void winner_set(const struct tuning_session *session, struct param_set *set)
-{
-	space_set(&tuning_plan(session->tuning)->space, tuning_result(session->tuning)->best->point,
-		  set);
 }
 
 /* The parameters of the winner as JSON; "" if there is none. */

@@ -20,6 +20,7 @@
 #include "observe/collect/collector.h"
 #include "tune/program/identity.h"
 #include "tune/trial/cleanup.h"
+#include "tune/trial/command_template.h"
 #include "tune/trial/digest.h"
 #include "tune/trial/reading.h"
 #include "tune/trial/snapshot.h"
@@ -47,6 +48,7 @@ struct command_runner {
 	char *trace, *params, *output, *verified; /* files in scratch */
 	char **argv;				  /* of a trial */
 	size_t argc, argv_cap;
+	size_t command_at; /* where the command begins */
 	unsigned trials;
 	bool is_known;	 /* a trial was good: context and uses are complete */
 	bool is_legible; /* the data of a trial could be read */
@@ -93,8 +95,19 @@ static void build_argv(struct command_runner *b)
 		add_setting(b, settings[i]);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		add_word(b, words[i]);
-	for (char *const *word = b->options.argv; *word; word++)
+	b->command_at = b->argc;
+}
+
+/* Puts the command with the arguments of the set behind the words that all trials share. */
+static void set_command(struct command_runner *b, const struct param_set *set)
+{
+	char **command = command_template_fill(b->options.argv, set, b->options.defaults);
+
+	while (b->argc > b->command_at)
+		free(b->argv[--b->argc]);
+	for (char **word = command; *word; word++)
 		add_word(b, *word);
+	command_template_free(command);
 }
 
 static int write_params(const struct command_runner *b, const struct param_set *set,
@@ -448,6 +461,7 @@ static int command_runner_run(void *state, const struct param_set *set,
 	struct command_runner *b = state;
 	int r = write_params(b, set, err);
 
+	set_command(b, set);
 	for (unsigned i = 0; r >= 0 && i < COPIES_MAX; i++) {
 		r = run_once(b, limits, trial, err);
 		/* The copies that preserve files take time. */
@@ -593,11 +607,15 @@ int command_runner_open(struct trial_runner *runner, const struct command_runner
 			struct err *err)
 {
 	struct command_runner *b = xcalloc(1, sizeof(*b));
+	static const struct param_set no_defaults;
 	struct err why = { 0 };
+	char **command;
 	int r;
 
 	b->runner = runner;
 	b->options = *options;
+	if (!b->options.defaults)
+		b->options.defaults = &no_defaults;
 	b->scratch_lock = b->spools_lock = b->snapshot.lock = -1;
 	r = make_directories(b, &why);
 	if (r >= 0)
@@ -607,7 +625,9 @@ int command_runner_open(struct trial_runner *runner, const struct command_runner
 		return err_set(err, -r, "%s", why.text);
 	}
 	build_argv(b);
-	identity_init(&b->identity, options->argv, options->platform);
+	command = command_template_fill(options->argv, &no_defaults, b->options.defaults);
+	identity_init(&b->identity, command, options->platform);
+	command_template_free(command);
 	*runner = (struct trial_runner){
 		.ops = &command_runner_ops,
 		.state = b,

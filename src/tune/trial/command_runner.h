@@ -36,19 +36,20 @@
 
 struct err;
 
-/* The texts and argv must outlive the runner. */
+/* The texts, argv and defaults must outlive the runner. */
 struct command_runner_options {
 	char *const *argv;
-	const char *scratch;  /* NULL: a new directory in $TMPDIR */
-	const char *sluice;   /* path of sluice; NULL: beside the running program */
-	const char *platform; /* setting tune.platform; NULL: named by the machine */
-	const char *verify;   /* for `sh -c` after each trial; NULL: none */
-	const char *restore;  /* for `sh -c` before each trial and at the end; NULL: none */
-	const char *workdir;  /* each trial runs in a fresh copy of this directory; NULL: here */
-	const char *state;    /* of tune/trial/snapshot.h; NULL: none */
-	uint64_t copy_limit;  /* likewise; 0: files are not copied */
-	bool check;	      /* make checksums of the data */
-	bool keep;	      /* do not remove the files that trials create */
+	const struct param_set *defaults; /* of {NAME} in argv: tune/trial/command_template.h */
+	const char *scratch;		  /* NULL: a new directory in $TMPDIR */
+	const char *sluice;		  /* path of sluice; NULL: beside the running program */
+	const char *platform;		  /* setting tune.platform; NULL: named by the machine */
+	const char *verify;		  /* for `sh -c` after each trial; NULL: none */
+	const char *restore; /* for `sh -c` before each trial and at the end; NULL: none */
+	const char *workdir; /* each trial runs in a fresh copy of this directory; NULL: here */
+	const char *state;   /* of tune/trial/snapshot.h; NULL: none */
+	uint64_t copy_limit; /* likewise; 0: files are not copied */
+	bool check;	     /* make checksums of the data */
+	bool keep;	     /* do not remove the files that trials create */
 	const volatile sig_atomic_t *stop; /* not 0: abort the trial, -EINTR; NULL: never */
 };
 

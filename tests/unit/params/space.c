@@ -262,6 +262,69 @@ static void broken_files_are_refused_with_their_line(void)
 	CHECK(strstr(refusal(DIMENSIONS "3]}"), "dimension 1 "));
 }
 
+/* The values of the only dimension in a file with this dimension. */
+static const char *values_of(const char *dimension)
+{
+	static char out[600];
+	AUTO_FREE char *text = xprintf(DIMENSIONS "%s]}", dimension);
+	struct space space = { 0 };
+	struct err err = { 0 };
+	size_t used = 0;
+
+	if (space_read_text(&space, "s", text, strlen(text), &err) < 0) {
+		snprintf(out, sizeof(out), "!%s", err.text);
+		return out;
+	}
+	used = (size_t)snprintf(out, sizeof(out), "%s", space.dimensions[0].tunable->name);
+	for (size_t i = 0; i < space.dimensions[0].count; i++) {
+		const char *value = space.dimensions[0].values[i];
+
+		used += (size_t)snprintf(out + used, sizeof(out) - used, " %s",
+					 value ? value : "-");
+	}
+	if (space.dimensions[0].is_ordered)
+		snprintf(out + used, sizeof(out) - used, " ordered");
+	space_release(&space);
+	return out;
+}
+
+static void ranges_become_lists(void)
+{
+	CHECK_TEXT(values_of("{\"name\": \"{block}\", \"range\": {\"from\": \"4K\", \"to\": "
+			     "\"1M\", \"factor\": 16}}"),
+		   "{block} 4096 65536 1048576 ordered");
+	CHECK_TEXT(values_of("{\"name\": \"env:N\", \"values\": [null], \"range\": {\"from\": 0, "
+			     "\"to\": 5, \"step\": 2}}"),
+		   "env:N - 0 2 4 ordered");
+	CHECK_TEXT(values_of("{\"name\": \"cb_nodes\", \"range\": {\"from\": 1, \"to\": 1, "
+			     "\"step\": 1}}"),
+		   "cb_nodes 1 ordered");
+	CHECK(strstr(values_of("{\"name\": \"{a}\", \"range\": {\"from\": 1, \"to\": 9}}"),
+		     "step"));
+	CHECK(strstr(values_of("{\"name\": \"{a}\", \"range\": {\"from\": 0, \"to\": 9, "
+			       "\"factor\": 2}}"),
+		     "range"));
+	CHECK(strstr(values_of("{\"name\": \"{a}\", \"range\": {\"from\": 3, \"to\": 2, "
+			       "\"step\": 1}}"),
+		     "range"));
+	CHECK(strstr(values_of("{\"name\": \"{a}\", \"range\": {\"from\": 1, \"to\": \"1G\", "
+			       "\"step\": 1}}"),
+		     "4096"));
+	CHECK(strstr(values_of("{\"name\": \"{a}\", \"range\": 3}"), "range"));
+}
+
+static void variables_and_arguments_can_be_dimensions(void)
+{
+	CHECK_TEXT(values_of("{\"name\": \"env:OMPI_MCA_io\", \"values\": [null, \"ompio\", "
+			     "\"romio321\"]}"),
+		   "mca:io - ompio romio321");
+	CHECK_TEXT(values_of("{\"name\": \"ucx:TLS\", \"values\": [\"tcp\", \"sm,self\"]}"),
+		   "ucx:TLS tcp sm,self");
+	CHECK(strstr(values_of("{\"name\": \"{a}\", \"values\": [null, 1]}"), "unset"));
+	CHECK(strstr(values_of("{\"name\": \"env:A\", \"values\": [1], \"file\": \"*.h5\"}"),
+		     "whole program"));
+}
+
 struct counted {
 	uint64_t allowed; /* different points that may be tried */
 	bool hit[4];
@@ -443,7 +506,8 @@ TESTS(TEST(a_dangerous_value_is_refused), TEST(points_convert_to_numbers_and_bac
       TEST(wrong_dimensions_are_refused), TEST(huge_spaces_are_not_counted),
       TEST(useless_and_dangerous_points_are_not_allowed),
       TEST(written_spaces_are_read_back_unchanged), TEST(the_last_dimension_can_have_ties),
-      TEST(broken_files_are_refused_with_their_line),
+      TEST(broken_files_are_refused_with_their_line), TEST(ranges_become_lists),
+      TEST(variables_and_arguments_can_be_dimensions),
       TEST(the_space_of_strided_writes_contains_their_best_settings),
       TEST(the_space_of_small_datasets_contains_their_best_settings),
       TEST(the_chunk_cache_is_suggested_only_where_it_is_used), TEST(nothing_unsafe_is_suggested),
