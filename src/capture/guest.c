@@ -5,6 +5,7 @@
  */
 #include "capture/apply/layout.h"
 #include "capture/apply/rules.h"
+#include "capture/apply/stream_buffer.h"
 #include "capture/inline/host.h"
 #include "capture/libraries/library.h"
 #include "capture/preserve/preserve.h"
@@ -32,6 +33,7 @@ static void guest_started(void)
 		return;
 	inline_load();
 	layout_load();
+	stream_buffer_load();
 }
 
 static void guest_sealed(void)

@@ -56,6 +56,7 @@
 #define PARAMETERS_ALIGNMENT "alignment"
 #define PARAMETERS_CHUNK_CACHE "rdcc_" /* what names of the chunk cache begin with */
 #define PARAMETERS_PAGE_BUFFER "page_buffer_size"
+#define PARAMETERS_STDIO_BUFFER "stdio_buffer_size"
 #define PARAMETERS_FROM "from"
 #define PARAMETERS_FROM_FILE "file"
 #define PARAMETERS_FROM_LIST "list"
@@ -77,7 +78,8 @@
 	X(DATASET, "dataset")	/* creation properties of H5Dcreate */                     \
 	X(TRANSFER, "transfer") /* transfer properties of H5Dread and H5Dwrite */          \
 	X(PREFIX, "prefix")	/* VALUE is put before the name that MPI_File_open gets */ \
-	X(LAYOUT, "layout")	/* layout of a new file: striping before the first open */
+	X(LAYOUT, "layout")	/* layout of a new file: striping before the first open */ \
+	X(STREAM, "stream")	/* buffer of a stream that fopen() opens */
 
 #define PARAMETERS_ENUM(name, word) PLACE_##name,
 enum parameters_place { PARAMETERS_PLACES(PARAMETERS_ENUM) PLACE_COUNT };

@@ -89,6 +89,7 @@ struct space_uses {
 	bool collective_hdf5; /* transfers with H5FD_MPIO_COLLECTIVE */
 	bool reads, writes;   /* both false: unknown, so it may do both */
 	bool chunked;	      /* HDF5 datasets that are stored in chunks */
+	bool streams;	      /* data moves through streams of the C library */
 };
 /*
  * Suggests the parameters and values that are worth trying in this environment. The space is small

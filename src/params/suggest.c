@@ -236,6 +236,8 @@ int space_suggest(struct space *space, const struct tunable_context *context,
 
 	if (uses->hdf5 || uses->hdf5_parallel)
 		suggest_hdf5(&s);
+	if (uses->streams)
+		suggest(&s, PARAMETERS_STDIO_BUFFER, LIST("", "64K", "1M"));
 	suggest_storage(&s);
 	if (uses->mpi && context->middleware == MIDDLEWARE_OMPIO)
 		suggest_ompio(&s);

@@ -34,7 +34,7 @@ check_rc 0 "$sluice" kb params list --environment ompio --json
 check_eq "$(json_get out '["parameters"].__len__()')" \
 	"$(python3 -c 'import json
 print(len([p for p in json.load(open("list.json"))["parameters"]
- if set(p["honoured"]) & {"HDF5", "OMPIO", "Lustre", "CephFS", "any file system"}]))')" "parameters that OMPIO applies"
+ if set(p["honoured"]) & {"HDF5", "OMPIO", "Lustre", "CephFS", "any file system", "C library"}]))')" "parameters that OMPIO applies"
 check_rc 2 "$sluice" kb params list --environment irix
 check_has "$(cat err)" irix
 check_rc 2 "$sluice" kb params frobnicate

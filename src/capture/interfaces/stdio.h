@@ -21,6 +21,7 @@
 #include <wchar.h>
 
 #include "capture/apply/layout.h"
+#include "capture/apply/stream_buffer.h"
 #include "capture/libraries/followed.h"
 #include "capture/preserve/preserve.h"
 #include "capture/interfaces/marks.h"
@@ -39,12 +40,12 @@ LAYER(STDIO)
 /* Opening and closing. */
 FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL)
       LAYOUT_OPENS(AT_FDCWD, layout_is_wanted() ? stream_makes(mode) : 0, 0666);)
-LAST(layout_end(&layout, stream_fd(ret));)
+LAST(layout_end(&layout, stream_fd(ret)); stream_buffer_opened(ret, path);)
 CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *fopen(PATH const char *path, const char *mode);
 FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL)
       LAYOUT_OPENS(AT_FDCWD, layout_is_wanted() ? stream_makes(mode) : 0, 0666);)
-LAST(layout_end(&layout, stream_fd(ret));)
+LAST(layout_end(&layout, stream_fd(ret)); stream_buffer_opened(ret, path);)
 CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *fopen64(PATH const char *path, const char *mode);
 FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL))
@@ -73,7 +74,11 @@ FILE *setmntent(PATH const char *path, const char *mode);
 FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL))
 CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *__setmntent(PATH const char *path, const char *mode);
+FIRST(struct stream_buffer buffer; stream_buffer_closing(&buffer, stream);)
+LAST(stream_buffer_closed(&buffer);)
 CALL(CLOSE) FAILS(EOF_ERRNO) ENDS int fclose(STREAM FILE *stream);
+FIRST(struct stream_buffer buffer; stream_buffer_closing(&buffer, stream);)
+LAST(stream_buffer_closed(&buffer);)
 CALL(CLOSE) FAILS(EOF_ERRNO) ENDS int _IO_fclose(STREAM FILE *stream);
 CALL(CLOSE) FAILS(EOF_ERRNO) int fcloseall(void);
 CALL(CLOSE) ENDS int pclose(STREAM FILE *stream);

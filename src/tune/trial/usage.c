@@ -146,6 +146,8 @@ void usage_add(struct usage *usage, const struct trace_head *head, const uint8_t
 		return;
 	if (activity->layer == LAYER_HDF5)
 		usage->uses.hdf5 = true;
+	if (activity->layer == LAYER_STDIO && ways[activity->call] && activity->file)
+		usage->uses.streams = true;
 	if (activity->layer == LAYER_MPI)
 		add_mpi(&usage->uses, ways, activity, enclosing, depth);
 }

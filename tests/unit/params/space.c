@@ -425,11 +425,23 @@ static void the_chunk_cache_is_suggested_only_where_it_is_used(void)
 	CHECK(!suggests(&writing, "rdcc_nbytes"));
 }
 
+static void larger_stream_buffers_need_permission(void)
+{
+	static const struct space_uses uses = { .hdf5 = true, .writes = true, .streams = true };
+	struct tunable_context permitted = mpich;
+	struct space space = { 0 };
+
+	CHECK(!suggests(&uses, "stdio_buffer_size"));
+	permitted.allowed = TUNABLE_SEMANTICS;
+	REQUIRE(space_suggest(&space, &permitted, &uses, NULL) == 0);
+	CHECK_TEXT(space.dimensions[space.count - 1].tunable->name, "stdio_buffer_size");
+	space_release(&space);
+}
+
 static void nothing_unsafe_is_suggested(void)
 {
-	static const struct space_uses all = {
-		true, true, true, true, true, true, true, true, true
-	};
+	static const struct space_uses all = { true, true, true, true, true,
+					       true, true, true, true, true };
 
 	for (int middleware = 0; middleware <= MIDDLEWARE_OMPIO; middleware++) {
 		for (int fs = 0; fs <= FILESYSTEM_CEPH; fs++) {
@@ -510,6 +522,7 @@ TESTS(TEST(a_dangerous_value_is_refused), TEST(points_convert_to_numbers_and_bac
       TEST(variables_and_arguments_can_be_dimensions),
       TEST(the_space_of_strided_writes_contains_their_best_settings),
       TEST(the_space_of_small_datasets_contains_their_best_settings),
-      TEST(the_chunk_cache_is_suggested_only_where_it_is_used), TEST(nothing_unsafe_is_suggested),
+      TEST(the_chunk_cache_is_suggested_only_where_it_is_used),
+      TEST(larger_stream_buffers_need_permission), TEST(nothing_unsafe_is_suggested),
       TEST(layouts_need_permission_and_new_files),
       TEST(programs_without_libraries_have_nothing_to_tune))
