@@ -36,6 +36,8 @@
 	X(PAGE, "page", "the pages of the file are larger")                                        \
 	X(PARALLEL, "parallel", "ranks share the file")                                            \
 	X(DRIVER, "driver", "the file has a driver of its own")                                    \
+	X(FILE, "file", "the stream is not on a regular file")                                     \
+	X(STREAMS, "streams", "too many streams are open")                                         \
 	X(FAILED, "failed", "the library rejected it")                                             \
 	X(UNKNOWN, "unknown", "the capture library does not know it")
 

@@ -82,7 +82,7 @@ static bool is_unmatched(const struct report *r, size_t i)
 
 static const char *why_unmatched(const struct report *r, const struct parameters_line *line)
 {
-	static const char *const unseen[] = {
+	static const char *const unseen[PLACE_COUNT] = {
 		[PLACE_HINT] = "the program opened no file with MPI-IO",
 		[PLACE_PREFIX] = "the program opened no file with MPI-IO",
 		[PLACE_ACCESS] = "the program opened no HDF5 file",
@@ -90,6 +90,7 @@ static const char *why_unmatched(const struct report *r, const struct parameters
 		[PLACE_DATASET] = "the program created no HDF5 dataset",
 		[PLACE_TRANSFER] = "the program opened no HDF5 file",
 		[PLACE_LAYOUT] = "the program created no file to which it applies",
+		[PLACE_STREAM] = "the program opened no file with fopen",
 	};
 
 	if (!(atomic_load(&r->outcomes->places) >> line->place & 1))

@@ -71,7 +71,7 @@ fi
 cat >params.json <<'END'
 {"schema": "sluice.params/1", "command": "./app --block 65536 f.dat", "parameters": [
  {"name": "{block}", "value": "65536"}, {"name": "env:APP_MODE", "value": "fast lane"},
- {"name": "ucx:TLS", "value": "tcp,self"}, {"name": "cb_nodes", "value": 1}]}
+ {"name": "ucx:TLS", "value": "tcp,self"}]}
 END
 check_rc 0 "$sluice" run --params params.json -o trace -- ./app --block 16384 f.dat
 check_eq "$(cat out)" "16384 fast lane unset tcp,self" "values that the program got"
@@ -80,7 +80,7 @@ check_rc 0 "$sluice" run --params params.json -o trace -- ./app --block 65536 f.
 check_eq "$(cat out)" "65536 fast lane unset tcp,self" "values that the program got"
 check_eq "$(cat err)" "" "messages if the arguments are the same"
 "$sluice" report --json trace >report
-check_eq "$(json_get report '["applied"][0]["value"]')" "cb_nodes=1 env:APP_MODE=fast lane ucx:TLS=tcp,self" "applied"
+check_eq "$(json_get report '["applied"][0]["value"]')" "env:APP_MODE=fast lane ucx:TLS=tcp,self" "applied"
 check_rc 0 "$sluice" --set params.allow=safe run --params params.json -o trace -- ./app --block 65536 f.dat
 check_eq "$(cat out)" "65536 unset unset unset" "values without permission"
 check_rc 0 "$sluice" --set params.forbid=env:APP_MODE run --params params.json -o trace -- ./app --block 65536 f.dat

@@ -121,7 +121,7 @@ static void buffer_apply(FILE *stream, const char *path, struct workspace *space
 	if (refusal)
 		inject_refuse(&space->requested, rule->name, refusal);
 	else
-		info_text_put(&space->requested, rule->name, rule->value);
+		inject_accept(&space->requested, rule->name, rule->value);
 	buffer_record(stream, space);
 }
 
