@@ -317,8 +317,7 @@ static int finish(struct snapshot *s, int64_t until_ns, struct err *err)
 		if (s->locked)
 			unlink(s->locked);
 	} else {
-		err_set(err, why.code, "%s; its original is in %s, see contract/journal.h",
-			why.text, s->journal);
+		err_set(err, why.code, "%s; its original is in %s", why.text, s->journal);
 	}
 	entries_release(&entries);
 	snapshot_release(s);
