@@ -196,7 +196,7 @@ static int refuse_dangerous_values(const char *name, const struct texts *values,
 	int r = 0;
 
 	for (size_t i = 0; tunable && i < values->count && r >= 0; i++)
-		if (values->items[i])
+		if (*values->items[i]) /* null is an empty text */
 			r = tunable_allow(tunable, values->items[i], &anywhere, err);
 	return r;
 }
