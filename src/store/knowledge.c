@@ -14,7 +14,7 @@
 #define COLUMNS                                                                                 \
 	"id, program, fingerprint, arguments, platform, filesystem, ranks, size, parameters, "  \
 	"objective, before, after, gain, gain_low, gain_high, found, study, pinned, compared, " \
-	"demoted, reason"
+	"demoted, reason, conditions"
 
 /* Why an existing entry may not be replaced. */
 enum protection { PROTECTED_NOT, PROTECTED_BY_GAIN, PROTECTED_BY_PIN };
@@ -49,20 +49,22 @@ static int write_row(struct store *store, const struct knowledge *k, struct err 
 		store, err,
 		"INSERT INTO knowledge (program, fingerprint, arguments, platform, filesystem, "
 		"ranks, size, parameters, objective, before, after, gain, gain_low, gain_high, "
-		"found, study, pinned, compared, demoted, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
-		"?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) "
+		"found, study, pinned, compared, demoted, reason, conditions) VALUES (?1, ?2, ?3, "
+		"?4, ?5, ?6, "
+		"?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21) "
 		"ON CONFLICT (program, fingerprint, arguments, platform, filesystem, ranks, size) "
 		"DO UPDATE SET parameters = excluded.parameters, objective = excluded.objective, "
 		"before = excluded.before, after = excluded.after, gain = excluded.gain, "
 		"gain_low = excluded.gain_low, gain_high = excluded.gain_high, "
 		"found = excluded.found, study = excluded.study, pinned = excluded.pinned, "
 		"compared = excluded.compared, demoted = excluded.demoted, "
-		"reason = excluded.reason",
-		"tttttiittdddddititit", k->key.program, k->key.fingerprint, k->key.arguments,
+		"reason = excluded.reason, conditions = excluded.conditions",
+		"tttttiittddddditititt", k->key.program, k->key.fingerprint, k->key.arguments,
 		k->key.platform, k->key.filesystem, (int64_t)k->key.ranks,
 		(int64_t)k->key.size_class, k->parameters, k->objective, k->before, k->after,
 		k->gain, k->gain_low, k->gain_high, k->found_ns, k->study, (int64_t)k->pinned,
-		text_or_empty(k->compared), k->demoted_ns, text_or_empty(k->demoted_why));
+		text_or_empty(k->compared), k->demoted_ns, text_or_empty(k->demoted_why),
+		text_or_empty(k->conditions));
 }
 
 static int fail_protected(enum protection protection, int64_t id, const struct knowledge_key *key,
@@ -159,6 +161,7 @@ static void read_row(struct sqlite3_stmt *s, struct knowledge *k)
 		.compared = store_text(s, 18),
 		.demoted_ns = sqlite3_column_int64(s, 19),
 		.demoted_why = store_text(s, 20),
+		.conditions = store_text(s, 21),
 	};
 }
 

@@ -50,6 +50,9 @@ struct knowledge {
 	const char *study;		  /* id of the tuning as text; "" if imported */
 	const char *compared;		  /* how its data was compared with that of the baseline:
 					     trial.compared of tune/trial/trial.h; "": unknown */
+	const char
+		*conditions; /* that limit the result, such as oversubscribed cores, in a sentence;
+				"": none */
 	bool pinned;
 	int64_t demoted_ns;	 /* time of day; 0: it is not demoted */
 	const char *demoted_why; /* a clause; "" if it is not demoted */

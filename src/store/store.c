@@ -126,6 +126,14 @@ static const char *const versions[] = {
 	"CREATE INDEX entry_run_entry ON entry_run (entry, applied, id);"
 	"INSERT INTO entry_run (entry, applied, cost, bytes, time) " ENTRY_RUNS_OF_STUDIES
 	" ORDER BY k.id, r.number;",
+	/* What a tuning has proved, and the conditions of its runs. */
+	"ALTER TABLE study ADD COLUMN gain REAL;"
+	"ALTER TABLE study ADD COLUMN gain_low REAL;"
+	"ALTER TABLE study ADD COLUMN gain_high REAL;"
+	"ALTER TABLE study ADD COLUMN conditions TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE study_run ADD COLUMN foreign_load REAL;"
+	"ALTER TABLE study_run ADD COLUMN frequency REAL;"
+	"ALTER TABLE knowledge ADD COLUMN conditions TEXT NOT NULL DEFAULT '';",
 };
 enum { VERSION = sizeof(versions) / sizeof(versions[0]) };
 

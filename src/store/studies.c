@@ -11,7 +11,9 @@
 #include "base/text.h"
 #include "store/store_internal.h"
 
-#define STUDY_COLUMNS "SELECT id, command, plan, digest, state, begun, changed FROM study "
+#define STUDY_COLUMNS                                                     \
+	"SELECT id, command, plan, digest, state, begun, changed, gain, " \
+	"gain_low, gain_high, conditions FROM study "
 
 int study_begin(struct store *store, const struct study *study, const struct study_run *first,
 		int64_t *id, struct err *err)
@@ -47,23 +49,38 @@ int study_set_state(struct store *store, int64_t id, const char *state, int64_t 
 			 "iti", id, state, changed_ns);
 }
 
+int study_set_result(struct store *store, int64_t id, double gain, double low, double high,
+		     const char *conditions, struct err *err)
+{
+	return store_run(store, err,
+			 "UPDATE study SET gain = ?2, gain_low = ?3, gain_high = ?4, "
+			 "conditions = ?5 WHERE id = ?1",
+			 "idddt", id, gain, low, high, conditions);
+}
+
 int study_add_run(struct store *store, int64_t id, const struct study_run *run, struct err *err)
 {
 	return store_run(store, err,
 			 "INSERT INTO study_run (study, number, phase, point, parameters, "
 			 "effective, state, reason, cost, run, io, read, written, digest, begun, "
-			 "compared) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-			 "?13, ?14, ?15, ?16)",
-			 "iitittttdddddtit", id, run->number, run->phase, (int64_t)run->point,
+			 "compared, foreign_load, frequency) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
+			 "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+			 "iitittttdddddtitdd", id, run->number, run->phase, (int64_t)run->point,
 			 run->parameters, text_or_empty(run->effective), run->state,
 			 text_or_empty(run->reason), run->cost, run->run_s, run->io_s,
 			 run->read_bytes, run->write_bytes, text_or_empty(run->digest),
-			 run->begun_ns, text_or_empty(run->compared));
+			 run->begun_ns, text_or_empty(run->compared), run->foreign, run->frequency);
+}
+
+static double real_or_nan(struct sqlite3_stmt *s, int column)
+{
+	bool is_null = sqlite3_column_type(s, column) == SQLITE_NULL;
+
+	return is_null ? NAN : sqlite3_column_double(s, column);
 }
 
 static int report_run(struct sqlite3_stmt *s, study_run_seen seen, void *arg)
 {
-	bool has_no_cost = sqlite3_column_type(s, 7) == SQLITE_NULL;
 	struct study_run run = {
 		.number = sqlite3_column_int64(s, 0),
 		.phase = store_text(s, 1),
@@ -72,7 +89,7 @@ static int report_run(struct sqlite3_stmt *s, study_run_seen seen, void *arg)
 		.effective = store_text(s, 4),
 		.state = store_text(s, 5),
 		.reason = store_text(s, 6),
-		.cost = has_no_cost ? NAN : sqlite3_column_double(s, 7),
+		.cost = real_or_nan(s, 7),
 		.run_s = sqlite3_column_double(s, 8),
 		.io_s = sqlite3_column_double(s, 9),
 		.read_bytes = sqlite3_column_double(s, 10),
@@ -80,6 +97,8 @@ static int report_run(struct sqlite3_stmt *s, study_run_seen seen, void *arg)
 		.digest = store_text(s, 12),
 		.begun_ns = sqlite3_column_int64(s, 13),
 		.compared = store_text(s, 14),
+		.foreign = real_or_nan(s, 15),
+		.frequency = real_or_nan(s, 16),
 	};
 
 	return seen(arg, &run);
@@ -90,8 +109,8 @@ int study_runs(struct store *store, int64_t id, study_run_seen seen, void *arg, 
 	struct sqlite3_stmt *statement =
 		store_query(store, err,
 			    "SELECT number, phase, point, parameters, effective, state, reason, "
-			    "cost, run, io, read, written, digest, begun, compared FROM "
-			    "study_run "
+			    "cost, run, io, read, written, digest, begun, compared, "
+			    "foreign_load, frequency FROM study_run "
 			    "WHERE study = ?1 ORDER BY number",
 			    "i", id);
 	int r, stop = 0;
@@ -115,6 +134,10 @@ static int report_study(struct sqlite3_stmt *s, study_seen seen, void *arg)
 		.state = store_text(s, 4),
 		.begun_ns = sqlite3_column_int64(s, 5),
 		.changed_ns = sqlite3_column_int64(s, 6),
+		.gain = real_or_nan(s, 7),
+		.gain_low = real_or_nan(s, 8),
+		.gain_high = real_or_nan(s, 9),
+		.conditions = store_text(s, 10),
 	};
 
 	return seen(arg, &study);

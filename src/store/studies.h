@@ -18,6 +18,9 @@ struct study {
 	const char *digest; /* of the command and options; --resume finds the tuning by it */
 	const char *state;  /* "running", "done" */
 	int64_t begun_ns, changed_ns; /* time of day */
+	/* Only those read from the store have what follows. */
+	double gain, gain_low, gain_high; /* proved, with its 95 % interval; NAN: none */
+	const char *conditions;		  /* that limit the result, in a sentence; "": none */
 };
 
 /* A run of a tuning. Runs are ordered by number. */
@@ -31,6 +34,8 @@ struct study_run {
 	const char *reason;	/* why the run failed; "" if it did not */
 	double cost;		/* value of the objective; NAN: none */
 	double run_s, io_s, read_bytes, write_bytes;
+	double foreign;	  /* share of the processors that other processes used; NAN: unknown */
+	double frequency; /* of the processors, in Hz; NAN: unknown */
 	const char *digest;
 	const char *compared; /* as in struct knowledge */
 	int64_t begun_ns;
@@ -44,6 +49,10 @@ int study_begin(struct store *store, const struct study *study, const struct stu
 		int64_t *id, struct err *err);
 int study_set_state(struct store *store, int64_t id, const char *state, int64_t changed_ns,
 		    struct err *err);
+
+/* Saves what the tuning has proved; gains are NAN if it proved none. */
+int study_set_result(struct store *store, int64_t id, double gain, double low, double high,
+		     const char *conditions, struct err *err);
 
 /* Adds a run, which is on disk when the function returns. Fails if the number exists. */
 int study_add_run(struct store *store, int64_t id, const struct study_run *run, struct err *err);

@@ -130,6 +130,7 @@ static int json_entry(void *arg, const struct knowledge *k)
 	json_text(json, "compared", *k->compared ? k->compared : NULL);
 	json_number(json, "demoted_ns", k->demoted_ns);
 	json_text(json, "demoted_why", k->demoted_why);
+	json_text(json, "conditions", *k->conditions ? k->conditions : NULL);
 	json_parameters(json, k);
 	json_close(json);
 	return 0;

@@ -37,7 +37,7 @@ struct listed {
 	int64_t id, begun_ns;
 	char *command, *state, *plan;
 	size_t runs;
-	double first, best; /* costs */
+	double gain, low, high; /* proved; NAN: none */
 };
 
 struct listing {
@@ -57,8 +57,9 @@ static int append_study(void *arg, const struct study *study)
 		.command = xstrdup(study->command),
 		.state = xstrdup(study->state),
 		.plan = xstrdup(study->plan),
-		.first = NAN,
-		.best = NAN,
+		.gain = study->gain,
+		.low = study->gain_low,
+		.high = study->gain_high,
 	};
 	return 0;
 }
@@ -77,13 +78,8 @@ static int count_run(void *arg, const struct study_run *run)
 {
 	struct listed *listed = arg;
 
+	(void)run;
 	listed->runs++;
-	if (isnan(run->cost))
-		return 0;
-	if (isnan(listed->first))
-		listed->first = run->cost;
-	if (!(listed->best <= run->cost))
-		listed->best = run->cost;
 	return 0;
 }
 
@@ -98,8 +94,9 @@ static int read_studies(struct store *store, struct listing *listing, struct err
 
 static void print_studies(const struct listing *listing)
 {
-	static const char *const titles[] = { ">id",	       "started", "state", ">runs",
-					      ">best speedup", "command", NULL };
+	static const char *const titles[] = {
+		">id", "started", "state", ">runs", ">confirmed speedup", "command", NULL
+	};
 	struct table table;
 	char when[FORMAT_TIME];
 
@@ -111,10 +108,10 @@ static void print_studies(const struct listing *listing)
 		table_add(&table, "%s", format_local_time(when, l->begun_ns));
 		table_add(&table, "%s", l->state);
 		table_add(&table, "%zu", l->runs);
-		if (isnan(l->best))
+		if (isnan(l->gain))
 			table_add(&table, "-");
 		else
-			table_add(&table, "%.2f", l->first / l->best);
+			table_add(&table, "%.2f (%.2f to %.2f)", l->gain, l->low, l->high);
 		table_add(&table, "%s", l->command);
 	}
 	table_print(&table, stdout, 0);
@@ -135,8 +132,9 @@ static void print_studies_json(const struct listing *listing)
 		json_number(&json, "begun_ns", l->begun_ns);
 		json_text(&json, "state", l->state);
 		json_count(&json, "runs", l->runs);
-		json_real(&json, "first_cost", l->first);
-		json_real(&json, "best_cost", l->best);
+		json_real(&json, "gain", l->gain);
+		json_real(&json, "gain_low", l->low);
+		json_real(&json, "gain_high", l->high);
 		json_text(&json, "command", l->command);
 		json_close(&json);
 	}
