@@ -77,6 +77,8 @@ static int print_entry(void *arg, const struct knowledge *k)
 	term_printf(stdout, "platform     %s, %s\n", k->key.platform, k->key.filesystem);
 	print_speedup(k);
 	term_printf(stdout, "data         %s\n", kb_comparison(k));
+	if (*k->conditions)
+		term_printf(stdout, "conditions   %s\n", k->conditions);
 	term_printf(stdout, "found        %s%s%s\n", format_local_time(when, k->found_ns),
 		    *k->study ? ", by tuning " : "", k->study);
 	kb_append_parameters(k, &line);

@@ -49,7 +49,7 @@ static void append_confirmed(const struct tune_outcome *o, struct buf *out)
 		buf_puts(out, " (modelled; no program was run)");
 		return;
 	}
-	buf_printf(out, ", %zu interleaved pairs of runs; ", proof->after_runs);
+	buf_printf(out, ", %zu interleaved pairs of runs; ", proof->pairs);
 	append_data_check(result, out);
 }
 
@@ -70,11 +70,13 @@ static void append_unconfirmed(const struct tune_outcome *o, struct buf *out)
 			buf_puts(out, "no improvement found so far");
 	} else if (!result->best && !result->rejected) {
 		buf_puts(out, "no improvement found");
-	} else if (!proof->after_runs) {
+	} else if (!proof->pairs && !result->rejected) {
+		buf_puts(out, "no improvement confirmed: no time was left to confirm one");
+	} else if (!proof->pairs) {
 		buf_printf(out, "no improvement confirmed: %zu candidates failed when re-run",
 			   result->rejected);
 	} else if (proof->low == 0) {
-		buf_puts(out, "no improvement confirmed: too few runs of the baseline succeeded");
+		buf_puts(out, "no improvement confirmed: too few pairs of runs, or no time left");
 	} else {
 		buf_printf(out,
 			   "no improvement confirmed: %.2f times faster (95 %% interval %.2f to "
@@ -85,10 +87,28 @@ static void append_unconfirmed(const struct tune_outcome *o, struct buf *out)
 
 static void append_verdict(const struct tune_outcome *o, struct buf *out)
 {
-	if (tuning_result(o->tuning)->proof.holds)
+	const struct tuning_result *result = tuning_result(o->tuning);
+
+	if (result->proof.holds)
 		append_confirmed(o, out);
 	else
 		append_unconfirmed(o, out);
+	if (result->proof.holds && result->conditions)
+		buf_printf(out, "; valid only under these conditions: %s", result->conditions);
+}
+
+static void print_conditions(const struct tune_outcome *o)
+{
+	const struct tuning_result *result = tuning_result(o->tuning);
+
+	if (result->conditions)
+		term_printf(stdout, "conditions: %s; without them the result may be different\n",
+			    result->conditions);
+	if (result->disturbed)
+		term_printf(stdout,
+			    "%zu runs of the confirmation were repeated because of the load of "
+			    "other processes\n",
+			    result->disturbed);
 }
 
 static void print_parameters(const struct tune_outcome *o)
@@ -385,6 +405,7 @@ void tune_show(const struct tune_outcome *o)
 	if (result->proof.holds)
 		print_importance(o);
 	print_tried(o);
+	print_conditions(o);
 	print_failures(o);
 	if (result->proof.holds)
 		print_apply(o);
@@ -395,8 +416,8 @@ static void json_proof(struct json *json, const struct proof *proof)
 {
 	json_open(json, "proof", '{');
 	json_bool(json, "holds", proof->holds);
-	json_count(json, "before_runs", proof->before_runs);
-	json_count(json, "after_runs", proof->after_runs);
+	json_count(json, "before_runs", proof->pairs);
+	json_count(json, "after_runs", proof->pairs);
 	json_real(json, "before", proof->before);
 	json_real(json, "after", proof->after);
 	json_real(json, "gain", proof->gain);
@@ -492,6 +513,9 @@ static void json_counts(struct json *json, const struct tune_outcome *o)
 	json_real(json, "noise", result->noise);
 	json_real(json, "drift", result->drift);
 	json_count(json, "rejected", result->rejected);
+	json_count(json, "unproved", result->unproved);
+	json_count(json, "disturbed", result->disturbed);
+	json_text(json, "conditions", result->conditions);
 }
 
 void tune_show_json(const struct tune_outcome *o)

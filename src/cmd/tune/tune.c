@@ -25,7 +25,9 @@
 static const struct option tune_options[] = {
 	{ 0, "runs", "N", "40", "maximum number of runs for the search, baseline included",
 	  OPTION_COUNT, FIELD(runs) },
-	{ 0, "max-time", "TIME", NULL, "stop the search after TIME", OPTION_TIME, FIELD(time_ns) },
+	{ 0, "max-time", "TIME", NULL,
+	  "end after TIME in total, and abort a run that takes longer, even the first one",
+	  OPTION_TIME, FIELD(time_ns) },
 	{ 0, "objective", COST_WORDS, "io",
 	  "minimize I/O time, run time, or the time per byte read or written", OPTION_CHOICE,
 	  FIELD(objective) },
@@ -46,7 +48,8 @@ static const struct option tune_options[] = {
 	  OPTION_CHOICE, FIELD(allow) },
 	{ 0, "repeat", "N", "3", "repetitions of the baseline and of each new best", OPTION_COUNT,
 	  FIELD(repeat) },
-	{ 0, "pairs", "N", "5", "interleaved pairs of runs that confirm the winner", OPTION_COUNT,
+	{ 0, "pairs", "N", "12",
+	  "maximum number of interleaved pairs of runs that confirm the winner", OPTION_COUNT,
 	  FIELD(pairs) },
 	{ 0, "timeout-factor", "N", "3", "abort a run that takes N times as long as the best",
 	  OPTION_COUNT, FIELD(slow) },
@@ -338,14 +341,14 @@ const struct command_ops command_tune = {
 		 "  sluice tune -- mpiexec -n 4 ./app\n"
 		 "  sluice run --tune=apply -- mpiexec -n 4 ./app\n\n"
 		 "The first runs use no parameters. They are the baseline and show how much run "
-		 "times vary. Then a search chooses parameters to try. A candidate that looks "
-		 "better than all others is repeated. A run that fails, crashes, hangs or writes "
-		 "different data is rejected and does not end the search. From time to time the "
-		 "baseline is repeated to correct for a machine that becomes slower or faster. "
-		 "Parameters without effect are dropped from the winner. Finally the winner and "
-		 "the baseline run alternately: only these runs count, and a gain is reported "
-		 "only if its 95 % confidence interval lies above 1. Then the contribution of "
-		 "each parameter is measured.\n\n"
+		 "times vary. Then a search chooses parameters to try. A run that fails, crashes, "
+		 "hangs or writes different data is rejected and does not end the search. The "
+		 "baseline is repeated throughout, and every run is compared with the baseline of "
+		 "its time. The best candidates are repeated, and parameters without effect are "
+		 "dropped. Finally the winner and the baseline run interleaved in random order, "
+		 "until a sequential test decides: only these runs count, and a gain is reported "
+		 "only if its 95 % confidence interval lies above 1. If it is not, the runner-up "
+		 "is tried. Then the contribution of each parameter is measured.\n\n"
 		 "A confirmed winner is stored in the knowledge base (see 'sluice kb'), from "
 		 "which 'sluice run' takes it. If nothing better is found, the result says so, the "
 		 "knowledge base remembers it and the exit code is 0. --runs limits the search; "

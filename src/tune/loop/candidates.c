@@ -31,7 +31,7 @@ struct candidate *candidates_add(struct candidates *candidates, const size_t *po
 	candidates->list = xgrow(candidates->list, &candidates->cap, candidates->count + 1,
 				 sizeof(*candidates->list));
 	made = &candidates->list[candidates->count++];
-	*made = (struct candidate){ .cost = INFINITY };
+	*made = (struct candidate){ .cost = INFINITY, .rank = INFINITY };
 	made->point = xcalloc(width + 1, sizeof(*point));
 	memcpy(made->point, point, width * sizeof(*point));
 	return made;
@@ -67,7 +67,12 @@ void candidate_add_run(struct candidate *candidate, double cost, double run_s)
 		xgrow(candidate->run_s, &cap, candidate->count + 1, sizeof(*candidate->run_s));
 	candidate->costs[candidate->count] = cost;
 	candidate->run_s[candidate->count++] = run_s;
-	candidate->cost = median_of(candidate->costs, candidate->count);
+	candidate->cost = candidate->rank = median_of(candidate->costs, candidate->count);
+}
+
+double candidate_median_cost(const struct candidate *candidate)
+{
+	return median_of(candidate->costs, candidate->count);
 }
 
 double candidate_median_run_s(const struct candidate *candidate)
@@ -82,10 +87,10 @@ struct candidate *candidates_best(const struct candidates *candidates, double li
 	for (size_t i = 0; i < candidates->count; i++) {
 		struct candidate *c = &candidates->list[i];
 
-		if (c->state != TRIAL_GOOD || c->is_rejected || !(c->cost < limit))
+		if (c->state != TRIAL_GOOD || c->is_rejected || !(c->cost < limit) ||
+		    (best && !(c->rank < best->rank)))
 			continue;
 		best = c;
-		limit = c->cost;
 	}
 	return best;
 }

@@ -64,6 +64,8 @@ static void fill_run(struct history_run *run, const struct study_run *row)
 		.io_s = row->io_s,
 		.read_bytes = row->read_bytes,
 		.write_bytes = row->write_bytes,
+		.foreign = row->foreign,
+		.frequency = row->frequency,
 	};
 	if (row->digest)
 		strncpy(run->digest, row->digest, sizeof(run->digest) - 1);

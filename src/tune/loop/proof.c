@@ -6,106 +6,306 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "learn/math/random.h"
 #include "learn/math/vector.h"
 
-#define TAIL 0.025 /* probability outside the interval on each side */
+/* Scores are whole numbers from -SCORE_MOST to SCORE_MOST, so that sums can be counted exactly. */
+#define SCORE_MOST 12
+/* The deviation, in units of the noise, that has the highest score. */
+#define SCORE_LIMIT 2.0
+/* An attempt is given up if its chance to hold falls below this. */
+#define CHANCE_LEAST 0.05
+/* Quantile of the normal distribution for PROOF_LEVEL, to estimate that chance. */
+#define CRITICAL 1.96
+#define BISECTIONS 25
 
-/*
- * The distribution of the Mann-Whitney statistic without a difference, P(U = u) for u up to n m:
- * all rankings of n + m runs are equally likely. The largest run is one of the n and exceeds all m
- * others, or one of the m and exceeds none: P(n, m, u) = n/(n+m) P(n-1, m, u-m) + m/(n+m) P(n, m-1,
- * u).
- */
-static double *rank_probabilities(size_t n, size_t m)
+/* Runs of a block: twice its pairs, the baseline first. */
+struct block {
+	size_t pairs;
+	int scores[2 * PROOF_BLOCK];
+	int sum; /* scores of the baseline minus those of the winner */
+};
+
+/* Logarithms of the costs. */
+struct costs {
+	const double *before, *after;
+	size_t pairs;
+};
+
+/* The distribution of the statistic without a difference, of courses that have not stopped yet. */
+struct looks {
+	const struct proof_plan *plan;
+	double *mass, *next; /* at middle + sum */
+	size_t middle, reach;
+	double spent;
+	int sum;	 /* of the blocks so far */
+	double variance; /* of the sum */
+	bool rejects;
+};
+
+bool proof_is_look(size_t pairs)
 {
-	size_t size = n * m + 1;
-	/* One row per j, for the current i. */
-	double *rows = xcalloc((m + 1) * size, sizeof(*rows));
-	double *result = xcalloc(size, sizeof(*result));
+	return pairs >= PROOF_BLOCK;
+}
 
-	for (size_t i = 0; i <= n; i++) {
-		for (size_t j = 0; j <= m; j++) {
-			double *row = rows + j * size;
+bool proof_order(uint64_t seed, size_t i)
+{
+	size_t pairs = i < 2 * PROOF_BLOCK ? PROOF_BLOCK : 1;
+	size_t block = i < 2 * PROOF_BLOCK ? 0 : i / 2, at = i < 2 * PROOF_BLOCK ? i : i % 2;
+	size_t places[2 * PROOF_BLOCK];
+	struct random random;
 
-			if (!i || !j) {
-				memset(row, 0, size * sizeof(*row));
-				row[0] = 1;
-				continue;
-			}
-			/* row still has the values of i - 1. Downwards, as u reads u - j. */
-			for (size_t u = size; u-- > 0;) {
-				double with = u >= j ? row[u - j] : 0;
-				double without = rows[(j - 1) * size + u];
+	for (size_t k = 0; k < 2 * pairs; k++)
+		places[k] = k;
+	random_stream(&random, seed, block);
+	random_shuffle(&random, places, 2 * pairs);
+	return places[at] < pairs;
+}
 
-				row[u] = ((double)i * with + (double)j * without) / (double)(i + j);
+/* The place of a block in the list of pairs. */
+static size_t block_pairs(size_t first)
+{
+	return first ? 1 : PROOF_BLOCK;
+}
+
+/* Scores the costs of a block, with those of the baseline divided by the assumed gain. */
+static void block_score(struct block *block, const struct costs *costs, size_t first, double gain,
+			double sigma)
+{
+	double values[2 * PROOF_BLOCK], sorted[2 * PROOF_BLOCK], center;
+	size_t n = block->pairs = block_pairs(first);
+
+	for (size_t i = 0; i < n; i++) {
+		values[i] = costs->before[first + i] - gain;
+		values[n + i] = costs->after[first + i];
+	}
+	memcpy(sorted, values, 2 * n * sizeof(*sorted));
+	center = vector_median(sorted, 2 * n);
+	block->sum = 0;
+	for (size_t i = 0; i < 2 * n; i++) {
+		double score = (values[i] - center) / (SCORE_LIMIT * sigma);
+
+		score = fmin(fmax(score, -1), 1);
+		block->scores[i] = (int)lround(SCORE_MOST * score);
+		block->sum += i < n ? block->scores[i] : -block->scores[i];
+	}
+}
+
+#define SUMS (2 * SCORE_MOST * PROOF_BLOCK + 1)
+
+/* The number of ways in which `pairs` of the scores of a block have each sum, offset by SUMS / 2.
+ * Returns the number of all ways. */
+static double count_ways(const struct block *block, double ways[SUMS])
+{
+	double table[PROOF_BLOCK + 1][SUMS] = { 0 }, all = 0;
+
+	table[0][SUMS / 2] = 1;
+	for (size_t i = 0; i < 2 * block->pairs; i++) {
+		for (size_t k = block->pairs; k-- > 0;) {
+			for (int s = 0; s < SUMS; s++) {
+				int to = s + block->scores[i];
+
+				if (table[k][s] > 0 && to >= 0 && to < SUMS)
+					table[k + 1][to] += table[k][s];
 			}
 		}
 	}
-	memcpy(result, rows + m * size, size * sizeof(*result));
-	free(rows);
-	return result;
+	for (int s = 0; s < SUMS; s++)
+		all += ways[s] = table[block->pairs][s];
+	return all;
 }
 
-int proof_outside(size_t n, size_t m)
+/* Adds the block to the statistic: each choice of its runs for one side is equally likely. */
+static void add_block(struct looks *looks, const struct block *block)
 {
-	AUTO_FREE double *chances = NULL;
-	double sum = 0;
-	int outside = -1;
+	double ways[SUMS], all = count_ways(block, ways), *swap;
+	size_t reach = looks->reach + 2 * SCORE_MOST * block->pairs;
+	int total = 0;
 
-	if (!n || !m)
-		return -1;
-	chances = rank_probabilities(n, m);
-	for (size_t u = 0; u <= n * m; u++) {
-		sum += chances[u];
-		if (sum > TAIL)
-			break;
-		outside = (int)u;
+	for (size_t i = 0; i < 2 * block->pairs; i++)
+		total += block->scores[i];
+	memset(looks->next, 0, (2 * looks->middle + 1) * sizeof(*looks->next));
+	for (int s = 0; s < SUMS; s++) {
+		/* One side has this sum, the other one the rest. */
+		int shift = 2 * (s - SUMS / 2) - total;
+		double share = ways[s] / all;
+
+		if (!(share > 0))
+			continue;
+		looks->variance += share * shift * shift;
+		for (size_t m = looks->middle - looks->reach; m <= looks->middle + looks->reach;
+		     m++)
+			looks->next[(size_t)((long)m + shift)] += share * looks->mass[m];
 	}
-	return outside;
+	looks->reach = reach;
+	looks->sum += block->sum;
+	swap = looks->mass;
+	looks->mass = looks->next;
+	looks->next = swap;
 }
 
-/* The median, with the geometric mean of the middle two, so that the ratio of medians is inside the
- * interval of ratios. */
-static double geometric_median(const double *values, size_t count)
+/* Stops the courses with the highest sums, as many as the level allows after these pairs. */
+static void look(struct looks *looks, size_t pairs)
+{
+	const struct proof_plan *plan = looks->plan;
+	double part = pow((double)pairs / (double)plan->pairs, PROOF_SPENDING);
+	double allowed = plan->level * fmin(part, 1);
+	size_t at = looks->middle + looks->reach;
+
+	/* Rounding errors of the sums must not exclude a course that just fits. */
+	while (looks->spent + looks->mass[at] <= allowed * (1 + 1e-9)) {
+		looks->spent += looks->mass[at];
+		looks->mass[at] = 0;
+		if ((long)at - (long)looks->middle <= looks->sum)
+			looks->rejects = true;
+		if (at-- == looks->middle - looks->reach)
+			break;
+	}
+}
+
+/* Goes through all looks. The test rejects if the baseline costs more than `gain` times as much. */
+static void run_looks(struct looks *looks, const struct proof_plan *plan, const struct costs *costs,
+		      double gain)
+{
+	struct block block;
+
+	*looks = (struct looks){ .plan = plan };
+	looks->middle = 2 * SCORE_MOST * (costs->pairs + 1);
+	looks->mass = xcalloc(2 * looks->middle + 1, sizeof(*looks->mass));
+	looks->next = xcalloc(2 * looks->middle + 1, sizeof(*looks->next));
+	looks->mass[looks->middle] = 1;
+	for (size_t i = 0; i < costs->pairs; i += block.pairs) {
+		block_score(&block, costs, i, gain, plan->sigma);
+		add_block(looks, &block);
+		look(looks, i + block.pairs);
+	}
+	free(looks->mass);
+	free(looks->next);
+	looks->mass = looks->next = NULL;
+}
+
+static bool rejects_gain(const struct proof_plan *plan, const struct costs *costs, double gain)
+{
+	struct looks looks;
+
+	run_looks(&looks, plan, costs, gain);
+	return looks.rejects;
+}
+
+static bool has_higher_sum(const struct proof_plan *plan, const struct costs *costs, double gain)
+{
+	struct block block;
+	int sum = 0;
+
+	for (size_t i = 0; i < costs->pairs; i += block.pairs) {
+		block_score(&block, costs, i, gain, plan->sigma);
+		sum += block.sum;
+	}
+	return sum > 0;
+}
+
+/* The gain up to which the condition is true, between the lowest and the highest of all ratios. */
+static double find_limit(const struct proof_plan *plan, const struct costs *costs,
+			 bool (*is_true)(const struct proof_plan *, const struct costs *, double))
+{
+	double low = INFINITY, high = -INFINITY;
+
+	for (size_t i = 0; i < costs->pairs; i++) {
+		for (size_t k = 0; k < costs->pairs; k++) {
+			low = fmin(low, costs->before[i] - costs->after[k]);
+			high = fmax(high, costs->before[i] - costs->after[k]);
+		}
+	}
+	low -= plan->sigma;
+	high += plan->sigma;
+	if (!is_true(plan, costs, low - 4 * SCORE_LIMIT * plan->sigma))
+		return -INFINITY;
+	low -= 4 * SCORE_LIMIT * plan->sigma;
+	for (int i = 0; i < BISECTIONS; i++) {
+		double middle = (low + high) / 2;
+
+		if (is_true(plan, costs, middle))
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Is it unlikely that the remaining pairs make a proof? They are assumed to be better than the ones
+ * so far by one standard deviation, as few pairs say little. */
+static bool is_futile(const struct proof_plan *plan, const struct looks *looks, size_t pairs)
+{
+	double n = (double)pairs, left = (double)plan->pairs - n;
+	double expected = looks->sum + (looks->sum + sqrt(looks->variance)) * left / n;
+	double needed = CRITICAL * sqrt(looks->variance * (1 + left / n));
+	double deviation = sqrt(looks->variance * left / n);
+
+	if (looks->rejects || !(deviation > 0))
+		return !looks->rejects;
+	return erfc((needed - expected) / deviation / M_SQRT2) / 2 < CHANCE_LEAST;
+}
+
+/* The median, with the geometric mean of the middle two. */
+static double geometric_median(const double *logs, size_t count)
 {
 	AUTO_FREE double *sorted = xcalloc(count, sizeof(*sorted));
 
-	memcpy(sorted, values, count * sizeof(*sorted));
-	vector_sort(sorted, count);
-	return count % 2 ? sorted[count / 2] : sqrt(sorted[count / 2 - 1] * sorted[count / 2]);
+	memcpy(sorted, logs, count * sizeof(*sorted));
+	return exp(vector_median(sorted, count));
 }
 
-static void set_interval(struct proof *proof, const double *before, size_t n, const double *after,
-			 size_t m)
+static void judge_looks(struct proof *proof, const struct proof_plan *plan,
+			const struct costs *costs)
 {
-	AUTO_FREE double *ratios = xcalloc(n * m, sizeof(*ratios));
-	int outside = proof_outside(n, m);
+	struct costs reversed = { costs->after, costs->before, costs->pairs };
+	struct looks looks;
 
-	proof->low = 0;
-	proof->high = INFINITY;
-	if (outside < 0)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < m; j++)
-			ratios[i * m + j] = before[i] / after[j];
-	}
-	vector_sort(ratios, n * m);
-	proof->low = ratios[outside];
-	proof->high = ratios[n * m - 1 - (size_t)outside];
-}
-
-void proof_judge(struct proof *proof, const double *before, size_t n, const double *after, size_t m,
-		 bool exact)
-{
-	*proof = (struct proof){ .before_runs = n, .after_runs = m, .high = INFINITY };
-	if (!n || !m)
-		return;
-	proof->before = geometric_median(before, n);
-	proof->after = geometric_median(after, m);
+	run_looks(&looks, plan, costs, 0);
+	proof->spent = looks.spent;
+	proof->holds = looks.rejects;
+	proof->is_futile = is_futile(plan, &looks, costs->pairs);
 	proof->gain = proof->before / proof->after;
-	if (exact)
-		proof->low = proof->high = proof->gain;
+	/* Until the test is over, nobody needs the interval, which takes longer. */
+	if (!proof->holds && !proof->is_futile && costs->pairs < plan->pairs)
+		return;
+	proof->gain = exp(find_limit(plan, costs, has_higher_sum));
+	proof->low = exp(find_limit(plan, costs, rejects_gain));
+	proof->high = exp(-find_limit(plan, &reversed, rejects_gain));
+	/* The limit was found by bisection; the test itself decides. */
+	if (proof->holds)
+		proof->low = fmax(proof->low, nextafter(1, 2));
 	else
-		set_interval(proof, before, n, after, m);
-	proof->holds = proof->low > 1;
+		proof->low = fmin(proof->low, 1);
+	proof->low = fmin(proof->low, proof->gain);
+	proof->high = fmax(proof->high, proof->gain);
+}
+
+static double *logarithms(const double *values, size_t count)
+{
+	double *logs = xcalloc(count, sizeof(*logs));
+
+	for (size_t i = 0; i < count; i++)
+		logs[i] = log(values[i]);
+	return logs;
+}
+
+void proof_judge(struct proof *proof, const struct proof_plan *plan, const double *before,
+		 const double *after, size_t pairs)
+{
+	AUTO_FREE double *b = logarithms(before, pairs), *a = logarithms(after, pairs);
+	struct costs costs = { b, a, pairs };
+
+	*proof = (struct proof){ .pairs = pairs, .high = INFINITY };
+	if (!pairs)
+		return;
+	proof->before = geometric_median(b, pairs);
+	proof->after = geometric_median(a, pairs);
+	if (plan->exact) {
+		proof->gain = proof->low = proof->high = before[0] / after[0];
+		proof->holds = proof->gain > 1;
+		proof->is_futile = !proof->holds;
+	} else {
+		judge_looks(proof, plan, &costs);
+	}
 }

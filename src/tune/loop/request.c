@@ -18,8 +18,8 @@
 #include "tune/loop/proof.h"
 #include "tune/trial/simulated_runner.h"
 
-/* The baseline is run again after this many runs, to see whether the machine has changed. */
-#define DRIFT_EVERY 10
+/* The baseline is run again after this many runs. */
+#define DRIFT_EVERY 5
 #define RUNS_MAX 1000000
 #define REPEAT_MAX 100
 #define SLOW_MAX 1000
@@ -65,7 +65,7 @@ int tuning_request_check(const struct tuning_request *request, struct err *err)
 	if (r >= 0)
 		r = check_range("repeat", request->repeat, 1, REPEAT_MAX, err);
 	if (r >= 0)
-		r = check_range("pairs", request->pairs, PROOF_RUNS_LEAST, PROOF_RUNS_MOST, err);
+		r = check_range("pairs", request->pairs, PROOF_BLOCK, PROOF_PAIRS_MOST, err);
 	if (r >= 0)
 		r = check_range("timeout-factor", request->slow, 2, SLOW_MAX, err);
 	if (r >= 0)

@@ -443,6 +443,7 @@ int tuning_session_remember(const struct tuning_session *session, int64_t *entry
 				     .gain_high = proof->high,
 				     .found_ns = clock_realtime_ns(),
 				     .study = study,
+				     .conditions = tuning_result(tuning)->conditions,
 			     },
 			     entry, err);
 }

@@ -36,10 +36,12 @@ static void fill_result(struct tuning *t)
 {
 	struct tuning_result *result = &t->result;
 
-	result->noise = noise_sigma(&t->noise);
-	result->best = t->basis.count ? tuning_best(t) : NULL;
-	if (t->simple != t->origin && result->best == &t->candidates.list[t->simple - 1])
+	result->best = t->winner ? t->winner : t->basis.count ? tuning_best(t) : NULL;
+	if (t->simple && t->simple != t->origin &&
+	    result->best == &t->candidates.list[t->simple - 1])
 		result->origin = &t->candidates.list[t->origin - 1];
+	free(result->conditions);
+	result->conditions = tuning_conditions(t);
 	if (t->partial.count)
 		result->partial = &t->partial;
 	if (t->advice)
@@ -48,9 +50,22 @@ static void fill_result(struct tuning *t)
 		result->asked = search_get_counts(t->search);
 }
 
+static int save_result(const struct tuning *t, struct err *err)
+{
+	const struct tuning_result *result = &t->result;
+	const struct proof none = { .gain = NAN, .low = NAN, .high = NAN };
+	const struct proof *proof = result->proof.holds ? &result->proof : &none;
+
+	return study_set_result(t->history.store, t->history.study, proof->gain, proof->low,
+				proof->high, result->conditions ? result->conditions : "", err);
+}
+
 int tuning_run(struct tuning *t, struct err *err)
 {
-	int r = tuning_run_baseline(t, err);
+	int r;
+
+	estimate_init(&t->estimate, &t->plan.space);
+	r = tuning_run_baseline(t, err);
 
 	if (r >= 0)
 		r = tuning_search(t, err);
@@ -61,6 +76,8 @@ int tuning_run(struct tuning *t, struct err *err)
 	if (r >= 0)
 		r = tuning_ablate(t, err);
 	fill_result(t);
+	if (r >= 0)
+		r = save_result(t, err);
 	if (r >= 0)
 		r = study_set_state(t->history.store, t->history.study, "done", clock_realtime_ns(),
 				    err);
@@ -93,10 +110,11 @@ void tuning_close(struct tuning *t)
 	tuning_plan_release(&t->plan);
 	history_release(&t->history);
 	candidates_release(&t->candidates);
-	noise_release(&t->noise);
+	estimate_release(&t->estimate);
 	param_set_release(&t->nothing);
 	candidate_release(&t->basis);
 	partial_release(&t->partial);
+	free(t->result.conditions);
 	free(t);
 }
 
@@ -190,10 +208,10 @@ static int make_first_run(struct tuning *t, struct store *store, struct err *err
 
 	t->phase_planned = t->plan.runs;
 	r = tuning_make_trial(t, PHASE_DEFAULT, &t->nothing, INFINITY, &trial, &cost, err);
+	if (r >= 0 && trial.state != TRIAL_GOOD)
+		r = tuning_fail_baseline(t, trial.state, trial.reason, 1, err);
 	/* Its time is added when it is replayed from the history. */
 	t->elapsed_s = 0;
-	if (r >= 0 && trial.state != TRIAL_GOOD)
-		r = tuning_fail_baseline(trial.state, trial.reason, 1, err);
 	if (r >= 0)
 		r = keep_access_profile(t, err);
 	if (r >= 0)

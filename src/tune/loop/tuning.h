@@ -3,19 +3,26 @@
  * A tuning runs a program under different parameters, finds the best and proves the gain. It goes
  * through these phases:
  *
- *   default   runs the baseline, without parameters, several times, to measure its cost and noise
+ *   default   runs the baseline, without parameters, several times
  *   search    asks a search for points, which a model of the machine may guide. A new best is
- *             repeated, a point that is clearly worse is not, and one that is far too slow is
- * aborted drift     repeats the baseline from time to time. If the machine has changed, costs are
- * compared with the baseline of that time simplify  removes from the best point the parameters that
- * do not contribute to its gain proof     runs the winner and the baseline interleaved; only these
- * fresh runs count for the gain partial   measures the contribution of each layer and parameter of
- * the winner (ablation)
+ *             repeated; a point that is far too slow is aborted
+ *   drift     repeats the baseline from time to time during the search
+ *   simplify  races the best points, and removes from the winner the parameters that do not
+ *             contribute to its gain
+ *   proof     runs the winner and the baseline interleaved, in random order, until a sequential
+ *             test decides (tune/loop/proof.h); only these fresh runs count for the gain. If it is
+ *             not proved, the runner-up is tried
+ *   partial   measures the contribution of each layer and parameter of the winner (ablation)
+ *
+ * Costs are estimated from all runs so far (tune/loop/estimate.h): the baseline is pooled and
+ * follows drift, each run is compared with the baseline of its time, and an estimate counts less
+ * the fewer runs support it.
  *
  * A candidate that fails, crashes, hangs or writes different data is recorded and counts as bad;
  * only the baseline must work. Each run is in the store before the next begins. The course follows
  * from the plan and the runs so far alone, so a tuning that was interrupted at any point takes the
- * same course when it is resumed. A time limit is the exception: it is resumed by the runs made.
+ * same course when it is resumed. A time limit is the exception: it is resumed by the runs made. It
+ * limits all phases, and aborts a run that exceeds it.
  */
 #ifndef SLUICE_TUNE_LOOP_TUNING_H
 #define SLUICE_TUNE_LOOP_TUNING_H
@@ -40,8 +47,11 @@ struct tuning_result {
 	const struct partial *partial;	/* results of the ablation; NULL: none */
 	const char *unchecked;		/* why the data was not compared; NULL: it is identical */
 	size_t rejected;		/* winners that failed when they were run again */
-	size_t counts[TRIAL_STATES];	/* runs per state */
+	size_t unproved;		/* winners whose gain was not proved */
+	size_t disturbed; /* runs of the proof that were repeated because of foreign load */
+	size_t counts[TRIAL_STATES]; /* runs per state */
 	struct search_counts asked;
+	char *conditions; /* under which alone the result is valid, in a sentence; NULL: none */
 	double bytes;	  /* that the baseline reads and writes */
 	const char *note; /* what the model leaves out; NULL: nothing, or no model */
 };

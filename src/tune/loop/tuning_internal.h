@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The inside of struct tuning. The tuning is one object, `t`, whose functions are spread over six
- * files, one per phase; only these files include this header.
+ * The inside of struct tuning. The tuning is one object, `t`, whose functions are spread over seven
+ * files, most of them one per phase; only these files include this header.
  *
  *   tuning.c           starts and opens a tuning, and goes through the phases
  *   tuning_run.c       one run: replayed from the store, or measured, judged and saved
- *   tuning_search.c    the baseline, the search and the drift checks
- *   tuning_simplify.c  removes parameters of the best point that do not contribute
+ *   tuning_search.c    the baseline and the search
+ *   tuning_simplify.c  races the best points, and removes parameters that do not contribute
  *   tuning_proof.c     compares the winner with the baseline
  *   tuning_partial.c   ablation and importance
+ *   tuning_conditions.c  foreign load, oversubscribed cores, and changes of the frequency
  */
 #ifndef SLUICE_TUNE_LOOP_TUNING_INTERNAL_H
 #define SLUICE_TUNE_LOOP_TUNING_INTERNAL_H
 
 #include "tune/loop/advice.h"
-#include "tune/loop/noise.h"
+#include "tune/loop/estimate.h"
 #include "tune/loop/tuning.h"
 
-#define TUNING_WINNERS 3 /* attempts to prove a winner; one that fails is rejected */
+#define TUNING_WINNERS 3 /* attempts to prove a winner, and candidates that may fail when re-run \
+			  */
 
 struct tuning {
 	struct tuning_plan plan;
@@ -27,25 +29,36 @@ struct tuning {
 	struct search *search;
 	struct advice *advice; /* of the plan's model; NULL: no model */
 	struct candidates candidates;
-	struct noise noise;
+	struct estimate estimate; /* unused with an exact runner */
 	struct partial partial;
 	size_t simple;			/* index of the simplified candidate plus one; 0: none */
 	size_t origin;			/* index plus one of the candidate it was made from */
 	const struct candidate *winner; /* the candidate of the proof */
 	struct tuning_result result;
 	struct param_set nothing; /* no parameters */
-	struct candidate basis;	  /* the runs of the baseline at the start */
-	double level;	  /* cost of the baseline now; result.level is the one at the start */
-	size_t since;	  /* runs since the last drift check */
-	double worst;	  /* highest cost that the search was told */
-	double elapsed_s; /* seconds spent in runs */
+	struct candidate basis;	  /* the runs of the baseline */
+	size_t since;		  /* runs since the last run of the baseline */
+	double worst;		  /* highest cost that the search was told */
+	double elapsed_s;	  /* seconds spent in runs */
 	uint64_t phase_runs, phase_planned;
 	char digest[33]; /* of the baseline's data */
 	bool check;	 /* compare the data; off if the baseline's data varies */
 };
 
+static inline bool tuning_is_exact(const struct tuning *t)
+{
+	return t->runner->ops->is_exact;
+}
+
 /* The candidate to prove: the simplified one unless it failed, else the cheapest; NULL: none. */
 struct candidate *tuning_best(const struct tuning *t);
+
+/* The least effect, as a logarithm, that a parameter must have to be worth setting: below it is
+ * hidden by the noise. */
+double tuning_worthwhile(const struct tuning *t);
+
+/* The estimated log(cost / baseline) of a point, plus tuning_worthwhile() per parameter. */
+double tuning_rate_point(const struct tuning *t, const size_t *point);
 
 /* The best candidate so far, or the baseline, which a candidate must beat. */
 const struct candidate *tuning_best_or_baseline(const struct tuning *t);
@@ -53,6 +66,12 @@ const struct candidate *tuning_best_or_baseline(const struct tuning *t);
 /* Time limit of a run: of the baseline, and of a candidate that is compared with the best. */
 double tuning_baseline_limit(const struct tuning *t);
 double tuning_slow_limit(const struct tuning *t, const struct candidate *best);
+
+/*
+ * Is there time for another run of this phase? A resumed tuning does not measure the same times:
+ * the phase of the next run to replay shows whether there was time.
+ */
+bool tuning_has_time(const struct tuning *t, enum history_phase phase);
 
 /* Makes a trial and judges it; the caller releases it. Saves nothing. cost is NAN unless the trial
  * is good. */
@@ -68,9 +87,30 @@ int tuning_measure(struct tuning *t, enum history_phase phase, uint64_t point,
 		   const struct param_set *set, double limit_s, struct history_run *run,
 		   struct err *err);
 
-/* Makes one more run of a candidate, and updates its state and, if the run is good, its cost. */
+/* The conditions that limit the result, in a sentence that the caller frees; NULL: there is none.
+ */
+char *tuning_conditions(const struct tuning *t);
+
+/* Did other processes use far more of the processors than in most runs? */
+bool tuning_is_disturbed(const struct tuning *t, const struct history_run *run);
+
+/* Was the run aborted only because the time of the whole tuning was over? */
+bool tuning_is_cut(const struct history_run *run, double limit_s);
+
+/* Makes one more run of a candidate, and updates its state and, if the run is good, all costs. */
 int tuning_candidate_run(struct tuning *t, enum history_phase phase, struct candidate *c,
 			 double limit_s, struct err *err);
+
+/* Makes one more run of the baseline and updates all costs. It may fail, except in the first
+ * phase. */
+int tuning_baseline_run(struct tuning *t, enum history_phase phase, struct history_run *run,
+			struct err *err);
+
+/* The same, if it is time for one. Returns 1 if there was a run. */
+int tuning_interleave_baseline(struct tuning *t, enum history_phase phase, struct err *err);
+
+/* Adds a good run to the estimate and updates the costs of all candidates. point NULL: baseline. */
+void tuning_learn(struct tuning *t, const size_t *point, const struct history_run *run);
 
 /* The cost to tell the search. A slow candidate counts as at least as bad as the worst good one. */
 double tuning_candidate_cost(const struct tuning *t, const struct candidate *c);
@@ -83,7 +123,7 @@ int tuning_prove(struct tuning *t, struct err *err);
 int tuning_ablate(struct tuning *t, struct err *err);
 
 /* Returns -ECANCELED; err says what is wrong with this run of the baseline. */
-int tuning_fail_baseline(enum trial_state state, const char *reason, size_t number,
-			 struct err *err);
+int tuning_fail_baseline(const struct tuning *t, enum trial_state state, const char *reason,
+			 size_t number, struct err *err);
 
 #endif

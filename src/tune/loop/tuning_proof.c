@@ -1,87 +1,147 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The proof phase of a tuning: fresh, interleaved runs of the winner and the baseline.
+ * The proof phase of a tuning: fresh, interleaved runs of the winner and the baseline, until the
+ * test decides or the pairs are used up. If the winner is not proved, the runner-up is tried with
+ * the remaining pairs and the rest of the error level.
  */
 #include "tune/loop/tuning_internal.h"
 
+#include <math.h>
+
 #include "base/mem.h"
 
-/* The costs of the fresh runs. */
-struct fresh {
-	double *before, *after;
+/* A runner-up must be better than the baseline by this many standard deviations of its estimate. */
+#define PROMISING 1.0
+/* A lower level needs more pairs than an attempt can have. */
+#define LEVEL_LEAST 0.001
+
+/* The fresh runs of one attempt. */
+struct attempt {
+	const struct candidate *candidate;
+	struct param_set set;
+	struct proof_plan plan;
+	double *before, *after; /* costs */
 	size_t before_count, after_count;
+	uint64_t end; /* number of the last run that it may make */
+	uint64_t seed;
 };
 
 /* Makes one run of the winner (`tuned`) or of the baseline. 0: the winner failed; it is rejected.
- */
-static int run_one_side(struct tuning *t, const struct candidate *c, const struct param_set *set,
-			bool tuned, struct fresh *fresh, struct err *err)
+ * A run under foreign load, or a failure of the baseline, is repeated. */
+static int run_one_side(struct tuning *t, struct attempt *a, bool tuned, struct err *err)
 {
+	double limit_s = tuning_baseline_limit(t);
+	const size_t *point = tuned ? a->candidate->point : NULL;
 	struct history_run run;
 	int r;
 
-	if (tuned)
-		r = tuning_measure(t, PHASE_PROOF, space_number(&t->plan.space, c->point), set,
-				   tuning_slow_limit(t, &t->basis), &run, err);
-	else
-		r = tuning_measure(t, PHASE_PROOF, HISTORY_NO_POINT, &t->nothing,
-				   tuning_baseline_limit(t), &run, err);
-	if (r < 0)
-		return r;
-	if (run.state != TRIAL_GOOD)
-		return !tuned;
-	if (tuned)
-		fresh->after[fresh->after_count++] = run.cost;
-	else
-		fresh->before[fresh->before_count++] = run.cost;
+	while (t->history.next < a->end && tuning_has_time(t, PHASE_PROOF)) {
+		r = tuning_measure(t, PHASE_PROOF,
+				   tuned ? space_number(&t->plan.space, point) : HISTORY_NO_POINT,
+				   tuned ? &a->set : &t->nothing, limit_s, &run, err);
+		if (r < 0)
+			return r;
+		if (tuned && run.state != TRIAL_GOOD && !tuning_is_cut(&run, limit_s))
+			return 0;
+		if (run.state != TRIAL_GOOD)
+			continue;
+		tuning_learn(t, point, &run);
+		t->result.disturbed += tuning_is_disturbed(t, &run);
+		if (tuning_is_disturbed(t, &run))
+			continue;
+		if (tuned)
+			a->after[a->after_count++] = run.cost;
+		else
+			a->before[a->before_count++] = run.cost;
+		return 1;
+	}
 	return 1;
 }
 
-/* Runs the pairs interleaved, with alternating order within a pair, so that disturbances affect
- * both sides. */
-static int run_pairs(struct tuning *t, const struct candidate *c, size_t pairs, struct fresh *fresh,
-		     struct err *err)
+/* Runs until the test decides, or the pairs or the time are used up. 0: the winner failed. */
+static int run_pairs(struct tuning *t, struct attempt *a, struct proof *proof, struct err *err)
 {
-	struct param_set set = { 0 };
 	int r = 1;
 
-	space_set(&t->plan.space, c->point, &set);
 	t->phase_runs = 0;
-	t->phase_planned = 2 * pairs;
-	for (size_t i = 0; r > 0 && i < 2 * pairs; i++)
-		r = run_one_side(t, c, &set, (i / 2 + i) & 1, fresh, err);
-	param_set_release(&set);
+	t->phase_planned = 2 * a->plan.pairs;
+	for (size_t i = 0; r > 0 && i < 2 * a->plan.pairs && !proof->holds && !proof->is_futile;
+	     i++) {
+		r = run_one_side(t, a, a->plan.exact ? i % 2 : proof_order(a->seed, i), err);
+		/* One side is missing: there are no runs or no time left. */
+		if (r <= 0 || a->before_count + a->after_count != i + 1)
+			break;
+		if (i % 2 && (a->plan.exact || proof_is_look((i + 1) / 2)) &&
+		    a->before_count == a->after_count)
+			proof_judge(proof, &a->plan, a->before, a->after, a->after_count);
+	}
 	return r;
 }
 
-static int try_proof(struct tuning *t, struct candidate *c, struct err *err)
+static int try_proof(struct tuning *t, struct candidate *c, uint64_t end, struct proof *proof,
+		     struct err *err)
 {
-	bool exact = t->runner->ops->is_exact;
-	size_t pairs = exact ? 1 : t->plan.pairs;
-	AUTO_FREE double *costs = xcalloc(2 * pairs, sizeof(*costs));
-	struct fresh fresh = { .before = costs, .after = costs + pairs };
-	int r = run_pairs(t, c, pairs, &fresh, err);
+	size_t left = (size_t)(end - t->history.next) / 2;
+	struct attempt attempt = {
+		.candidate = c,
+		.plan = { .pairs = left,
+			  .level = PROOF_LEVEL - t->result.proof.spent,
+			  .sigma = t->estimate.sigma,
+			  .exact = tuning_is_exact(t) },
+		.end = end,
+		.seed = t->plan.seed + t->history.next,
+	};
+	AUTO_FREE double *costs = xcalloc(2 * left + 2, sizeof(*costs));
+	int r;
 
-	if (r < 0)
-		return r;
-	c->is_rejected = r == 0;
-	t->result.rejected += c->is_rejected;
-	if (!c->is_rejected)
-		proof_judge(&t->result.proof, fresh.before, fresh.before_count, fresh.after,
-			    fresh.after_count, exact);
-	return 0;
+	attempt.before = costs;
+	attempt.after = costs + left + 1;
+	space_set(&t->plan.space, c->point, &attempt.set);
+	r = run_pairs(t, &attempt, proof, err);
+	param_set_release(&attempt.set);
+	return r;
+}
+
+/* Is there enough left for a proof of this candidate? */
+static bool is_worth_trying(const struct tuning *t, const struct candidate *c, uint64_t end)
+{
+	double deviation, ratio;
+
+	if (tuning_is_exact(t) || !t->winner)
+		return true;
+	if (end < t->history.next + 2 * PROOF_BLOCK ||
+	    PROOF_LEVEL - t->result.proof.spent < LEVEL_LEAST)
+		return false;
+	ratio = estimate_ratio(&t->estimate, c->point, NULL, &deviation);
+	return -ratio > PROMISING * deviation;
 }
 
 int tuning_prove(struct tuning *t, struct err *err)
 {
+	uint64_t end = t->history.next + 2 * (tuning_is_exact(t) ? TUNING_WINNERS : t->plan.pairs);
 	struct candidate *c;
 	int r;
 
-	while (t->result.rejected < TUNING_WINNERS && (c = tuning_best(t))) {
-		t->winner = c;
-		r = try_proof(t, c, err);
-		if (r < 0 || !c->is_rejected)
+	while (t->result.rejected + t->result.unproved < TUNING_WINNERS && (c = tuning_best(t)) &&
+	       is_worth_trying(t, c, end) && tuning_has_time(t, PHASE_PROOF)) {
+		struct proof proof = { 0 };
+		double spent = t->result.proof.spent;
+
+		r = try_proof(t, c, end, &proof, err);
+		if (r < 0)
 			return r;
+		/* The result has the proof, or the first attempt. */
+		if (proof.holds || (!t->winner && r > 0)) {
+			t->winner = c;
+			t->result.proof = proof;
+		}
+		t->result.proof.spent = spent + proof.spent;
+		if (proof.holds)
+			return 0;
+		c->is_rejected = true;
+		t->result.rejected += r == 0;
+		t->result.unproved += r > 0;
+		t->simple = 0;
 	}
 	return 0;
 }

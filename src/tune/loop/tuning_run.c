@@ -16,6 +16,12 @@
 
 /* A run of the baseline is aborted after this many times its run time. */
 #define DEFAULT_PATIENCE 10
+#define WORTHWHILE_LEAST 0.01
+#define WORTHWHILE 0.2 /* of the noise */
+#define TIME_LEAST_S 0.1
+/* A smaller change of the baseline, or one that is within the noise, is not reported. */
+#define DRIFT_LEAST 0.05
+#define DRIFT_SURELY 3.0
 
 struct candidate *tuning_best(const struct tuning *t)
 {
@@ -73,6 +79,8 @@ struct study_run tuning_row(enum history_phase phase, uint64_t point, const char
 		.io_s = trial->io_s,
 		.read_bytes = trial->read_bytes,
 		.write_bytes = trial->write_bytes,
+		.foreign = trial->foreign,
+		.frequency = trial->frequency,
 		.digest = trial->digest,
 		.begun_ns = begun_ns,
 	};
@@ -86,7 +94,7 @@ static double estimate_eta_s(const struct tuning *t)
 	if (!t->history.next || !t->phase_planned || left < 0)
 		return NAN;
 	eta = left * t->elapsed_s / (double)t->history.next;
-	if (t->phase_planned == t->plan.runs && eta > t->plan.seconds - t->elapsed_s)
+	if (eta > t->plan.seconds - t->elapsed_s)
 		eta = t->plan.seconds - t->elapsed_s;
 	return eta > 0 ? eta : 0;
 }
@@ -105,10 +113,29 @@ static void show_progress(const struct tuning *t, enum history_phase phase)
 		t->watch.show(t->watch.arg, &progress);
 }
 
+/* At least a moment: whoever wants another run has checked that there is time. */
+static double time_left_s(const struct tuning *t)
+{
+	return fmax(t->plan.seconds - t->elapsed_s, TIME_LEAST_S);
+}
+
+bool tuning_has_time(const struct tuning *t, enum history_phase phase)
+{
+	const struct history_run *waiting = history_next_replay(&t->history);
+
+	return waiting ? waiting->phase == phase : t->elapsed_s < t->plan.seconds;
+}
+
+bool tuning_is_cut(const struct history_run *run, double limit_s)
+{
+	/* A run that was aborted at its own limit took at least as long. */
+	return run->state == TRIAL_SLOW && run->run_s < 0.9 * limit_s;
+}
+
 int tuning_make_trial(struct tuning *t, enum history_phase phase, const struct param_set *set,
 		      double limit_s, struct trial *trial, double *cost, struct err *err)
 {
-	struct trial_limits limits = { .seconds = limit_s };
+	struct trial_limits limits = { .seconds = fmin(limit_s, time_left_s(t)) };
 	int64_t start;
 	int r;
 
@@ -120,6 +147,9 @@ int tuning_make_trial(struct tuning *t, enum history_phase phase, const struct p
 	t->elapsed_s += (double)(clock_now_ns() - start) / NS_PER_S;
 	if (r < 0)
 		return r;
+	/* The rest of the time was too short for it. */
+	if (trial->state == TRIAL_SLOW && limits.seconds < limit_s)
+		t->elapsed_s = fmax(t->elapsed_s, t->plan.seconds);
 	*cost = judge_trial(t, set, trial);
 	return 0;
 }
@@ -178,6 +208,64 @@ double tuning_slow_limit(const struct tuning *t, const struct candidate *best)
 	return limit > run_s + 1 ? limit : run_s + 1;
 }
 
+double tuning_worthwhile(const struct tuning *t)
+{
+	return fmax(WORTHWHILE_LEAST, WORTHWHILE * t->estimate.sigma);
+}
+
+double tuning_rate_point(const struct tuning *t, const size_t *point)
+{
+	struct param_set set = { 0 };
+	size_t count;
+
+	space_set(&t->plan.space, point, &set);
+	count = set.count;
+	param_set_release(&set);
+	return estimate_ratio(&t->estimate, point, NULL, NULL) +
+	       tuning_worthwhile(t) * (double)count;
+}
+
+/* The largest change of the baseline that exceeds the noise. */
+static void find_drift(struct tuning *t)
+{
+	double deviation,
+		change = estimate_change(&t->estimate, 1, (double)t->history.next, &deviation);
+
+	if (fabs(change) > DRIFT_LEAST + DRIFT_SURELY * deviation &&
+	    fabs(change) > fabs(log(t->result.drift)))
+		t->result.drift = exp(change);
+}
+
+void tuning_learn(struct tuning *t, const size_t *point, const struct history_run *run)
+{
+	if (tuning_is_exact(t)) {
+		t->result.level = t->basis.cost;
+		return;
+	}
+	estimate_add(&t->estimate, point, log(run->cost), (double)t->history.next,
+		     tuning_is_disturbed(t, run));
+	estimate_fit(&t->estimate);
+	t->result.level = t->basis.cost = exp(estimate_level(&t->estimate, 1));
+	t->result.noise = t->estimate.sigma;
+	for (size_t i = 0; i < t->candidates.count; i++) {
+		struct candidate *c = &t->candidates.list[i];
+
+		if (c->state != TRIAL_GOOD || !estimate_knows(&t->estimate, c->point))
+			continue;
+		c->cost = t->result.level * exp(estimate_ratio(&t->estimate, c->point, NULL, NULL));
+		c->rank = t->result.level * exp(tuning_rate_point(t, c->point));
+	}
+	find_drift(t);
+}
+
+/* Corrects the last run of a candidate, which was just learned. */
+static void correct_drift(struct tuning *t, struct candidate *c)
+{
+	if (!tuning_is_exact(t))
+		c->costs[c->count - 1] *=
+			exp(estimate_change(&t->estimate, (double)t->history.next, 1, NULL));
+}
+
 int tuning_candidate_run(struct tuning *t, enum history_phase phase, struct candidate *c,
 			 double limit_s, struct err *err)
 {
@@ -191,10 +279,50 @@ int tuning_candidate_run(struct tuning *t, enum history_phase phase, struct cand
 	param_set_release(&set);
 	if (r < 0)
 		return r;
+	t->since++;
+	if (tuning_is_cut(&run, limit_s))
+		return 0;
+	/* An aborted run has at least this cost. For a candidate that was good before it is one run
+	 * among others, as any run may be an outlier. */
+	if (run.state == TRIAL_SLOW) {
+		run.cost = t->basis.cost * run.run_s / candidate_median_run_s(&t->basis);
+		run.state = c->count ? TRIAL_GOOD : TRIAL_SLOW;
+	}
 	c->state = run.state;
 	if (run.state == TRIAL_GOOD)
-		candidate_add_run(c, run.cost * t->result.level / t->level, run.run_s);
+		candidate_add_run(c, run.cost, run.run_s);
+	if (run.state == TRIAL_GOOD || run.state == TRIAL_SLOW)
+		tuning_learn(t, c->point, &run);
+	if (run.state == TRIAL_GOOD)
+		correct_drift(t, c);
 	return 0;
+}
+
+int tuning_baseline_run(struct tuning *t, enum history_phase phase, struct history_run *run,
+			struct err *err)
+{
+	double limit_s = t->basis.count ? tuning_baseline_limit(t) : INFINITY;
+	int r = tuning_measure(t, phase, HISTORY_NO_POINT, &t->nothing, limit_s, run, err);
+
+	if (r < 0)
+		return r;
+	t->since = 0;
+	if (run->state == TRIAL_GOOD) {
+		candidate_add_run(&t->basis, run->cost, run->run_s);
+		tuning_learn(t, NULL, run);
+	}
+	return 0;
+}
+
+int tuning_interleave_baseline(struct tuning *t, enum history_phase phase, struct err *err)
+{
+	struct history_run run;
+	int r;
+
+	if (tuning_is_exact(t) || !t->plan.drift || t->since < t->plan.drift)
+		return 0;
+	r = tuning_baseline_run(t, phase, &run, err);
+	return r < 0 ? r : 1;
 }
 
 double tuning_candidate_cost(const struct tuning *t, const struct candidate *c)
@@ -202,7 +330,7 @@ double tuning_candidate_cost(const struct tuning *t, const struct candidate *c)
 	double slow = t->plan.slow * tuning_best_or_baseline(t)->cost;
 
 	if (c->state == TRIAL_GOOD)
-		return c->cost;
+		return candidate_median_cost(c);
 	if (c->state != TRIAL_SLOW)
 		return INFINITY;
 	return slow > t->worst ? slow : t->worst;

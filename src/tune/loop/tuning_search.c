@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The first phases of a tuning: the baseline, the search, and the drift checks in between.
+ * The first phases of a tuning: the baseline, and the search, in which the baseline is repeated.
  */
 #include "tune/loop/tuning_internal.h"
 
@@ -10,12 +10,23 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/math/vector.h"
 
-#define DRIFT_RUNS 3 /* of the baseline, to measure its new level */
+/* A new best is repeated until it is better than the other candidates by this many standard
+ * deviations of the estimate. */
+#define SURELY 2.0
+/* Runs of a candidate in the search. The race of the best follows. */
+#define SEARCH_REPEAT 2
+/* Runs of the baseline that may be aborted before it counts as broken. */
+#define SLOW_MOST 2
 
-int tuning_fail_baseline(enum trial_state state, const char *reason, size_t number, struct err *err)
+int tuning_fail_baseline(const struct tuning *t, enum trial_state state, const char *reason,
+			 size_t number, struct err *err)
 {
+	if (state == TRIAL_SLOW && t->elapsed_s >= t->plan.seconds)
+		return err_set(err, ECANCELED,
+			       "run %zu of the baseline (without parameters) was aborted: it did "
+			       "not end within the time limit of %.3g s (--max-time)",
+			       number, t->plan.seconds);
 	return err_set(err, ECANCELED,
 		       "run %zu of the baseline (without parameters) is %s%s%s; the program must "
 		       "work before it can be tuned",
@@ -40,99 +51,58 @@ static void compare_baseline_data(struct tuning *t, const struct history_run *ru
 	}
 }
 
+/* With a time limit there may be fewer runs than wanted, but one is needed. */
 int tuning_run_baseline(struct tuning *t, struct err *err)
 {
-	size_t wanted = t->runner->ops->is_exact ? 1 : t->plan.repeat > 2 ? t->plan.repeat : 2;
+	size_t wanted = tuning_is_exact(t) ? 1 : t->plan.repeat > 2 ? t->plan.repeat : 2;
+	size_t slow = 0;
 	struct history_run run;
 	int r;
 
 	t->phase_planned = t->plan.runs;
-	while (t->basis.count < wanted) {
-		/* There is no limit for the first run, as its time is unknown. */
-		r = tuning_measure(t, PHASE_DEFAULT, HISTORY_NO_POINT, &t->nothing,
-				   t->basis.count ? tuning_baseline_limit(t) : INFINITY, &run, err);
+	while (t->basis.count < wanted && (!t->basis.count || tuning_has_time(t, PHASE_DEFAULT))) {
+		r = tuning_baseline_run(t, PHASE_DEFAULT, &run, err);
 		if (r < 0)
 			return r;
+		if (t->basis.count && tuning_is_cut(&run, tuning_baseline_limit(t)))
+			break;
+		/* It may be an outlier. */
+		if (run.state == TRIAL_SLOW && t->basis.count && slow++ < SLOW_MOST)
+			continue;
 		if (run.state != TRIAL_GOOD)
-			return tuning_fail_baseline(run.state, run.reason, t->basis.count + 1, err);
-		candidate_add_run(&t->basis, run.cost, run.run_s);
+			return tuning_fail_baseline(t, run.state, run.reason, t->basis.count + 1,
+						    err);
 		compare_baseline_data(t, &run);
 		t->result.bytes = run.read_bytes + run.write_bytes;
 	}
-	noise_add(&t->noise, t->basis.costs, t->basis.count);
-	t->result.level = t->level = t->worst = t->basis.cost;
+	t->worst = t->result.level;
 	return 0;
 }
 
-/* Repeats the baseline until `wanted` runs or the end of the budget. Returns the number of costs.
- */
-static int repeat_baseline(struct tuning *t, double *costs, int have, int wanted, struct err *err)
-{
-	struct history_run run;
-
-	for (int i = have; i < wanted && t->history.next < t->plan.runs; i++) {
-		int r = tuning_measure(t, PHASE_DRIFT, HISTORY_NO_POINT, &t->nothing,
-				       tuning_baseline_limit(t), &run, err);
-
-		if (r < 0)
-			return r;
-		if (run.state != TRIAL_GOOD)
-			continue;
-		compare_baseline_data(t, &run);
-		costs[have++] = run.cost;
-	}
-	return have;
-}
-
-static int check_drift(struct tuning *t, struct err *err)
-{
-	double costs[DRIFT_RUNS], sigma = noise_sigma(&t->noise), away;
-	int n;
-
-	t->since = 0;
-	n = repeat_baseline(t, costs, 0, 1, err);
-	if (n <= 0 || !noise_is_drift(sigma, costs[0], t->level))
-		return n;
-	/* A single run may be an outlier. */
-	n = repeat_baseline(t, costs, n, DRIFT_RUNS, err);
-	if (n < DRIFT_RUNS)
-		return n;
-	t->level = vector_median(costs, DRIFT_RUNS);
-	away = t->level / t->result.level;
-	if (fabs(log(away)) <= sigma)
-		t->level = t->result.level;
-	else if (!(fabs(log(t->result.drift)) >= fabs(log(away))))
-		t->result.drift = away;
-	return 0;
-}
-
-/*
- * Are there runs and time left? A resumed tuning does not measure the same times: the phase of the
- * next run to replay shows whether there was time left.
- */
+/* Are there runs and time left for the search? */
 static bool has_budget(const struct tuning *t)
 {
-	const struct history_run *waiting = history_next_replay(&t->history);
-
-	if (t->history.next >= t->plan.runs)
-		return false;
-	if (waiting)
-		return waiting->phase == PHASE_SEARCH || waiting->phase == PHASE_DRIFT;
-	return t->elapsed_s < t->plan.seconds;
+	return t->history.next < t->plan.runs &&
+	       (tuning_has_time(t, PHASE_SEARCH) || tuning_has_time(t, PHASE_DRIFT));
 }
 
+/* Racing: only a candidate that leads, but not clearly, is run again. */
 static bool deserves_another_run(const struct tuning *t, const struct candidate *c)
 {
-	const struct candidate *best = &t->basis;
+	double deviation, ahead;
 
-	if (t->runner->ops->is_exact || c->count >= t->plan.repeat ||
-	    t->history.next >= t->plan.runs)
+	if (tuning_is_exact(t) || c->count >= SEARCH_REPEAT || c->count >= t->plan.repeat ||
+	    !has_budget(t) || candidates_best(&t->candidates, t->result.level) != c)
 		return false;
-	/* Find the best of the other candidates. */
-	for (const struct candidate *o = t->candidates.list; o < c; o++)
-		if (o->state == TRIAL_GOOD && o->cost < best->cost)
-			best = o;
-	return !noise_is_lost(noise_sigma(&t->noise), c->cost, c->count, best->cost, best->count);
+	for (const struct candidate *o = t->candidates.list; o < c; o++) {
+		if (o->state != TRIAL_GOOD)
+			continue;
+		ahead = -estimate_ratio(&t->estimate, c->point, o->point, &deviation);
+		if (ahead < SURELY * deviation)
+			return true;
+	}
+	ahead = -estimate_ratio(&t->estimate, c->point, NULL, &deviation);
+	return ahead < SURELY * deviation;
 }
 
 static int measure_candidate(struct tuning *t, struct candidate *c, struct err *err)
@@ -140,29 +110,29 @@ static int measure_candidate(struct tuning *t, struct candidate *c, struct err *
 	double limit_s = tuning_slow_limit(t, tuning_best_or_baseline(t));
 	int r;
 
-	do {
+	do
 		r = tuning_candidate_run(t, PHASE_SEARCH, c, limit_s, err);
-		t->since += r >= 0;
-	} while (r >= 0 && c->state == TRIAL_GOOD && deserves_another_run(t, c));
+	while (r >= 0 && c->state == TRIAL_GOOD && c->count && deserves_another_run(t, c));
 	return r;
 }
 
 static int try_candidate(struct tuning *t, const size_t *point, struct err *err)
 {
 	struct candidate *c = candidates_add(&t->candidates, point, t->plan.space.count);
+	double told;
 	int r = measure_candidate(t, c, err);
 
-	if (r < 0) {
-		/* Its runs so far count in the result of the interrupted tuning. */
-		c->state = c->count ? c->state : TRIAL_UNSEEN;
+	/* Without a run it is no candidate: the tuning was interrupted, or its time is over. */
+	if (c->state == TRIAL_GOOD && !c->count)
+		c->state = TRIAL_UNSEEN;
+	if (r < 0)
 		return r;
-	}
-	if (c->state == TRIAL_GOOD)
-		noise_add(&t->noise, c->costs, c->count);
-	c->cost = tuning_candidate_cost(t, c);
-	if (isfinite(c->cost) && c->cost > t->worst)
-		t->worst = c->cost;
-	search_tell(t->search, c->point, c->cost);
+	told = tuning_candidate_cost(t, c);
+	if (c->state != TRIAL_GOOD)
+		c->cost = told;
+	if (isfinite(told) && told > t->worst)
+		t->worst = told;
+	search_tell(t->search, c->point, told);
 	return 0;
 }
 
@@ -182,7 +152,6 @@ static void tell_baseline(struct tuning *t, size_t *point)
 int tuning_search(struct tuning *t, struct err *err)
 {
 	AUTO_FREE size_t *point = xcalloc(t->plan.space.count + 1, sizeof(*point));
-	bool drifts = !t->runner->ops->is_exact && t->plan.drift;
 	const struct search_prior *prior =
 		t->advice ? advice_prior(t->advice, &t->plan.space) : NULL;
 	int r = search_new_with_prior(&t->search, t->plan.search, t->plan.settings, &t->plan.space,
@@ -192,10 +161,9 @@ int tuning_search(struct tuning *t, struct err *err)
 		return r;
 	tell_baseline(t, point);
 	while (r >= 0 && has_budget(t)) {
-		if (drifts && t->since >= t->plan.drift) {
-			r = check_drift(t, err);
+		r = tuning_interleave_baseline(t, PHASE_DRIFT, err);
+		if (r)
 			continue;
-		}
 		if (!search_ask(t->search, point))
 			break;
 		r = try_candidate(t, point, err);

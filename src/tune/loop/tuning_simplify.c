@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The simplify phase of a tuning: parameters that do not contribute to the gain are removed from
- * the best point, so that the winner changes as little as possible.
+ * The simplify phase of a tuning. First the best points are raced against each other, so that the
+ * best one has repeated runs. Then parameters that do not contribute to its gain are removed, so
+ * that the winner changes as little as possible: a parameter stays only if the point without it is
+ * worse, and the runs of both are interleaved.
  */
 #include "tune/loop/tuning_internal.h"
 
@@ -15,22 +17,32 @@
 #define TRIFLE 1.001
 /* Importances that differ by less are equal, and parameters are ordered by name. */
 #define SHARE_STEP 0.001
+/* A loss is certain beyond, and excluded below, so many standard deviations of its estimate. */
+#define SURELY 2.0
+/* If no more runs are left, a parameter stays if the loss without it is this many. */
+#define PROBABLY 1.0
+/* The loss that must be excluded: log(1.1). */
+#define LOSS 0.0953
+/* A point may be better than the best if it is behind by less than this many. */
+#define CLOSE 0.7
+#define RUNS_LEAST 8 /* of the phase */
 
 /* A parameter that may be removed. */
 struct part {
 	size_t dimension;
-	double share; /* importance, in steps of SHARE_STEP */
+	double share; /* importance or estimated loss, in steps of SHARE_STEP */
 	const char *name;
 };
 
 struct cutting {
 	struct part parts[SPACE_DIMENSIONS];
 	size_t count;
-	size_t wanted; /* most runs per point */
-	double sigma;
-	double cost; /* reference that must not become worse, and its number of runs */
-	size_t runs;
+	double cost;  /* exact: the reference that must not become worse */
+	uint64_t end; /* number of the last run of this phase, and of its current step */
+	uint64_t step;
 };
+
+enum verdict { SAME, WORSE, OPEN };
 
 /* The index of the unset value, or the number of values if there is none. */
 static size_t find_unset(const struct space_dimension *d)
@@ -81,22 +93,34 @@ static int part_compare(const void *a, const void *b)
 	return names ? names : x->dimension < y->dimension ? -1 : 1;
 }
 
+/* The estimated loss without one parameter, and its standard deviation. */
+static double estimate_loss(const struct tuning *t, const size_t *point, const size_t *without,
+			    double *deviation)
+{
+	return estimate_ratio(&t->estimate, without, point, deviation);
+}
+
 /* Finds the parameters that may be removed, the least important first. */
 static void find_parts(const struct tuning *t, const size_t *point, struct cutting *cutting)
 {
 	const struct space *space = &t->plan.space;
 	AUTO_FREE size_t *without = xcalloc(space->count + 1, sizeof(*without));
 	struct importance importance = { 0 };
-	bool known;
+	bool exact = tuning_is_exact(t), known = false;
 
-	for (size_t d = 0; d < space->count; d++)
-		if (point_without(space, point, d, without))
-			cutting->parts[cutting->count++] = (struct part){
-				.dimension = d,
-				.name = space->dimensions[d].tunable->name,
-			};
+	cutting->count = 0;
+	for (size_t d = 0; d < space->count; d++) {
+		struct part part = { .dimension = d, .name = space->dimensions[d].tunable->name };
+
+		if (!point_without(space, point, d, without))
+			continue;
+		if (!exact)
+			part.share = round(estimate_loss(t, point, without, NULL) / SHARE_STEP);
+		cutting->parts[cutting->count++] = part;
+	}
 	/* With too few trials the order is by name. */
-	known = cutting->count > 1 && tuning_importance(t, &importance, NULL) >= 0;
+	if (exact && cutting->count > 1)
+		known = tuning_importance(t, &importance, NULL) >= 0;
 	for (size_t i = 0; known && i < cutting->count; i++)
 		cutting->parts[i].share =
 			round(importance.parts[cutting->parts[i].dimension].share / SHARE_STEP);
@@ -104,173 +128,284 @@ static void find_parts(const struct tuning *t, const size_t *point, struct cutti
 	qsort(cutting->parts, cutting->count, sizeof(cutting->parts[0]), part_compare);
 }
 
-/* The most runs per point: the phase takes at most half as many runs as the search, but at least
- * two per point. */
-static size_t max_runs(const struct tuning_plan *plan, size_t parts)
-{
-	size_t most = 2 * (size_t)plan->repeat, share = plan->runs / 2 / (parts + 1);
-
-	most = most < share ? most : share;
-	return most > 2 ? most : 2;
-}
-
 uint64_t tuning_simplify_most(const struct tuning_plan *plan, bool exact)
 {
-	size_t parts = 0, most = 0;
+	size_t parts = 0;
 
+	if (!exact)
+		return plan->runs / 2 > RUNS_LEAST ? plan->runs / 2 : RUNS_LEAST;
 	for (size_t d = 0; d < plan->space.count; d++)
 		parts += find_unset(&plan->space.dimensions[d]) < plan->space.dimensions[d].count;
-	if (plan->space.count < 2)
-		return 0;
-	if (exact)
-		return parts;
-	for (size_t n = 1; n <= parts; n++) {
-		size_t runs = (n + 1) * max_runs(plan, n);
-
-		most = runs > most ? runs : most;
-	}
-	return most;
+	return plan->space.count < 2 ? 0 : parts;
 }
 
-/*
- * Measures the cost of the best with fresh runs. The runs that made it the best were partly lucky,
- * and no simpler point would be as good as that figure. Returns 0 if the candidate fails.
- */
-static int measure_reference(struct tuning *t, struct candidate *c, struct cutting *cutting,
-			     struct err *err)
+static bool has_runs(const struct tuning *t, uint64_t end)
 {
-	size_t before = c->count;
-	struct candidate fresh = { 0 };
-	int r = 0;
+	return t->history.next < end && tuning_has_time(t, PHASE_SIMPLIFY);
+}
 
-	while (r >= 0 && c->state == TRIAL_GOOD && c->count < before + cutting->wanted)
-		r = tuning_candidate_run(t, PHASE_SIMPLIFY, c, tuning_slow_limit(t, &t->basis),
-					 err);
+static struct candidate *at_index(const struct tuning *t, size_t index)
+{
+	return &t->candidates.list[index - 1];
+}
+
+static size_t index_of(const struct tuning *t, const struct candidate *c)
+{
+	return (size_t)(c - t->candidates.list) + 1;
+}
+
+/* One more run of a candidate, or of the baseline if it is time for one. 0: the candidate failed.
+ */
+static int run_again(struct tuning *t, struct candidate *c, struct err *err)
+{
+	int r = tuning_interleave_baseline(t, PHASE_SIMPLIFY, err);
+
+	if (r)
+		return r;
+	r = tuning_candidate_run(t, PHASE_SIMPLIFY, c, tuning_baseline_limit(t), err);
 	if (r < 0)
 		return r;
-	for (size_t i = before; i < c->count; i++)
-		candidate_add_run(&fresh, c->costs[i], c->run_s[i]);
-	cutting->cost = fresh.cost;
-	cutting->runs = fresh.count;
-	candidate_release(&fresh);
-	return c->state == TRIAL_GOOD;
-}
-
-static enum noise_verdict compare_with_reference(const struct tuning *t,
-						 const struct cutting *cutting,
-						 const struct candidate *c)
-{
-	if (c->state != TRIAL_GOOD)
-		return NOISE_WORSE;
-	if (!c->count)
-		return NOISE_OPEN;
-	if (t->runner->ops->is_exact)
-		return c->cost <= cutting->cost * TRIFLE ? NOISE_SAME : NOISE_WORSE;
-	return noise_compare(cutting->sigma, c->cost, c->count, cutting->cost, cutting->runs);
-}
-
-/* Runs the candidate until the comparison is decided, or `wanted` times. 1: it is as good. */
-static int judge_candidate(struct tuning *t, const struct cutting *cutting, struct candidate *c,
-			   struct err *err)
-{
-	size_t least = t->runner->ops->is_exact ? 1 : 2;
-	enum noise_verdict verdict = compare_with_reference(t, cutting, c);
-	int r = 0;
-
-	while (r >= 0 && verdict != NOISE_WORSE && c->count < cutting->wanted &&
-	       (verdict == NOISE_OPEN || c->count < least)) {
-		r = tuning_candidate_run(t, PHASE_SIMPLIFY, c,
-					 tuning_slow_limit(t, tuning_best_or_baseline(t)), err);
-		verdict = compare_with_reference(t, cutting, c);
-	}
-	if (r < 0) {
-		c->state = c->count ? c->state : TRIAL_UNSEEN;
-		return r;
-	}
+	if (c->state == TRIAL_GOOD)
+		return 1;
+	c->is_rejected = true;
 	c->cost = tuning_candidate_cost(t, c);
-	if (c->is_rejected || !(c->cost < t->result.level))
-		return 0;
-	/* If the noise is too high to decide, the medians do. */
-	return verdict == NOISE_SAME || (verdict == NOISE_OPEN && c->cost <= cutting->cost);
+	return 0;
 }
 
-/* All candidates are compared with the first reference, so that small losses do not add up. Only
- * one that is clearly better becomes the new reference. */
-static void lower_reference(const struct tuning *t, struct cutting *cutting,
-			    const struct candidate *c)
+/* The candidate that is most likely better than the best; NULL: none is close. */
+static struct candidate *find_rival(const struct tuning *t, const struct candidate *best)
 {
-	if (t->runner->ops->is_exact ? c->cost >= cutting->cost
-				     : noise_compare(cutting->sigma, cutting->cost, cutting->runs,
-						     c->cost, c->count) != NOISE_WORSE)
-		return;
-	cutting->cost = c->cost;
-	cutting->runs = c->count;
+	struct candidate *rival = NULL;
+	double least = CLOSE, deviation;
+
+	for (size_t i = 0; i < t->candidates.count; i++) {
+		struct candidate *c = &t->candidates.list[i];
+		double behind;
+
+		if (c == best || c->state != TRIAL_GOOD || c->is_rejected || !c->count ||
+		    c->count >= t->plan.repeat || !estimate_knows(&t->estimate, c->point))
+			continue;
+		behind = estimate_ratio(&t->estimate, c->point, best->point, &deviation);
+		if (behind < least * deviation) {
+			least = behind / deviation;
+			rival = c;
+		}
+	}
+	return rival;
 }
 
-static int try_without(struct tuning *t, struct cutting *cutting, size_t dimension, struct err *err)
+/* Changes one value at a time for the better, until none is left. */
+static void improve_point(const struct tuning *t, size_t *point)
 {
 	const struct space *space = &t->plan.space;
-	AUTO_FREE size_t *without = xcalloc(space->count + 1, sizeof(*without));
+	AUTO_FREE size_t *other = xcalloc(space->count + 1, sizeof(*other));
+	double best = tuning_rate_point(t, point), rate;
+	bool improves = true;
+
+	while (improves) {
+		improves = false;
+		for (size_t d = 0; d < space->count; d++) {
+			for (size_t v = 0; v < space->dimensions[d].count; v++) {
+				memcpy(other, point, space->count * sizeof(*other));
+				other[d] = v;
+				space_settle(space, other);
+				if (!space_allows(space, other) || !count_parameters(space, other))
+					continue;
+				rate = tuning_rate_point(t, other);
+				if (!(rate < best - 1e-9))
+					continue;
+				best = rate;
+				memcpy(point, other, space->count * sizeof(*other));
+				improves = true;
+			}
+		}
+	}
+}
+
+/* Runs the point that combines the best values of all runs, if it was not tried yet. Returns 1 if
+ * there was a run. */
+static int try_combination(struct tuning *t, struct err *err)
+{
+	const struct candidate *best = tuning_best(t);
+	size_t width = t->plan.space.count;
+	AUTO_FREE size_t *point = xcalloc(width + 1, sizeof(*point));
 	struct candidate *c;
 	int r;
 
-	if (!point_without(space, t->candidates.list[t->simple - 1].point, dimension, without))
+	space_default(&t->plan.space, point);
+	space_settle(&t->plan.space, point);
+	if (best)
+		memcpy(point, best->point, width * sizeof(*point));
+	improve_point(t, point);
+	if (candidates_find(&t->candidates, point, width) || !(tuning_rate_point(t, point) < 0) ||
+	    !count_parameters(&t->plan.space, point))
 		return 0;
-	c = candidates_find(&t->candidates, without, space->count);
-	if (!c)
-		c = candidates_add(&t->candidates, without, space->count);
-	r = judge_candidate(t, cutting, c, err);
-	if (r > 0) {
-		t->simple = (size_t)(c - t->candidates.list) + 1;
-		lower_reference(t, cutting, c);
+	c = candidates_add(&t->candidates, point, width);
+	do
+		r = run_again(t, c, err);
+	while (r > 0 && !c->count && has_runs(t, t->history.next + 1));
+	if (c->state == TRIAL_GOOD && !c->count)
+		c->state = TRIAL_UNSEEN;
+	return r < 0 ? r : 1;
+}
+
+/* Runs the best and its rival again, until the best has been repeated and there is no rival. */
+static int race(struct tuning *t, uint64_t end, struct err *err)
+{
+	struct candidate *best, *rival;
+	int r = 1;
+
+	while (r >= 0 && t->result.rejected < TUNING_WINNERS && has_runs(t, end)) {
+		r = try_combination(t, err);
+		if (r)
+			continue;
+		best = tuning_best(t);
+		if (!best)
+			break;
+		rival = find_rival(t, best);
+		if (!rival && best->count >= t->plan.repeat)
+			break;
+		r = run_again(t, rival && rival->count < best->count ? rival : best, err);
+		t->result.rejected += r == 0;
 	}
 	return r < 0 ? r : 0;
 }
 
-static void plan_cutting(struct tuning *t, const struct candidate *best, struct cutting *cutting)
+static enum verdict compare_with_origin(const struct tuning *t, const struct cutting *cutting,
+					const struct candidate *c)
 {
-	size_t most;
+	double loss, deviation;
 
-	*cutting = (struct cutting){ .sigma = noise_sigma(&t->noise),
-				     .cost = best->cost,
-				     .runs = best->count,
-				     .wanted = 1 };
-	find_parts(t, best->point, cutting);
-	t->phase_runs = 0;
-	t->phase_planned = cutting->count;
-	if (t->runner->ops->is_exact)
-		return;
-	most = max_runs(&t->plan, cutting->count);
-	cutting->wanted = noise_runs(cutting->sigma);
-	cutting->wanted = cutting->wanted < most ? cutting->wanted : most;
-	t->phase_planned = (cutting->count + 1) * cutting->wanted;
+	if (c->state != TRIAL_GOOD || c->is_rejected)
+		return WORSE;
+	if (tuning_is_exact(t)) {
+		if (!c->count)
+			return OPEN;
+		return c->cost <= cutting->cost * TRIFLE ? SAME : WORSE;
+	}
+	/* Always with the first point, so that small losses do not add up. */
+	loss = estimate_loss(t, at_index(t, t->origin)->point, c->point, &deviation);
+	if (loss > SURELY * deviation)
+		return WORSE;
+	return c->count >= 2 && loss + SURELY * deviation <= LOSS ? SAME : OPEN;
 }
 
-static void reject_candidate(struct tuning *t, struct candidate *c)
+/* The one to run next: the candidate, or the origin, which is compared with it. */
+static struct candidate *choose_side(const struct tuning *t, struct candidate *c)
 {
-	c->is_rejected = true;
-	c->cost = tuning_candidate_cost(t, c);
-	t->result.rejected++;
+	struct candidate *origin = at_index(t, t->origin);
+
+	return !tuning_is_exact(t) && origin->state == TRIAL_GOOD && origin->count < c->count
+		       ? origin
+		       : c;
+}
+
+static bool is_probably_worse(const struct tuning *t, const struct candidate *c)
+{
+	double deviation,
+		loss = estimate_loss(t, at_index(t, t->origin)->point, c->point, &deviation);
+
+	return loss > fmax(PROBABLY * deviation, tuning_worthwhile(t));
+}
+
+/* Runs the candidate and the origin until the comparison is decided, or to the end of the step. 1:
+ * it is as good. */
+static int judge_candidate(struct tuning *t, const struct cutting *cutting, struct candidate *c,
+			   struct err *err)
+{
+	enum verdict verdict;
+	int r = 1;
+
+	while ((verdict = compare_with_origin(t, cutting, c)) == OPEN && r >= 0 &&
+	       has_runs(t, cutting->step))
+		r = run_again(t, choose_side(t, c), err);
+	if (c->state == TRIAL_GOOD && !c->count)
+		c->state = TRIAL_UNSEEN;
+	if (r < 0)
+		return r;
+	if (c->state != TRIAL_GOOD || c->is_rejected || !(c->cost < t->result.level))
+		return 0;
+	return verdict == SAME || (verdict == OPEN && !is_probably_worse(t, c));
+}
+
+/* Tries a simpler point, and takes it if it is as good. */
+static int try_point(struct tuning *t, struct cutting *cutting, const size_t *point,
+		     struct err *err)
+{
+	struct candidate *c = candidates_find(&t->candidates, point, t->plan.space.count);
+	int r;
+
+	if (!c) {
+		c = candidates_add(&t->candidates, point, t->plan.space.count);
+		c->cost = t->result.level;
+	}
+	r = judge_candidate(t, cutting, c, err);
+	if (r > 0) {
+		t->simple = index_of(t, c);
+		cutting->cost = fmin(cutting->cost, c->cost);
+	}
+	return r;
+}
+
+/* Removes at once all parameters that probably have no effect, except the most important one. */
+static int try_jump(struct tuning *t, struct cutting *cutting, struct err *err)
+{
+	const struct space *space = &t->plan.space;
+	AUTO_FREE size_t *point = xcalloc(2 * space->count + 2, sizeof(*point));
+	size_t *without = point + space->count, removed = 0;
+	double deviation;
+
+	memcpy(point, at_index(t, t->simple)->point, space->count * sizeof(*point));
+	for (size_t i = 0; i + 1 < cutting->count; i++) {
+		size_t d = cutting->parts[i].dimension;
+
+		if (!point_without(space, point, d, without) ||
+		    estimate_loss(t, point, without, &deviation) >
+			    fmax(PROBABLY * deviation, tuning_worthwhile(t)))
+			continue;
+		memcpy(point, without, space->count * sizeof(*point));
+		removed++;
+	}
+	cutting->step = t->history.next + (cutting->end - t->history.next + 1) / 2;
+	/* A single parameter is tried anyway. */
+	return removed > 1 ? try_point(t, cutting, point, err) : 0;
+}
+
+static int try_without(struct tuning *t, struct cutting *cutting, size_t part, struct err *err)
+{
+	const struct space *space = &t->plan.space;
+	AUTO_FREE size_t *without = xcalloc(space->count + 1, sizeof(*without));
+	uint64_t left = cutting->end - t->history.next, parts = cutting->count - part;
+
+	cutting->step = t->history.next + (left + parts - 1) / parts;
+	if (!point_without(space, at_index(t, t->simple)->point, cutting->parts[part].dimension,
+			   without))
+		return 0;
+	return try_point(t, cutting, without, err);
 }
 
 int tuning_simplify(struct tuning *t, struct err *err)
 {
-	struct cutting cutting = { 0 };
+	bool exact = tuning_is_exact(t);
+	uint64_t most = tuning_simplify_most(&t->plan, exact);
+	struct cutting cutting = { .end = t->history.next + most };
 	struct candidate *best;
 	int r = 0;
 
-	while (r == 0 && t->result.rejected < TUNING_WINNERS && (best = tuning_best(t))) {
-		plan_cutting(t, best, &cutting);
-		if (!cutting.count)
-			return 0;
-		t->origin = t->simple = (size_t)(best - t->candidates.list) + 1;
-		r = t->runner->ops->is_exact ? 1 : measure_reference(t, best, &cutting, err);
-		if (r == 0)
-			reject_candidate(t, best);
-	}
-	for (size_t i = 0; r > 0 && i < cutting.count; i++) {
-		r = try_without(t, &cutting, cutting.parts[i].dimension, err);
-		r = r < 0 ? r : 1;
-	}
+	t->phase_runs = 0;
+	t->phase_planned = most;
+	if (!exact)
+		r = race(t, t->history.next + (most + 1) / 2, err);
+	if (r < 0 || t->result.rejected >= TUNING_WINNERS || !(best = tuning_best(t)))
+		return r;
+	cutting.cost = best->cost;
+	t->origin = t->simple = index_of(t, best);
+	find_parts(t, best->point, &cutting);
+	if (!exact)
+		r = try_jump(t, &cutting, err);
+	if (r > 0)
+		find_parts(t, at_index(t, t->simple)->point, &cutting);
+	for (size_t i = 0; r >= 0 && i < cutting.count; i++)
+		r = try_without(t, &cutting, i, err);
 	return r < 0 ? r : 0;
 }

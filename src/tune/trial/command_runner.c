@@ -21,6 +21,7 @@
 #include "tune/program/identity.h"
 #include "tune/trial/cleanup.h"
 #include "tune/trial/command_template.h"
+#include "tune/trial/conditions.h"
 #include "tune/trial/digest.h"
 #include "tune/trial/reading.h"
 #include "tune/trial/snapshot.h"
@@ -425,14 +426,19 @@ static int run_once(struct command_runner *b, const struct trial_limits *limits,
 	};
 	struct trial result = { .state = TRIAL_GOOD };
 	struct err unused = { 0 };
+	struct conditions conditions;
 	struct cleanup cleanup;
 	struct child_end end;
 	int r = prepare_trial(b, err), restored;
 
 	b->trials++;
 	cleanup_begin(&cleanup);
+	conditions_begin(&conditions);
 	if (r >= 0)
 		r = child_run(&options, &end, err);
+	conditions_end(&conditions);
+	result.foreign = conditions.foreign;
+	result.frequency = conditions.frequency;
 	if (r >= 0) {
 		result.run_s = end.seconds;
 		judge_exit(b, &end, limits->seconds, &result);
@@ -636,6 +642,7 @@ int command_runner_open(struct trial_runner *runner, const struct command_runner
 		.platform = b->identity.platform,
 		.fingerprint = b->identity.fingerprint,
 		.ranks = b->identity.ranks,
+		.cores = conditions_cores(),
 	};
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "tune/trial/simulated_runner.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -40,6 +41,7 @@ static void fill_trial(const struct simulation *s, const struct trial_limits *li
 		       double seconds, struct trial *trial)
 {
 	trial->state = TRIAL_GOOD;
+	trial->foreign = trial->frequency = NAN;
 	if (limits && seconds > limits->seconds) {
 		trial->state = TRIAL_SLOW;
 		trial->reason = xprintf("aborted: it would have taken %.1f s", seconds);

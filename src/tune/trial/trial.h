@@ -30,7 +30,10 @@ struct trial {
 	double io_s;			/* open, transfer and close of the slowest rank */
 	double read_bytes, write_bytes; /* of all ranks, at the highest layer */
 	double read_s, write_s;		/* of the slowest rank */
-	char digest[33];		/* of the data written; "": it was not read */
+	/* Share of the processors of this node that other processes used; NAN: unknown. */
+	double foreign;
+	double frequency; /* of the processors, in Hz; NAN: unknown */
+	char digest[33];  /* of the data written; "": it was not read */
 	/*
 	 * How its data was compared with that of the baseline, in a line that is shown to users:
 	 *
@@ -71,6 +74,7 @@ struct trial_runner {
 	char *program, *platform;	/* as in tune/program/identity.h */
 	char *fingerprint;
 	uint32_t ranks;
+	uint32_t cores; /* of this node that the program may use; 0: unknown */
 	/* The collective accesses of the first good trial, for models; NULL: unknown. */
 	const struct access_profile *profile;
 };
