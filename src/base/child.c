@@ -58,7 +58,7 @@ struct processes {
 /* The command as its guardian sees it. */
 struct child {
 	const struct child_options *options;
-	int input, output;
+	int input, output, errors;
 	int caller; /* the caller closes its end to stop the command, or by being killed */
 	pid_t pid;
 	int64_t started_ns;
@@ -177,7 +177,7 @@ static _Noreturn void exec_command(const struct child *child, int report, pid_t 
 	if (getppid() != parent)
 		_exit(EXIT_NOT_RUN);
 	if (dup2(child->input, STDIN_FILENO) >= 0 && dup2(child->output, STDOUT_FILENO) >= 0 &&
-	    dup2(child->output, STDERR_FILENO) >= 0) {
+	    dup2(child->errors, STDERR_FILENO) >= 0) {
 		change_environment(o->environment);
 		execvp(o->argv[0], o->argv);
 	}
@@ -341,8 +341,8 @@ static void child_supervise(struct child *child, struct child_end *end)
 /* The guardian must survive signals for the caller, and keep no files of the caller open. */
 static void guardian_prepare(const struct child *child, int report)
 {
-	const int keep[] = { child->input, child->output, child->caller, report,
-			     child->options->lock };
+	const int keep[] = { child->input,  child->output, child->errors,
+			     child->caller, report,	   child->options->lock };
 
 	setsid();
 	for (int number = 1; number < NSIG; number++)
@@ -440,17 +440,25 @@ static int run_guarded(struct child *child, struct child_end *end, struct err *e
 	return 0;
 }
 
+static int open_output(const char *path)
+{
+	return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+}
+
 int child_run(const struct child_options *o, struct child_end *end, struct err *err)
 {
 	AUTO_CLOSE int input = open(o->input ? o->input : "/dev/null", O_RDONLY | O_CLOEXEC);
-	AUTO_CLOSE int output =
-		open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-	struct child child = { .options = o, .input = input, .output = output };
+	AUTO_CLOSE int output = open_output(o->output);
+	AUTO_CLOSE int errors = o->errors ? open_output(o->errors) : dup(output);
+	struct child child = { .options = o, .input = input, .output = output, .errors = errors };
 
 	if (o->stop && *o->stop)
 		return err_set(err, EINTR, "interrupted");
 	if (output < 0)
 		return err_set(err, errno, "%s: %s", o->output, strerror(errno));
+	if (errors < 0)
+		return err_set(err, errno, "%s: %s", o->errors ? o->errors : o->output,
+			       strerror(errno));
 	if (input < 0)
 		return err_set(err, errno, "%s: %s", o->input, strerror(errno));
 	return run_guarded(&child, end, err);

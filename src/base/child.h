@@ -33,6 +33,7 @@ struct child_options {
 	char *const *environment; /* "NAME=VALUE" sets, "NAME" unsets; NULL: no changes */
 	const char *input;	  /* file for stdin; NULL: empty */
 	const char *output;	  /* file for stdout and stderr; it is overwritten */
+	const char *errors;	  /* a file of its own for stderr; NULL: none */
 	double limit_s;		  /* INFINITY: no limit */
 	double grace_s;		  /* 0: CHILD_GRACE_S */
 	double linger_s;	  /* 0: CHILD_LINGER_S */
