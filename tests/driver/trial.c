@@ -3,7 +3,8 @@
  * Runs a command as trials (tune/trial/command_runner.h) and prints the figures, one line KEY=VALUE
  * each, for tests/run/tune_trial.sh:
  *
- *	trial SLUICE [-p PARAMS] [-l SECONDS] [-v VERIFY] [-n RUNS] [-s SCRATCH] [-c] [-k]
+ *	trial SLUICE [-b RUNS] [-p PARAMS] [-l SECONDS] [-v VERIFY] [-n RUNS] [-s SCRATCH] [-c]
+ *	      [-k]
  *	      -- COMMAND...
  */
 #include <math.h>
@@ -28,14 +29,13 @@ static void print_trial(const struct trial *t)
 	printf("run_s=%g\nio_s=%g\nread_s=%g\nwrite_s=%g\n", t->run_s, t->io_s, t->read_s,
 	       t->write_s);
 	printf("read_bytes=%.0f\nwrite_bytes=%.0f\n", t->read_bytes, t->write_bytes);
-	printf("digest=%s\neffective=%s\nreason=%s\n", t->digest, t->effective ? t->effective : "",
-	       t->reason ? t->reason : "");
+	printf("digest=%s\neffective=%s\nreason=%s\ncompared=%s\n", t->digest,
+	       t->effective ? t->effective : "", t->reason ? t->reason : "",
+	       t->compared ? t->compared : "");
 }
 
 static void print_runner(const struct trial_runner *runner)
 {
-	const char *note = command_runner_note(runner);
-
 	printf("program=%s\nfingerprint=%s\nranks=%u\n", runner->program, runner->fingerprint,
 	       runner->ranks);
 	printf("middleware=%s\nfilesystem=%s\nnodes=%u\n",
@@ -46,7 +46,6 @@ static void print_runner(const struct trial_runner *runner)
 	       runner->uses.collective ? "collective " : "",
 	       runner->uses.collective_hdf5 ? "collective_hdf5 " : "",
 	       runner->uses.creates ? "creates" : "");
-	printf("note=%s\n", note ? note : "");
 }
 
 static void tell_problem(void *arg, const struct param *param, bool drop, const char *text)
@@ -64,14 +63,18 @@ int main(int argc, char **argv)
 	struct param_set set = { 0 };
 	struct err err = { 0 };
 	struct trial_runner runner = { 0 };
-	int runs = 1, c, r = 0;
+	struct param_set nothing = { 0 };
+	int baselines = 0, runs = 1, c, r = 0;
 
 	options.sluice = argc > 1 ? argv[1] : "sluice";
 	optind = 2;
-	while ((c = getopt(argc, argv, "+p:l:v:n:s:ck")) != -1) {
+	while ((c = getopt(argc, argv, "+b:p:l:v:n:s:ck")) != -1) {
 		switch (c) {
 		case 'p':
 			r = param_set_read(&set, optarg, tell_problem, NULL, &err);
+			break;
+		case 'b': /* runs without parameters, before the others */
+			baselines = atoi(optarg);
 			break;
 		case 'l':
 			limits.seconds = strtod(optarg, NULL);
@@ -99,10 +102,11 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &(struct sigaction){ .sa_handler = on_signal }, NULL);
 	if (r >= 0)
 		r = command_runner_open(&runner, &options, &err);
-	for (int i = 0; r >= 0 && i < runs; i++) {
+	for (int i = 0; r >= 0 && i < baselines + runs; i++) {
 		struct trial trial = { 0 };
 
-		r = runner.ops->run(runner.state, &set, &limits, &trial, &err);
+		r = runner.ops->run(runner.state, i < baselines ? &nothing : &set, &limits, &trial,
+				    &err);
 		if (r >= 0)
 			print_trial(&trial);
 		fflush(stdout);

@@ -122,27 +122,28 @@ interrupted 1 sh -c "echo x >slow; $note \$\$; exec sleep 300"
 [ ! -e slow ] || fail "a file of an interrupted trial is left"
 check_gone
 
-# A damaged HDF5 file is wrong if the first trial was good.
+echo '{"schema":"sluice.params/1","parameters":[{"name":"alignment","value":"0,65536"}]}' >"$work/params.json"
+
+# A damaged HDF5 file is wrong if it is readable without parameters.
 cat >damage.py <<'END'
 import os, h5py
 with h5py.File("damaged.h5", "w") as f:
 	f["x"] = list(range(1000))
-if os.path.getsize("../trials") > 0:
+if os.path.getsize("../trials") == 4: # the third run
 	os.truncate("damaged.h5", 2500)
 # Outside of Sluice, which would restore the file.
 os.system("SLUICE_DISABLE=1 sh -c 'echo x >>../trials'")
 END
 if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
 	: >../trials
-	trial -c -n 2 -- /usr/bin/python3 -B damage.py
-	check_eq "$(figure state 1) $(figure state 2)" "good wrong" "states of a damaged file"
-	check_words "$(figure reason 2)" damaged.h5 HDF5
+	trial -c -b 2 -p "$work/params.json" -- /usr/bin/python3 -B damage.py
+	check_eq "$(figure state 1) $(figure state 2) $(figure state 3)" "good good wrong" "states of a damaged file"
+	check_words "$(figure reason 3)" damaged.h5 HDF5
 else
 	skip_case python3-h5py "a damaged HDF5 file"
 fi
 
 # Parallel programs get the parameters, their data is the same, and ranks that ignore signals are ended.
-echo '{"schema":"sluice.params/1","parameters":[{"name":"alignment","value":"0,65536"}]}' >"$work/params.json"
 for mpi in $(mpi_list); do
 	trial -c -- "mpiexec.$mpi" -n 2 "$BUILD/mpi/$mpi/vpic_io" -n 8192
 	check_eq "$(figure state) $(figure ranks) $(figure nodes) $(figure write_bytes)" "good 2 1 524288" "$mpi"
@@ -153,6 +154,7 @@ for mpi in $(mpi_list); do
 	check_has "$(figure effective)" "alignment=1,1" "$mpi: effective values"
 	trial -c -p "$work/params.json" -- "mpiexec.$mpi" -n 2 "$BUILD/mpi/$mpi/vpic_io" -n 8192
 	check_eq "$(figure state) $(figure digest)" "good $digest" "$mpi: with parameters"
+	check_has "$(figure compared)" "identical: 1 file" "$mpi: comparison"
 	check_has "$(figure effective)" "alignment=0,65536" "$mpi: effective values"
 	interrupted 2 "mpiexec.$mpi" -n 2 sh -c "trap '' TERM; $note \$\$; exec sleep 300"
 	check_gone

@@ -29,9 +29,8 @@ struct fake {
 	size_t stop_at; /* this run is interrupted; 0: never */
 	double last_limit_s, slow_limit_s;
 	const double
-		*weights;  /* cost factors of the three values of BEST_LINE; NULL: true_cost() */
-	bool is_useless;   /* parameters change nothing */
-	bool is_different; /* writes different data each time */
+		*weights; /* cost factors of the three values of BEST_LINE; NULL: true_cost() */
+	bool is_useless;  /* parameters change nothing */
 	const char *crash, *wrong, *hang; /* value of cb_nodes that triggers it */
 	size_t hanging;			  /* runs that were aborted */
 	size_t fail_default_at; /* the first run of the baseline from here on fails; 0: never */
@@ -105,10 +104,10 @@ static inline int fake_run(void *state, const struct param_set *set,
 	trial->run_s = cost + 1;
 	trial->write_bytes = 1e6;
 	trial->write_s = cost / 2;
-	snprintf(trial->digest, sizeof(trial->digest), "%s",
-		 is_value(set, "cb_nodes", fake->wrong) ? "other" : "same");
-	if (fake->is_different)
-		snprintf(trial->digest, sizeof(trial->digest), "%zu", run);
+	if (is_value(set, "cb_nodes", fake->wrong))
+		trial->state = TRIAL_WRONG;
+	else if (set->count)
+		trial->compared = xprintf("identical: run %zu", run);
 	if (!set->count && fake->fail_default_at && run >= fake->fail_default_at) {
 		trial->state = TRIAL_FAILED;
 		fake->fail_default_at = 0;

@@ -200,6 +200,7 @@ static void print_run_json(struct json *json, const struct study_run *run)
 	json_text(json, "parameters", buf_text(&line));
 	json_text(json, "effective", run->effective);
 	json_text(json, "digest", run->digest);
+	json_text(json, "compared", *run->compared ? run->compared : NULL);
 	json_text(json, "reason", *run->reason ? run->reason : NULL);
 	json_number(json, "begun_ns", run->begun_ns);
 	json_close(json);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -23,17 +24,9 @@ static void append_costs(enum cost_kind kind, const struct proof *proof, struct 
 	cost_text(kind, proof->after, out);
 }
 
-static void append_data_check(const struct tuning_result *result, struct buf *out)
-{
-	if (result->unchecked)
-		buf_printf(out, "data not compared: %s", result->unchecked);
-	else
-		buf_puts(out, "data identical");
-}
-
 /*
  * "2.31 times faster (95 % interval 2.05 to 2.60): I/O 1.42 s -> 614 ms, 5 interleaved pairs of
- * runs; data identical"
+ * runs; data identical: 2 files, 1.50 GiB"
  */
 static void append_confirmed(const struct tune_outcome *o, struct buf *out)
 {
@@ -49,8 +42,7 @@ static void append_confirmed(const struct tune_outcome *o, struct buf *out)
 		buf_puts(out, " (modelled; no program was run)");
 		return;
 	}
-	buf_printf(out, ", %zu interleaved pairs of runs; ", proof->pairs);
-	append_data_check(result, out);
+	buf_printf(out, ", %zu interleaved pairs of runs; data %s", proof->pairs, result->compared);
 }
 
 static void append_unconfirmed(const struct tune_outcome *o, struct buf *out)
@@ -518,6 +510,15 @@ static void json_counts(struct json *json, const struct tune_outcome *o)
 	json_text(json, "conditions", result->conditions);
 }
 
+/* "data" is the word before the colon: identical, partly, verified, not compared. */
+static void json_data(struct json *json, const char *compared)
+{
+	AUTO_FREE char *word = xstrndup(compared, strcspn(compared, ":"));
+
+	json_text(json, "data", word);
+	json_text(json, "compared", compared);
+}
+
 void tune_show_json(const struct tune_outcome *o)
 {
 	const struct tuning_result *result = tuning_result(o->tuning);
@@ -538,7 +539,7 @@ void tune_show_json(const struct tune_outcome *o)
 	json_best(&json, o);
 	json_dropped(&json, o);
 	json_proof(&json, &result->proof);
-	json_text(&json, "data", result->unchecked ? result->unchecked : "identical");
+	json_data(&json, result->compared);
 	json_counts(&json, o);
 	json_ablation(&json, result->partial);
 	json_importance(&json, o);

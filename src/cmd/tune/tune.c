@@ -217,8 +217,6 @@ static int show_outcome(const struct command *command, const struct tuning_sessi
 	};
 	int ret = COMMAND_GOOD;
 
-	if (tuning_session_data_note(session))
-		command_warn(command, "data: %s", tuning_session_data_note(session));
 	if (tuning_result(tuning)->note)
 		command_warn(command, "model: %s", tuning_result(tuning)->note);
 	if (tuning_session_has_winner(session))

@@ -22,8 +22,10 @@ const char *history_phase_name(enum history_phase phase)
 
 void history_release(struct history *history)
 {
-	for (size_t i = 0; i < history->count; i++)
+	for (size_t i = 0; i < history->count; i++) {
 		free(history->runs[i].reason);
+		free(history->runs[i].compared);
+	}
 	free(history->runs);
 	*history = (struct history){ 0 };
 }
@@ -67,8 +69,8 @@ static void fill_run(struct history_run *run, const struct study_run *row)
 		.foreign = row->foreign,
 		.frequency = row->frequency,
 	};
-	if (row->digest)
-		strncpy(run->digest, row->digest, sizeof(run->digest) - 1);
+	if (row->compared && *row->compared)
+		run->compared = xstrdup(row->compared);
 	if (run->state != TRIAL_GOOD)
 		run->reason = xstrndup(row->reason ? row->reason : "",
 				       row->reason ? strnlen(row->reason, REASON_MAX) : 0);

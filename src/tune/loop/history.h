@@ -36,8 +36,8 @@ struct history_run {
 	double run_s, io_s, read_bytes, write_bytes;
 	double foreign;	  /* share of the processors that other processes used; NAN: unknown */
 	double frequency; /* of the processors, in Hz; NAN: unknown */
-	char digest[33];
-	char *reason; /* NULL if the run is good */
+	char *reason;	  /* NULL if the run is good */
+	char *compared;	  /* as in struct trial; NULL: unknown */
 };
 
 struct history {

@@ -353,13 +353,6 @@ bool tuning_session_is_exact(const struct tuning_session *session)
 	return session->runner.ops->is_exact;
 }
 
-const char *tuning_session_data_note(const struct tuning_session *session)
-{
-	const struct tuning_plan *plan = tuning_plan(session->tuning);
-
-	return !plan->on && plan->check ? command_runner_note(&session->runner) : NULL;
-}
-
 bool tuning_session_has_winner(const struct tuning_session *session)
 {
 	const struct tuning_result *result = tuning_result(session->tuning);
@@ -444,6 +437,7 @@ int tuning_session_remember(const struct tuning_session *session, int64_t *entry
 				     .found_ns = clock_realtime_ns(),
 				     .study = study,
 				     .conditions = tuning_result(tuning)->conditions,
+				     .compared = tuning_result(tuning)->compared,
 			     },
 			     entry, err);
 }

@@ -52,9 +52,6 @@ const struct tuning *tuning_session_tuning(const struct tuning_session *session)
 /* The same parameters always cost the same: results are calculated, not measured. */
 bool tuning_session_is_exact(const struct tuning_session *session);
 
-/* What the comparison of data leaves out, in a sentence; NULL: nothing. */
-const char *tuning_session_data_note(const struct tuning_session *session);
-
 /* Is there a winner that was proved and may be saved? */
 bool tuning_session_has_winner(const struct tuning_session *session);
 

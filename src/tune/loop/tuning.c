@@ -95,8 +95,7 @@ static struct tuning *tuning_new(struct tuning_plan *plan, struct trial_runner *
 	t->runner = runner;
 	if (watch)
 		t->watch = *watch;
-	t->check = t->plan.check;
-	t->result.unchecked = t->check ? NULL : "the comparison is off";
+	t->result.compared = "not compared: no run with parameters succeeded";
 	t->result.drift = 1;
 	return t;
 }

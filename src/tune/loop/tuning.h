@@ -45,7 +45,7 @@ struct tuning_result {
 	const struct candidate *origin; /* best before it was simplified; NULL: unchanged */
 	struct proof proof;		/* of best; without a proof, holds is false */
 	const struct partial *partial;	/* results of the ablation; NULL: none */
-	const char *unchecked;		/* why the data was not compared; NULL: it is identical */
+	const char *compared;		/* trial.compared of the last good run with parameters */
 	size_t rejected;		/* winners that failed when they were run again */
 	size_t unproved;		/* winners whose gain was not proved */
 	size_t disturbed; /* runs of the proof that were repeated because of foreign load */

@@ -41,8 +41,6 @@ struct tuning {
 	double worst;		  /* highest cost that the search was told */
 	double elapsed_s;	  /* seconds spent in runs */
 	uint64_t phase_runs, phase_planned;
-	char digest[33]; /* of the baseline's data */
-	bool check;	 /* compare the data; off if the baseline's data varies */
 };
 
 static inline bool tuning_is_exact(const struct tuning *t)

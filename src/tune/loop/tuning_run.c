@@ -39,9 +39,8 @@ const struct candidate *tuning_best_or_baseline(const struct tuning *t)
 	return best ? best : &t->basis;
 }
 
-/* The cost of the trial. A run without a cost, or with other data than the baseline, is not good.
- */
-static double judge_trial(const struct tuning *t, const struct param_set *set, struct trial *trial)
+/* The cost of the trial. A run without a cost is not good. */
+static double judge_trial(const struct tuning *t, struct trial *trial)
 {
 	double cost = NAN;
 
@@ -53,12 +52,6 @@ static double judge_trial(const struct tuning *t, const struct param_set *set, s
 		free(trial->reason);
 		trial->reason =
 			xprintf("no time of %s was measured", cost_label(t->plan.objective));
-	} else if (t->check && set->count && *t->digest && *trial->digest &&
-		   strcmp(t->digest, trial->digest) != 0) {
-		trial->state = TRIAL_WRONG;
-		free(trial->reason);
-		trial->reason = xstrdup("its data differs from the data of the baseline");
-		cost = NAN;
 	}
 	return cost;
 }
@@ -82,6 +75,7 @@ struct study_run tuning_row(enum history_phase phase, uint64_t point, const char
 		.foreign = trial->foreign,
 		.frequency = trial->frequency,
 		.digest = trial->digest,
+		.compared = trial->compared,
 		.begun_ns = begun_ns,
 	};
 }
@@ -150,7 +144,7 @@ int tuning_make_trial(struct tuning *t, enum history_phase phase, const struct p
 	/* The rest of the time was too short for it. */
 	if (trial->state == TRIAL_SLOW && limits.seconds < limit_s)
 		t->elapsed_s = fmax(t->elapsed_s, t->plan.seconds);
-	*cost = judge_trial(t, set, trial);
+	*cost = judge_trial(t, trial);
 	return 0;
 }
 
@@ -193,6 +187,8 @@ int tuning_measure(struct tuning *t, enum history_phase phase, uint64_t point,
 	t->phase_runs++;
 	t->result.phase = phase;
 	t->result.counts[run->state]++;
+	if (run->state == TRIAL_GOOD && set->count && run->compared)
+		t->result.compared = run->compared;
 	return 0;
 }
 

@@ -34,23 +34,6 @@ int tuning_fail_baseline(const struct tuning *t, enum trial_state state, const c
 		       reason ? reason : "");
 }
 
-/* Turns the comparison off if the baseline's own data varies, as with time stamps or random
- * numbers. */
-static void compare_baseline_data(struct tuning *t, const struct history_run *run)
-{
-	if (!t->check)
-		return;
-	if (!*run->digest) {
-		t->check = false;
-		t->result.unchecked = "the data could not be read";
-	} else if (!*t->digest) {
-		memcpy(t->digest, run->digest, sizeof(t->digest));
-	} else if (strcmp(t->digest, run->digest) != 0) {
-		t->check = false;
-		t->result.unchecked = "the program writes different data each time; use --verify";
-	}
-}
-
 /* With a time limit there may be fewer runs than wanted, but one is needed. */
 int tuning_run_baseline(struct tuning *t, struct err *err)
 {
@@ -72,7 +55,6 @@ int tuning_run_baseline(struct tuning *t, struct err *err)
 		if (run.state != TRIAL_GOOD)
 			return tuning_fail_baseline(t, run.state, run.reason, t->basis.count + 1,
 						    err);
-		compare_baseline_data(t, &run);
 		t->result.bytes = run.read_bytes + run.write_bytes;
 	}
 	t->worst = t->result.level;

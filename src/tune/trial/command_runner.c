@@ -22,7 +22,7 @@
 #include "tune/trial/cleanup.h"
 #include "tune/trial/command_template.h"
 #include "tune/trial/conditions.h"
-#include "tune/trial/digest.h"
+#include "tune/trial/data_check.h"
 #include "tune/trial/reading.h"
 #include "tune/trial/snapshot.h"
 
@@ -32,8 +32,11 @@
 /* A trial in which files were copied to preserve them is repeated, up to this number of runs. */
 #define COPIES_MAX 3
 #define OUTPUT_LINES 40 /* of the end of the output, in which the reason is searched */
-/* Time limit for the checksums of one trial. */
-#define DIGEST_S 3600.0
+#define KEPT_BYTES ((size_t)64 << 20) /* of the error output of a failed trial */
+/* A run of the baseline that only serves the comparison is aborted after this many times the
+ * longest run so far. */
+#define CONTROL_PATIENCE 10
+#define REFERENCE_ATTEMPTS 4
 
 struct command_runner {
 	struct trial_runner *runner;
@@ -46,14 +49,14 @@ struct command_runner {
 	struct snapshot snapshot;      /* of the user's files; journal NULL: none */
 	char *journal;		       /* variable of the environment */
 	char *home, *copy;	       /* the working directory, and the copy of workdir or NULL */
-	char *trace, *params, *output, *verified; /* files in scratch */
-	char **argv;				  /* of a trial */
+	char *trace, *params, *output, *errors, *verified; /* files in scratch */
+	char **argv;					   /* of a trial */
 	size_t argc, argv_cap;
 	size_t command_at; /* where the command begins */
 	unsigned trials;
-	bool is_known;	 /* a trial was good: context and uses are complete */
-	bool is_legible; /* the data of a trial could be read */
-	char *note;
+	bool is_known; /* a trial was good: context and uses are complete */
+	struct data_check check;
+	double longest_s; /* of the good runs of the baseline */
 };
 
 static void add_word(struct command_runner *b, const char *word)
@@ -135,10 +138,19 @@ static bool is_rule(const char *line, size_t n)
 	return n >= 20 && strspn(line, "-") >= n;
 }
 
-/* The last lines of output of the program itself, without those of its launcher. */
-static char *last_lines(const char *output)
+/* The end of both outputs of the program, in one text. */
+static char *read_end(const char *output, const char *errors)
 {
-	AUTO_FREE char *text = child_last_lines(output, OUTPUT_LINES);
+	AUTO_FREE char *first = child_last_lines(output, OUTPUT_LINES);
+	AUTO_FREE char *last = errors ? child_last_lines(errors, OUTPUT_LINES) : xstrdup("");
+
+	return xprintf("%s\n%s", first, last);
+}
+
+/* The last lines of output of the program itself, without those of its launcher. */
+static char *last_lines(const char *output, const char *errors)
+{
+	AUTO_FREE char *text = read_end(output, errors);
 	const char *lines[REASON_LINES] = { 0 };
 	struct buf words = { 0 };
 	bool boxed = false;
@@ -164,14 +176,25 @@ static char *last_lines(const char *output)
 }
 
 /* Sets the state and the reason: the text, which is freed, and the last lines of the output. */
-static void set_state(struct trial *trial, enum trial_state state, const char *output, char *text)
+static void set_state_with(struct trial *trial, enum trial_state state, char *text, char *last)
 {
-	AUTO_FREE char *last = output ? last_lines(output) : xstrdup("");
-
 	trial->state = state;
 	free(trial->reason);
 	trial->reason = *last ? xprintf("%s: %s", text, last) : xstrdup(text);
 	free(text);
+	free(last);
+}
+
+static void set_state(struct trial *trial, enum trial_state state, char *text)
+{
+	set_state_with(trial, state, text, xstrdup(""));
+}
+
+/* The reason has the end of the program's output. */
+static void set_state_shown(const struct command_runner *b, struct trial *trial,
+			    enum trial_state state, char *text)
+{
+	set_state_with(trial, state, text, last_lines(b->output, b->errors));
 }
 
 static void judge_exit(const struct command_runner *b, const struct child_end *end, double limit_s,
@@ -180,14 +203,14 @@ static void judge_exit(const struct command_runner *b, const struct child_end *e
 	int code = WIFEXITED(end->status) ? WEXITSTATUS(end->status) : 128 + WTERMSIG(end->status);
 
 	if (end->is_late)
-		set_state(trial, TRIAL_SLOW, NULL, xprintf("aborted after %.3g s", limit_s));
+		set_state(trial, TRIAL_SLOW, xprintf("aborted after %.3g s", limit_s));
 	else if (code > 128 && code < 128 + NSIG)
-		set_state(trial, TRIAL_CRASHED, b->output,
-			  xprintf("signal %d (%s)", code - 128, strsignal(code - 128)));
+		set_state_shown(b, trial, TRIAL_CRASHED,
+				xprintf("signal %d (%s)", code - 128, strsignal(code - 128)));
 	else if (code)
-		set_state(trial, TRIAL_FAILED, b->output, xprintf("exit code %d", code));
+		set_state_shown(b, trial, TRIAL_FAILED, xprintf("exit code %d", code));
 	if (end->left)
-		set_state(trial, trial->state == TRIAL_GOOD ? TRIAL_FAILED : trial->state, NULL,
+		set_state(trial, trial->state == TRIAL_GOOD ? TRIAL_FAILED : trial->state,
 			  xprintf("%zu processes cannot be killed", end->left));
 }
 
@@ -203,9 +226,10 @@ static void copy_figures(const struct command_runner *b, const struct reading *r
 	trial->write_bytes = reading->write_bytes;
 	trial->effective = xstrdup(reading->effective);
 	if (trial->state == TRIAL_GOOD && !reading->calls)
-		set_state(trial, TRIAL_UNSEEN, b->output,
-			  xstrdup("no I/O on data files was recorded; run 'sluice doctor' to find "
-				  "out why"));
+		set_state_shown(
+			b, trial, TRIAL_UNSEEN,
+			xstrdup("no I/O on data files was recorded; run 'sluice doctor' to find "
+				"out why"));
 }
 
 static enum filesystem filesystem_used(const struct command_runner *b,
@@ -317,42 +341,12 @@ static int run_verify_command(const struct command_runner *b, struct trial *tria
 	if (r < 0)
 		return r;
 	if (!WIFEXITED(end.status) || WEXITSTATUS(end.status) != 0)
-		set_state(trial, TRIAL_WRONG, b->verified,
-			  xprintf("--verify command failed with %s %d",
-				  WIFEXITED(end.status) ? "exit code" : "signal",
-				  WIFEXITED(end.status) ? WEXITSTATUS(end.status)
-							: WTERMSIG(end.status)));
-	return 0;
-}
-
-/* Makes the checksum. Unreadable data is WRONG only if the data of an earlier trial was readable.
- */
-static int check_data(struct command_runner *b, const struct cleanup *cleanup, struct trial *trial,
-		      struct err *err)
-{
-	AUTO_FREE char *directory = getcwd(NULL, 0);
-	struct digest_options options = {
-		.paths = cleanup->files,
-		.count = cleanup->file_count,
-		.directory = directory,
-		.limit_s = DIGEST_S,
-		.stop = b->options.stop,
-	};
-	struct digest digest;
-	struct err why = { 0 };
-	int r = digest_files(&digest, &options, &why);
-
-	if (r == -EINTR)
-		return err_set(err, EINTR, "%s", why.text);
-	free(b->note);
-	b->note = xstrdup(r < 0 ? why.text : digest.note);
-	if (r == -EBADMSG && b->is_legible)
-		set_state(trial, TRIAL_WRONG, NULL, xstrdup(why.text));
-	if (r < 0)
-		return 0;
-	b->is_legible = b->is_legible || *digest.text;
-	memcpy(trial->digest, digest.text, sizeof(trial->digest));
-	digest_release(&digest);
+		set_state_with(trial, TRIAL_WRONG,
+			       xprintf("--verify command failed with %s %d",
+				       WIFEXITED(end.status) ? "exit code" : "signal",
+				       WIFEXITED(end.status) ? WEXITSTATUS(end.status)
+							     : WTERMSIG(end.status)),
+			       last_lines(b->verified, NULL));
 	return 0;
 }
 
@@ -367,13 +361,15 @@ static int judge_trial(struct command_runner *b, struct cleanup *cleanup, struct
 	if (r >= 0)
 		copy_figures(b, &reading, trial);
 	else if (trial->state == TRIAL_GOOD)
-		set_state(trial, TRIAL_UNSEEN, b->output,
-			  xprintf("no trace was written (%s)", why.text));
+		set_state_shown(b, trial, TRIAL_UNSEEN,
+				xprintf("no trace was written (%s)", why.text));
 	r = 0;
 	if (trial->state == TRIAL_GOOD && b->options.verify)
 		r = run_verify_command(b, trial, err);
 	if (r >= 0 && trial->state == TRIAL_GOOD && b->options.check)
-		r = check_data(b, cleanup, trial, err);
+		r = data_check_read(&b->check, &reading, b->output, b->options.stop, err);
+	if (r >= 0 && trial->state == TRIAL_GOOD && b->options.check)
+		data_check_digest(&b->check, trial->digest);
 	if (r >= 0 && trial->state == TRIAL_GOOD)
 		complete_runner(b, &reading, cleanup);
 	reading_release(&reading);
@@ -396,6 +392,21 @@ static int restore_files(struct command_runner *b, const struct cleanup *cleanup
 	return r >= 0 && refusal ? err_set(err, EPERM, "cannot preserve %s", refusal) : r;
 }
 
+/* Moves both outputs of the program into one file. */
+static void keep_output(const struct command_runner *b, const char *to)
+{
+	AUTO_BUF struct buf errors = { 0 };
+	FILE *f;
+
+	if (file_read_all(&errors, b->errors, KEPT_BYTES, NULL) < 0 || rename(b->output, to) != 0)
+		return;
+	f = fopen(to, "ae");
+	if (!f)
+		return;
+	fwrite(buf_text(&errors), 1, errors.len, f);
+	fclose(f);
+}
+
 /* Removes the files of the trial. Keeps the output of a failed one in a scratch directory that the
  * user named. */
 static int clean_up(struct command_runner *b, const struct cleanup *cleanup,
@@ -405,13 +416,14 @@ static int clean_up(struct command_runner *b, const struct cleanup *cleanup,
 	int r = restore_files(b, cleanup, err);
 
 	if (b->scratch_lock < 0 && trial->state != TRIAL_GOOD)
-		rename(b->output, kept);
+		keep_output(b, kept);
 	unlink(b->trace);
 	cleanup_remove_tree(b->spool);
 	mkdir(b->spool, 0700);
 	return r;
 }
 
+/* Makes one run. What it wrote is in b->check.manifest. */
 static int run_once(struct command_runner *b, const struct trial_limits *limits,
 		    struct trial *trial, struct err *err)
 {
@@ -420,6 +432,7 @@ static int run_once(struct command_runner *b, const struct trial_limits *limits,
 		.argv = b->argv,
 		.environment = b->journal ? environment : NULL,
 		.output = b->output,
+		.errors = b->errors,
 		.limit_s = limits->seconds,
 		.stop = b->options.stop,
 		.lock = b->snapshot.lock,
@@ -460,11 +473,10 @@ static int run_once(struct command_runner *b, const struct trial_limits *limits,
 	return 0;
 }
 
-static int command_runner_run(void *state, const struct param_set *set,
-			      const struct trial_limits *limits, struct trial *trial,
-			      struct err *err)
+/* Makes a run with these parameters, in which no time was spent on preserving files. */
+static int run_settled(struct command_runner *b, const struct param_set *set,
+		       const struct trial_limits *limits, struct trial *trial, struct err *err)
 {
-	struct command_runner *b = state;
 	int r = write_params(b, set, err);
 
 	set_command(b, set);
@@ -477,6 +489,89 @@ static int command_runner_run(void *state, const struct param_set *set,
 		trial_release(trial);
 	}
 	return r;
+}
+
+/* A run of the baseline that only shows what varies by itself. Returns 1 if it shows something new.
+ */
+static int run_control(struct command_runner *b, const struct trial_limits *limits, struct err *err)
+{
+	struct trial_limits control = {
+		.seconds = fmax(limits->seconds, CONTROL_PATIENCE * (b->longest_s + 1)),
+	};
+	struct param_set nothing = { 0 };
+	struct trial trial = { 0 };
+	int r = run_settled(b, &nothing, &control, &trial, err);
+
+	if (r >= 0 && trial.state == TRIAL_GOOD)
+		r = data_check_add_baseline(&b->check);
+	trial_release(&trial);
+	return r;
+}
+
+/* Two runs of the baseline are needed to see what varies. A runner that resumes a tuning has none.
+ */
+static int make_reference(struct command_runner *b, const struct trial_limits *limits,
+			  struct err *err)
+{
+	int r = 0;
+
+	for (int i = 0; r >= 0 && i < REFERENCE_ATTEMPTS && b->check.comparison.baselines < 2; i++)
+		r = run_control(b, limits, err);
+	return r;
+}
+
+/*
+ * Compares the data of a trial with that of the baseline. A difference counts only if a run of the
+ * baseline right after the trial does not show that the data varies there.
+ */
+static int compare_data(struct command_runner *b, const struct trial_limits *limits,
+			struct trial *trial, struct err *err)
+{
+	struct manifest manifest = data_check_take(&b->check);
+	char *why = NULL;
+	int r = make_reference(b, limits, err);
+
+	while (r >= 0 && !data_check_compare(&b->check, &manifest, &why)) {
+		r = data_check_may_control(&b->check) ? run_control(b, limits, err) : 0;
+		if (r <= 0)
+			break;
+		free(why);
+		why = NULL;
+	}
+	if (r >= 0 && why)
+		set_state(trial, TRIAL_WRONG,
+			  xprintf("its data differs from that of the baseline: %s", why));
+	else if (r >= 0)
+		trial->compared = data_check_describe(&b->check, &manifest, b->options.verify);
+	free(why);
+	manifest_release(&manifest);
+	return r < 0 ? r : 0;
+}
+
+static int command_runner_run(void *state, const struct param_set *set,
+			      const struct trial_limits *limits, struct trial *trial,
+			      struct err *err)
+{
+	struct command_runner *b = state;
+	struct trial result = { 0 };
+	int r = run_settled(b, set, limits, &result, err);
+
+	if (r < 0)
+		return r;
+	if (result.state == TRIAL_GOOD && !set->count) {
+		b->longest_s = fmax(b->longest_s, result.run_s);
+		if (b->options.check)
+			data_check_add_baseline(&b->check);
+	} else if (result.state == TRIAL_GOOD && b->options.check) {
+		r = compare_data(b, limits, &result, err);
+	} else if (result.state == TRIAL_GOOD) {
+		result.compared = xstrdup(b->options.verify ? DATA_VERIFIED : DATA_UNCHECKED);
+	}
+	if (r < 0)
+		trial_release(&result);
+	else
+		*trial = result;
+	return r < 0 ? r : 0;
 }
 
 /* A failure was reported after the trial. The journal stays then, and the next tuning tries again.
@@ -520,8 +615,9 @@ static void command_runner_close(void *state)
 	free(b->trace);
 	free(b->params);
 	free(b->output);
+	free(b->errors);
 	free(b->verified);
-	free(b->note);
+	data_check_release(&b->check);
 	free(b->journal);
 	free(b->home);
 	free(b->copy);
@@ -570,6 +666,7 @@ static int make_directories(struct command_runner *b, struct err *err)
 	b->trace = place_join(b->scratch, "trial.sluice");
 	b->params = place_join(b->scratch, "params.json");
 	b->output = place_join(b->scratch, "trial.log");
+	b->errors = place_join(b->scratch, "trial.err");
 	b->verified = place_join(b->scratch, "verify.log");
 	return 0;
 }
@@ -645,9 +742,4 @@ int command_runner_open(struct trial_runner *runner, const struct command_runner
 		.cores = conditions_cores(),
 	};
 	return 0;
-}
-
-const char *command_runner_note(const struct trial_runner *runner)
-{
-	return ((const struct command_runner *)runner->state)->note;
 }

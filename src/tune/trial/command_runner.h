@@ -23,9 +23,11 @@
  *
  * A trial is SLOW if it was aborted at the limit; CRASHED if a signal ended the program, or its
  * exit code is 128 plus a signal's number, as launchers report it; FAILED for any other exit code
- * but 0; UNSEEN if no file access could be recorded; WRONG if the verify command fails, or data
- * that could be read after earlier trials cannot be read any more. The reason contains the last
- * lines of the program's output.
+ * but 0; UNSEEN if no file access could be recorded; WRONG if the verify command fails, or if its
+ * data differs from that of the baseline, the runs without parameters (tune/trial/outputs.h says
+ * what its data is). A difference counts only if a further run of the baseline, which the runner
+ * makes by itself, does not vary in the same place. The reason contains the last lines of the
+ * program's output.
  */
 #ifndef SLUICE_TUNE_TRIAL_COMMAND_RUNNER_H
 #define SLUICE_TUNE_TRIAL_COMMAND_RUNNER_H
@@ -48,7 +50,7 @@ struct command_runner_options {
 	const char *workdir; /* each trial runs in a fresh copy of this directory; NULL: here */
 	const char *state;   /* of tune/trial/snapshot.h; NULL: none */
 	uint64_t copy_limit; /* likewise; 0: files are not copied */
-	bool check;	     /* make checksums of the data */
+	bool check;	     /* compare the data with that of the baseline */
 	bool keep;	     /* do not remove the files that trials create */
 	const volatile sig_atomic_t *stop; /* not 0: abort the trial, -EINTR; NULL: never */
 };
@@ -59,8 +61,5 @@ struct command_runner_options {
  */
 int command_runner_open(struct trial_runner *runner, const struct command_runner_options *options,
 			struct err *err);
-
-/* Says what the checksums leave out, or why there are none; NULL: they are complete. */
-const char *command_runner_note(const struct trial_runner *runner);
 
 #endif

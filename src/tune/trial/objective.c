@@ -20,8 +20,7 @@ static bool is_within(const char *path, const char *directory)
 	return n && strncmp(path, directory, n) == 0 && (path[n] == '/' || !path[n]);
 }
 
-/* Can this path be a data file at all? */
-static bool may_be_data(const char *path, const char *directory)
+bool objective_may_be_data(const char *path, const char *directory)
 {
 	static const char *const places[] = { "/proc/", "/sys/", "/dev/", NULL };
 	static const char *const code[] = { ".so", ".py", ".pyc", NULL };
@@ -53,7 +52,8 @@ static size_t choose_files(struct objective *o, const struct summary_row *rows, 
 		size_t file = (size_t)(rows[i].key - sums_file_key(0));
 
 		if (rows[i].is_network || file >= o->head->file_count || !asked[file] ||
-		    !may_be_data(rows[i].name, directory) || (!all && !is_data_file(&rows[i])))
+		    !objective_may_be_data(rows[i].name, directory) ||
+		    (!all && !is_data_file(&rows[i])))
 			continue;
 		o->is_data[file] = true;
 		o->is_written[file] = rows[i].tally->bytes_written > 0;

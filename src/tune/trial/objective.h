@@ -70,6 +70,9 @@ struct objective {
 void objective_init(struct objective *objective, const struct summary *summary, const bool *asked,
 		    const char *directory);
 
+/* Can this path be a data file at all? directory as above. */
+bool objective_may_be_data(const char *path, const char *directory);
+
 /* Marks the files that the program itself names, not a library. asked has room for all files. */
 void objective_mark_named(bool *asked, const struct trace_head *head,
 			  const struct activity *activity);

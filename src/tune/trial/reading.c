@@ -2,12 +2,14 @@
 #include "tune/trial/reading.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "observe/tally/losses.h"
 #include "observe/tally/names.h"
 #include "tune/trial/cleanup.h"
 #include "tune/trial/objective.h"
@@ -17,6 +19,8 @@
 void reading_release(struct reading *reading)
 {
 	free(reading->effective);
+	free(reading->gap);
+	output_sources_release(&reading->outputs);
 	access_profile_release(&reading->profile);
 	*reading = (struct reading){ 0 };
 }
@@ -75,8 +79,8 @@ static void note_name(unsigned char *names, const struct trace_head *head, const
 
 /* Second pass over the same trace: the head of the first pass is still valid. */
 static int read_activities(struct objective *objective, struct access_profiler *profiler,
-			   struct trace *trace, unsigned char *names, struct cleanup *cleanup,
-			   struct err *err)
+			   struct outputs *outputs, struct trace *trace, unsigned char *names,
+			   struct cleanup *cleanup, struct err *err)
 {
 	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
 	ssize_t n;
@@ -85,6 +89,7 @@ static int read_activities(struct objective *objective, struct access_profiler *
 		for (ssize_t i = 0; i < n; i++) {
 			objective_add(objective, &batch[i]);
 			access_profiler_add(profiler, &batch[i]);
+			outputs_add(outputs, &batch[i]);
 			cleanup_note_call(cleanup, objective->head, &batch[i]);
 			note_name(names, objective->head, &batch[i]);
 		}
@@ -140,6 +145,20 @@ static void fill_reading(struct reading *reading, const struct objective *o)
 	buf_release(&effective);
 }
 
+/* Calls and processes that were not recorded may have written more. */
+static char *describe_gap(const struct trace_head *head)
+{
+	struct losses losses = losses_sum(head);
+
+	if (losses.unrecorded_processes)
+		return xprintf("%" PRIu64 " processes of the program were not recorded",
+			       losses.unrecorded_processes);
+	if (losses.records)
+		return xprintf("%" PRIu64 " calls of the program were not recorded",
+			       losses.records);
+	return NULL;
+}
+
 static int read_second_pass(struct reading *reading, const struct summary *summary,
 			    const bool *asked, const char *path, const char *directory,
 			    struct cleanup *cleanup, struct err *err)
@@ -148,6 +167,7 @@ static int read_second_pass(struct reading *reading, const struct summary *summa
 	struct access_profiler profiler;
 	struct access_profile profile;
 	struct objective objective;
+	struct outputs outputs;
 	struct trace trace;
 	int r = trace_open(&trace, path, NULL, err);
 
@@ -155,15 +175,19 @@ static int read_second_pass(struct reading *reading, const struct summary *summa
 		return r;
 	objective_init(&objective, summary, asked, directory);
 	access_profiler_init(&profiler, summary->head);
-	r = read_activities(&objective, &profiler, &trace, names, cleanup, err);
+	outputs_init(&outputs, summary->head, asked, summary->ways);
+	r = read_activities(&objective, &profiler, &outputs, &trace, names, cleanup, err);
 	access_profiler_end(&profiler, &profile);
 	if (r >= 0) {
 		add_created_files(&objective, names, directory, cleanup);
 		fill_reading(reading, &objective);
 		reading->profile = profile;
+		reading->gap = describe_gap(summary->head);
+		outputs_list(&outputs, directory, &reading->outputs);
 	} else {
 		access_profile_release(&profile);
 	}
+	outputs_release(&outputs);
 	objective_release(&objective);
 	trace_close(&trace);
 	return r;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Reads the trace of a trial in two passes: the figures of tune/trial/objective.h, what the program
- * uses, and the files that it created.
+ * uses, what it wrote, and the files that it created.
  */
 #ifndef SLUICE_TUNE_TRIAL_READING_H
 #define SLUICE_TUNE_TRIAL_READING_H
 
 #include "params/space.h"
 #include "tune/trial/access_profile.h"
+#include "tune/trial/outputs.h"
 
 struct err;
 struct cleanup;
@@ -22,6 +23,8 @@ struct reading {
 	enum middleware middleware;
 	struct access_profile profile;
 	char *effective; /* KEY=VALUE;...; NULL: nothing was read back */
+	struct output_sources outputs;
+	char *gap; /* why there may be more outputs; NULL: all are known */
 };
 
 /*

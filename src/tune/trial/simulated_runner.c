@@ -50,6 +50,7 @@ static void fill_trial(const struct simulation *s, const struct trial_limits *li
 	}
 	trial->run_s = trial->io_s = trial->write_s = seconds;
 	trial->write_bytes = (double)workload_bytes(&s->workload);
+	trial->compared = xstrdup("not compared: a simulated run writes no data");
 }
 
 static int simulation_run(void *runner, const struct param_set *set,

@@ -21,7 +21,7 @@ static void the_best_of_an_exact_runner_is_found_and_proved(void)
 	/* The baseline once, 59 other points once each, one pair. */
 	CHECK_INT(tuning_history(course.tuning)->count, 62);
 	CHECK_INT(fake.runs, 62);
-	CHECK(course.result->unchecked == NULL);
+	CHECK_TEXT(course.result->compared, "identical: run 62");
 	CHECK(course.result->bytes == 1e6);
 	course_end(&course);
 }
@@ -116,32 +116,6 @@ static void wrong_data_never_wins(void)
 	best_line(&course, &line);
 	CHECK_TEXT(buf_text(&line), "cb_buffer_size=4194304 romio_cb_write=enable");
 	CHECK_INT(course.result->counts[TRIAL_WRONG], 12);
-	course_end(&course);
-}
-
-static void without_the_check_data_does_not_matter(void)
-{
-	AUTO_BUF struct buf line = { 0 };
-	struct fake fake = { .wrong = "4" };
-	struct tuning_plan plan = plan_sample("exhaustive", 100);
-	struct course course;
-
-	plan.check = false;
-	CHECK_INT(course_run(&course, &fake, plan), 0);
-	best_line(&course, &line);
-	CHECK_TEXT(buf_text(&line), BEST_LINE);
-	CHECK(course.result->unchecked != NULL);
-	course_end(&course);
-}
-
-static void data_that_varies_by_itself_is_not_compared(void)
-{
-	struct fake fake = { .noise = 0.02, .is_different = true };
-	struct course course;
-
-	CHECK_INT(course_run(&course, &fake, plan_sample("random", 20)), 0);
-	CHECK_INT(course.result->counts[TRIAL_WRONG], 0);
-	CHECK(course.result->unchecked && strstr(course.result->unchecked, "each time"));
 	course_end(&course);
 }
 
@@ -495,8 +469,6 @@ static void runs_of_another_course_are_refused(void)
 TESTS(TEST(the_best_of_an_exact_runner_is_found_and_proved), TEST(budget_bounds_runs_of_all_phases),
       TEST(noise_is_raced_and_the_winner_holds), TEST(no_gain_is_claimed_if_nothing_helps),
       TEST(an_exact_runner_without_effects_has_no_winner), TEST(wrong_data_never_wins),
-      TEST(without_the_check_data_does_not_matter),
-      TEST(data_that_varies_by_itself_is_not_compared),
       TEST(crashes_count_against_the_candidate_only),
       TEST(slow_candidates_are_aborted_and_penalized), TEST(a_failing_baseline_stops_the_tuning),
       TEST(a_later_failure_of_the_baseline_is_tolerated), TEST(drift_is_detected_and_corrected),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tune/trial/hdf5_library.h"
+#include "tune/content/hdf5_library.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
  * The functions of HDF5 that digest_hdf5.c calls, loaded at run time. The types and constants of
  * HDF5's interface since 1.10 are repeated here: no header of HDF5 is needed to build Sluice.
  */
-#ifndef SLUICE_TUNE_TRIAL_HDF5_LIBRARY_H
-#define SLUICE_TUNE_TRIAL_HDF5_LIBRARY_H
+#ifndef SLUICE_TUNE_CONTENT_HDF5_LIBRARY_H
+#define SLUICE_TUNE_CONTENT_HDF5_LIBRARY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tune/trial/digest_hdf5.h"
+#include "tune/content/digest_hdf5.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,8 +9,12 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "tune/trial/digest.h"
-#include "tune/trial/hdf5_library.h"
+#include "tune/content/digest.h"
+#include "tune/content/hdf5_library.h"
+#include "tune/content/item_writer.h"
+
+/* Why some objects are not read. */
+#define UNREAD_TYPE "values of this type cannot be compared"
 
 #define RANK_MAX 32
 #define NAME_MAX_BYTES 4096
@@ -24,8 +28,7 @@
 
 struct walk {
 	struct hdf5 h;
-	XXH3_state_t *hash;
-	uint64_t *skipped;
+	struct item_writer *writer;
 	hdf5_id access;	 /* property list to open datasets with */
 	char *piece;	 /* DIGEST_PIECE_BYTES */
 	struct map seen; /* addresses of visited objects */
@@ -47,25 +50,20 @@ bool digest_is_hdf5(int fd)
 	return false;
 }
 
-static void hash_bytes(struct walk *w, const void *bytes, size_t n)
-{
-	XXH3_128bits_update(w->hash, bytes, n);
-}
-
 /* The zero byte is included, so that "ab", "c" differs from "a", "bc". */
-static void hash_text(struct walk *w, const char *text)
+static void add_shape_text(struct walk *w, const char *text)
 {
-	hash_bytes(w, text, strlen(text) + 1);
+	item_writer_shape(w->writer, text, strlen(text) + 1);
 }
 
-static void hash_number(struct walk *w, uint64_t number)
+static void add_shape_number(struct walk *w, uint64_t number)
 {
-	hash_bytes(w, &number, sizeof(number));
+	item_writer_shape(w->writer, &number, sizeof(number));
 }
 
 static int fail_object(struct walk *w, const char *name, const char *what)
 {
-	return err_set(w->err, EBADMSG, "%s: %s: %s", w->path, name, what);
+	return err_set(w->err, EBADMSG, "it is broken at %s: %s", name, what);
 }
 
 /* In memory, values of such a type are pointers or file addresses, which differ between runs. */
@@ -134,25 +132,34 @@ static int values_describe(struct walk *w, const char *name, hdf5_id type, hdf5_
 	for (int i = 0; i < v->rank; i++)
 		if (__builtin_mul_overflow(v->count, v->extents[i], &v->count))
 			return fail_object(w, name, "it has more values than can be counted");
-	hash_number(w, (uint64_t)h->type_class(v->type));
-	hash_number(w, v->bytes);
-	hash_number(w, (uint64_t)v->rank);
-	for (int i = 0; i < v->rank; i++)
-		hash_number(w, v->extents[i]);
 	return 0;
 }
 
-/* Hashes values that were read, and lets HDF5 free strings. */
-static void hash_and_reclaim(struct walk *w, const struct values *v, hdf5_id space, size_t count)
+/* Begins the item of the values. */
+static void begin_values(struct walk *w, const char *name, const struct values *v)
+{
+	item_writer_begin(w->writer, name, v->is_text ? 0 : v->count * v->bytes);
+	add_shape_number(w, (uint64_t)w->h.type_class(v->type));
+	add_shape_number(w, v->bytes);
+	add_shape_number(w, (uint64_t)v->rank);
+	for (int i = 0; i < v->rank; i++)
+		add_shape_number(w, v->extents[i]);
+}
+
+/* Adds values that were read to the item, and lets HDF5 free strings. */
+static void add_and_reclaim(struct walk *w, const struct values *v, hdf5_id space, size_t count)
 {
 	char *const *texts = (char *const *)w->piece;
 
 	if (!v->is_text) {
-		hash_bytes(w, w->piece, count * v->bytes);
+		item_writer_data(w->writer, w->piece, count * v->bytes);
 		return;
 	}
-	for (size_t i = 0; i < count; i++)
-		hash_text(w, texts[i] ? texts[i] : "");
+	for (size_t i = 0; i < count; i++) {
+		const char *text = texts[i] ? texts[i] : "";
+
+		item_writer_data(w->writer, text, strlen(text) + 1);
+	}
 	w->h.reclaim(v->type, space, 0, w->piece);
 }
 
@@ -213,7 +220,7 @@ static int box_read(struct walk *w, hdf5_id dataset, const struct values *v, str
 	if (memory >= 0 && h->space_select(v->space, 0, box->start, NULL, box->count, NULL) >= 0)
 		r = h->dataset_read(dataset, v->type, memory, v->space, 0, w->piece);
 	if (r >= 0)
-		hash_and_reclaim(w, v, memory, size);
+		add_and_reclaim(w, v, memory, size);
 	h->space_close(memory);
 	return r;
 }
@@ -231,7 +238,7 @@ static int dataset_read(struct walk *w, const char *name, hdf5_id dataset, const
 		memset(w->piece, 0, v->bytes);
 		if (w->h.dataset_read(dataset, v->type, 0, 0, 0, w->piece) < 0)
 			return fail_object(w, name, "its value cannot be read");
-		hash_and_reclaim(w, v, v->space, 1);
+		add_and_reclaim(w, v, v->space, 1);
 		return 0;
 	}
 	box_init(&box, v);
@@ -261,18 +268,20 @@ static bool dataset_is_readable(const struct hdf5 *h, hdf5_id dataset)
 	return readable;
 }
 
-static int hash_values(struct walk *w, const char *name, hdf5_id dataset, hdf5_id type,
-		       hdf5_id space)
+static int write_values(struct walk *w, const char *name, hdf5_id dataset, hdf5_id type,
+			hdf5_id space)
 {
 	struct values v;
 	int r = values_describe(w, name, type, space, &v);
 
-	if (r >= 0) {
-		if ((!v.is_text && type_has_pointers(&w->h, v.type)) ||
-		    !dataset_is_readable(&w->h, dataset))
-			++*w->skipped;
-		else
-			r = dataset_read(w, name, dataset, &v);
+	if (r >= 0 && !v.is_text && type_has_pointers(&w->h, v.type)) {
+		item_writer_unread(w->writer, name, UNREAD_TYPE);
+	} else if (r >= 0 && !dataset_is_readable(&w->h, dataset)) {
+		item_writer_unread(w->writer, name, "a filter is not installed");
+	} else if (r >= 0) {
+		begin_values(w, name, &v);
+		r = dataset_read(w, name, dataset, &v);
+		item_writer_end(w->writer);
 	}
 	if (v.type >= 0)
 		w->h.type_close(v.type);
@@ -280,7 +289,7 @@ static int hash_values(struct walk *w, const char *name, hdf5_id dataset, hdf5_i
 }
 
 /* Opens the dataset again: the chunk cache of the opened object is too small. */
-static int hash_dataset(struct walk *w, hdf5_id object, const char *name)
+static int write_dataset(struct walk *w, hdf5_id object, const char *name)
 {
 	const struct hdf5 *h = &w->h;
 	hdf5_id dataset = h->dataset_open(object, ".", w->access);
@@ -291,7 +300,7 @@ static int hash_dataset(struct walk *w, hdf5_id object, const char *name)
 		return fail_object(w, name, "it cannot be opened");
 	type = h->dataset_type(dataset);
 	space = h->dataset_space(dataset);
-	r = hash_values(w, name, dataset, type, space);
+	r = write_values(w, name, dataset, type, space);
 	h->type_close(type);
 	h->space_close(space);
 	h->dataset_close(dataset);
@@ -306,34 +315,36 @@ static int attribute_read(struct walk *w, const char *name, hdf5_id attribute,
 
 	if ((!v->is_text && type_has_pointers(&w->h, v->type)) ||
 	    v->count > ATTRIBUTE_MAX / v->bytes) {
-		++*w->skipped;
+		item_writer_unread(w->writer, name, UNREAD_TYPE);
 		return 0;
 	}
+	begin_values(w, name, v);
 	if (!v->count)
 		return 0;
 	w->piece = xcalloc(v->count, v->bytes);
 	r = w->h.attribute_read(attribute, v->type, w->piece);
 	if (r >= 0)
-		hash_and_reclaim(w, v, v->space, v->count);
+		add_and_reclaim(w, v, v->space, v->count);
 	free(w->piece);
 	w->piece = piece;
-	return r < 0 ? fail_object(w, name, "an attribute cannot be read") : 0;
+	return r < 0 ? fail_object(w, name, "the attribute cannot be read") : 0;
 }
 
-static int hash_attribute(struct walk *w, hdf5_id attribute, const char *of)
+static int write_attribute(struct walk *w, hdf5_id attribute, const char *of)
 {
 	const struct hdf5 *h = &w->h;
 	char name[NAME_MAX_BYTES] = "";
 	hdf5_id type = h->attribute_type(attribute), space = h->attribute_space(attribute);
+	AUTO_FREE char *path = NULL;
 	struct values v;
 	int r;
 
 	h->attribute_name(attribute, sizeof(name), name);
-	hash_text(w, "attribute");
-	hash_text(w, name);
-	r = values_describe(w, of, type, space, &v);
+	path = xprintf("%s@%s", of, name);
+	r = values_describe(w, path, type, space, &v);
 	if (r >= 0)
-		r = attribute_read(w, of, attribute, &v);
+		r = attribute_read(w, path, attribute, &v);
+	item_writer_end(w->writer);
 	if (v.type >= 0)
 		h->type_close(v.type);
 	h->type_close(type);
@@ -341,7 +352,7 @@ static int hash_attribute(struct walk *w, hdf5_id attribute, const char *of)
 	return r;
 }
 
-static int hash_attributes(struct walk *w, hdf5_id object, const char *of)
+static int write_attributes(struct walk *w, hdf5_id object, const char *of)
 {
 	int count = w->h.attribute_count(object), r = 0;
 
@@ -352,7 +363,7 @@ static int hash_attributes(struct walk *w, hdf5_id object, const char *of)
 
 		if (attribute < 0)
 			return fail_object(w, of, "an attribute cannot be opened");
-		r = hash_attribute(w, attribute, of);
+		r = write_attribute(w, attribute, of);
 		w->h.attribute_close(attribute);
 	}
 	return r;
@@ -386,34 +397,40 @@ static void links_release(struct links *links)
 	free(links->list);
 }
 
-static int hash_object(struct walk *w, hdf5_id object, const char *name, unsigned depth);
+static int write_object(struct walk *w, hdf5_id object, const char *name, unsigned depth);
 
-static int hash_link(struct walk *w, hdf5_id group, const struct link *link, const char *name,
-		     unsigned depth)
+/* Adds the link to the item of its group. */
+static void add_link_shape(struct walk *w, hdf5_id group, const struct link *link)
 {
 	char target[NAME_MAX_BYTES] = "";
+
+	add_shape_text(w, link->name);
+	add_shape_number(w, (uint64_t)link->kind);
+	if (link->kind == HDF5_LINK_HARD)
+		return;
+	/* The value of an external link is two texts, with zero bytes between them. */
+	w->h.link_value(group, link->name, target, sizeof(target) - 1, 0);
+	item_writer_shape(w->writer, target, sizeof(target));
+}
+
+/* Writes the object that a hard link points to. */
+static int follow_link(struct walk *w, hdf5_id group, const struct link *link, const char *name,
+		       unsigned depth)
+{
 	hdf5_id object;
 	int r;
 
-	hash_text(w, link->name);
-	hash_number(w, (uint64_t)link->kind);
-	if (link->kind == HDF5_LINK_SOFT) {
-		w->h.link_value(group, link->name, target, sizeof(target) - 1, 0);
-		hash_text(w, target);
-	} else if (link->kind != HDF5_LINK_HARD) {
-		++*w->skipped;
-	}
 	if (link->kind != HDF5_LINK_HARD)
 		return 0;
 	object = w->h.object_open(group, link->name, 0);
 	if (object < 0)
 		return fail_object(w, name, "it cannot be opened");
-	r = hash_object(w, object, name, depth);
+	r = write_object(w, object, name, depth);
 	w->h.object_close(object);
 	return r;
 }
 
-static int hash_group(struct walk *w, hdf5_id group, const char *name, unsigned depth)
+static int write_group(struct walk *w, hdf5_id group, const char *name, unsigned depth)
 {
 	struct links links = { 0 };
 	hdf5_size at = 0;
@@ -421,12 +438,16 @@ static int hash_group(struct walk *w, hdf5_id group, const char *name, unsigned 
 
 	if (r < 0)
 		r = fail_object(w, name, "its links cannot be read");
-	hash_number(w, links.count);
+	item_writer_begin(w->writer, name, 0);
+	add_shape_number(w, links.count);
+	for (size_t i = 0; r >= 0 && i < links.count; i++)
+		add_link_shape(w, group, &links.list[i]);
+	item_writer_end(w->writer);
 	for (size_t i = 0; r >= 0 && i < links.count; i++) {
 		AUTO_FREE char *path = xprintf("%s%s%s", name, strcmp(name, "/") == 0 ? "" : "/",
 					       links.list[i].name);
 
-		r = hash_link(w, group, &links.list[i], path, depth);
+		r = follow_link(w, group, &links.list[i], path, depth);
 	}
 	links_release(&links);
 	return r;
@@ -451,24 +472,25 @@ static bool is_visited(struct walk *w, hdf5_id object)
 	return false;
 }
 
-static int hash_object(struct walk *w, hdf5_id object, const char *name, unsigned depth)
+static int write_object(struct walk *w, hdf5_id object, const char *name, unsigned depth)
 {
 	int kind = w->h.object_kind(object), r;
 
 	if (depth > DEPTH_MAX)
 		return fail_object(w, name, "groups are nested too deeply");
-	hash_number(w, (uint64_t)kind);
 	if (is_visited(w, object)) {
-		hash_text(w, "again");
+		item_writer_begin(w->writer, name, 0);
+		add_shape_text(w, "an object with several names");
+		item_writer_end(w->writer);
 		return 0;
 	}
-	r = hash_attributes(w, object, name);
+	r = write_attributes(w, object, name);
 	if (r >= 0 && kind == HDF5_IS_GROUP)
-		r = hash_group(w, object, name, depth + 1);
+		r = write_group(w, object, name, depth + 1);
 	else if (r >= 0 && kind == HDF5_IS_DATASET)
-		r = hash_dataset(w, object, name);
+		r = write_dataset(w, object, name);
 	else if (r >= 0)
-		++*w->skipped;
+		item_writer_unread(w->writer, name, UNREAD_TYPE);
 	return r;
 }
 
@@ -478,18 +500,18 @@ static int walk_file(struct walk *w)
 	int r;
 
 	if (file < 0)
-		return err_set(w->err, EBADMSG, "%s: HDF5 cannot open it", w->path);
+		return err_set(w->err, EBADMSG, "HDF5 cannot open it");
 	root = w->h.object_open(file, "/", 0);
-	r = root < 0 ? fail_object(w, "/", "it cannot be opened") : hash_object(w, root, "/", 0);
+	r = root < 0 ? fail_object(w, "/", "it cannot be opened") : write_object(w, root, "/", 0);
 	if (root >= 0)
 		w->h.object_close(root);
 	w->h.file_close(file);
 	return r;
 }
 
-int digest_hdf5(XXH3_state_t *hash, const char *path, uint64_t *skipped, struct err *err)
+int digest_hdf5(struct item_writer *writer, const char *path, struct err *err)
 {
-	struct walk w = { .hash = hash, .skipped = skipped, .path = path, .err = err };
+	struct walk w = { .writer = writer, .path = path, .err = err };
 	int r = hdf5_load(&w.h, err);
 
 	/* The second condition follows from the first; it is here for clang-tidy. */
@@ -498,7 +520,6 @@ int digest_hdf5(XXH3_state_t *hash, const char *path, uint64_t *skipped, struct 
 	w.access = w.h.list_new(*w.h.access_class);
 	w.h.list_cache(w.access, CACHE_SLOTS, CACHE_BYTES, 1.0);
 	w.piece = xmalloc(DIGEST_PIECE_BYTES);
-	XXH3_128bits_update(hash, "HDF5", 5);
 	r = walk_file(&w);
 	w.h.list_close(w.access);
 	map_release(&w.seen);

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune/trial/outputs.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "observe/tally/traffic.h"
+#include "tune/program/launch.h"
+#include "tune/trial/objective.h"
+
+/* In by_file: the file is shared memory. */
+#define NO_OUTPUT SIZE_MAX
+
+enum name_change { CHANGE_NONE, CHANGE_RENAME, CHANGE_LINK, CHANGE_REMOVE, CHANGE_TRUNCATE };
+
+static uint8_t change_of(const char *call)
+{
+	static const struct {
+		const char *call;
+		enum name_change change;
+	} rows[] = {
+		{ "rename", CHANGE_RENAME },	  { "renameat", CHANGE_RENAME },
+		{ "renameat2", CHANGE_RENAME },	  { "link", CHANGE_LINK },
+		{ "linkat", CHANGE_LINK },	  { "unlink", CHANGE_REMOVE },
+		{ "unlinkat", CHANGE_REMOVE },	  { "remove", CHANGE_REMOVE },
+		{ "truncate", CHANGE_TRUNCATE },  { "truncate64", CHANGE_TRUNCATE },
+		{ "ftruncate", CHANGE_TRUNCATE }, { "ftruncate64", CHANGE_TRUNCATE },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rows[i].call, call) == 0)
+			return rows[i].change;
+	return CHANGE_NONE;
+}
+
+/* Launchers keep files of their own in a temporary directory. */
+static bool is_launcher(const struct process_info *process)
+{
+	static const char *const helpers[] = { "hydra_pmi_proxy", "orted", "prted", NULL };
+	const char *slash = process->program ? strrchr(process->program, '/') : NULL;
+	char *argv[] = { slash ? (char *)slash + 1 : process->program, (char *)"-", NULL };
+	struct launch launch;
+
+	if (!argv[0] || process->rank >= 0)
+		return false;
+	for (const char *const *helper = helpers; *helper; helper++)
+		if (strcmp(*helper, argv[0]) == 0)
+			return true;
+	launch_parse(&launch, argv);
+	return launch.launcher != NULL;
+}
+
+void outputs_init(struct outputs *o, const struct trace_head *head, const bool *named,
+		  const uint8_t *ways)
+{
+	*o = (struct outputs){ .head = head, .named = named, .ways = ways };
+	o->changes = xcalloc(head->call_count + 1, sizeof(*o->changes));
+	o->by_file = xcalloc(head->file_count + 1, sizeof(*o->by_file));
+	o->is_launcher = xcalloc(head->process_count + 1, sizeof(*o->is_launcher));
+	for (size_t i = 0; i < head->call_count; i++)
+		o->changes[i] = change_of(head->calls[i].name);
+	for (size_t i = 0; i < head->process_count; i++)
+		o->is_launcher[i] = is_launcher(&head->processes[i]);
+}
+
+void outputs_release(struct outputs *o)
+{
+	for (size_t i = 0; i < o->count; i++)
+		free(o->list[i].path);
+	free(o->list);
+	free(o->changes);
+	free(o->is_launcher);
+	free(o->by_file);
+	map_release(&o->live);
+	*o = (struct outputs){ 0 };
+}
+
+static uint64_t path_key(const char *path)
+{
+	return XXH3_64bits(path, strlen(path)) | 1;
+}
+
+/* The output that has this name now; NULL: none. */
+static struct output *find_live(const struct outputs *o, const char *path)
+{
+	size_t index = (size_t)(uintptr_t)map_get(&o->live, path_key(path));
+
+	return index ? &o->list[index - 1] : NULL;
+}
+
+static void set_live(struct outputs *o, const struct output *output)
+{
+	map_put(&o->live, path_key(output->path), (void *)(uintptr_t)(output - o->list + 1));
+}
+
+static struct output *add_output(struct outputs *o, const struct output *output)
+{
+	o->list = xgrow(o->list, &o->cap, o->count + 1, sizeof(*o->list));
+	o->list[o->count] = *output;
+	return &o->list[o->count++];
+}
+
+/* The output that this file of the trace names now; a new one if there is none. */
+static struct output *bind_file(struct outputs *o, file_id file)
+{
+	struct output *output = find_live(o, o->head->files[file]);
+
+	if (!output) {
+		output = add_output(o, &(struct output){ .path = xstrdup(o->head->files[file]) });
+		set_live(o, output);
+	}
+	output->is_named |= o->named[file];
+	o->by_file[file] = (size_t)(output - o->list + 1);
+	return output;
+}
+
+/* The output that a handle refers to: the one that had the name when it was opened. NULL: it is not
+ * a file. */
+static struct output *output_of(struct outputs *o, file_id file)
+{
+	if (o->by_file[file] == NO_OUTPUT)
+		return NULL;
+	return o->by_file[file] ? &o->list[o->by_file[file] - 1] : bind_file(o, file);
+}
+
+static void mark_written(struct outputs *o, file_id file)
+{
+	struct output *output = output_of(o, file);
+
+	if (output)
+		output->is_written = true;
+}
+
+/* The output is truncated. Its content is lost, but it may be written again. */
+static void lose_version(struct outputs *o, struct output *output)
+{
+	struct output version;
+
+	if (!output)
+		return;
+	version = *output;
+	output->is_written = false;
+	output->is_created = true;
+	if (!version.is_written || version.is_gone)
+		return;
+	version.path = xstrdup(version.path);
+	version.is_gone = true;
+	add_output(o, &version);
+}
+
+/* The name is removed or given to another file. */
+static void drop_name(struct outputs *o, const char *path)
+{
+	struct output *output = find_live(o, path);
+
+	if (!output)
+		return;
+	output->is_gone = true;
+	map_remove(&o->live, path_key(path));
+}
+
+static void note_open(struct outputs *o, const struct activity *a)
+{
+	bool has_flags = a->present & PRESENT(FLAGS);
+	struct output *output;
+
+	if (strcmp(o->head->calls[a->call].name, "shm_open") == 0) {
+		o->by_file[a->file] = NO_OUTPUT;
+		return;
+	}
+	if (a->layer != LAYER_POSIX && a->layer != LAYER_STDIO)
+		return;
+	if (has_flags && !(a->flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)))
+		return;
+	output = bind_file(o, a->file);
+	if (has_flags && a->flags & O_TRUNC)
+		lose_version(o, output);
+	output = output_of(o, a->file);
+	output->is_created |= !has_flags || a->flags & (O_CREAT | O_TRUNC);
+}
+
+static void give_name(struct outputs *o, struct output *output, char *path, bool is_named)
+{
+	map_remove(&o->live, path_key(output->path));
+	free(output->path);
+	output->path = path;
+	output->is_named |= is_named;
+	set_live(o, output);
+}
+
+/* Renames what is in a directory. Returns the number of outputs. */
+static size_t rename_inside(struct outputs *o, const char *from, const char *to, bool is_named)
+{
+	size_t n = strlen(from), renamed = 0;
+
+	for (size_t i = 0; i < o->count; i++) {
+		struct output *output = &o->list[i];
+
+		if (output->is_gone || !text_starts_with(output->path, from) ||
+		    output->path[n] != '/')
+			continue;
+		give_name(o, output, xprintf("%s%s", to, output->path + n), is_named);
+		renamed++;
+	}
+	return renamed;
+}
+
+static void note_rename(struct outputs *o, const struct activity *a)
+{
+	const char *from = o->head->files[a->file], *to = o->head->files[a->file2];
+	bool is_exchange = a->present & PRESENT(FLAGS) && a->flags & RENAME_EXCHANGE;
+	struct output *output = find_live(o, from), *other = find_live(o, to);
+	struct stat st;
+
+	if (!a->file2 || strcmp(from, to) == 0)
+		return;
+	if (is_exchange && output && other) {
+		char *path = output->path;
+
+		output->path = other->path;
+		other->path = path;
+		set_live(o, output);
+		set_live(o, other);
+		return;
+	}
+	drop_name(o, to);
+	if (output) {
+		give_name(o, output, xstrdup(to), o->named[a->file2]);
+	} else if (!rename_inside(o, from, to, o->named[a->file2]) &&
+		   !(stat(to, &st) == 0 && S_ISDIR(st.st_mode))) {
+		/* The program moved a file that existed before. */
+		bind_file(o, a->file2)->is_written = true;
+	}
+}
+
+static void note_link(struct outputs *o, const struct activity *a)
+{
+	const struct output *output = find_live(o, o->head->files[a->file]);
+	bool is_written = output && output->is_written;
+
+	if (a->file2)
+		bind_file(o, a->file2)->is_written |= is_written;
+}
+
+static void note_change(struct outputs *o, const struct activity *a)
+{
+	switch (o->changes[a->call]) {
+	case CHANGE_RENAME:
+		note_rename(o, a);
+		break;
+	case CHANGE_LINK:
+		note_link(o, a);
+		break;
+	case CHANGE_REMOVE:
+		drop_name(o, o->head->files[a->file]);
+		break;
+	case CHANGE_TRUNCATE:
+		if (a->size)
+			mark_written(o, a->file);
+		else
+			lose_version(o, output_of(o, a->file));
+		break;
+	}
+}
+
+static bool is_writable_mapping(const struct call_info *call, const struct activity *a)
+{
+	return call->class == CLASS_MAP && text_starts_with(call->name, "mmap") &&
+	       a->mode & PROT_WRITE && a->flags & MAP_SHARED;
+}
+
+void outputs_add(struct outputs *o, const struct activity *a)
+{
+	const struct call_info *call;
+
+	if (a->error || !a->file || a->call >= o->head->call_count ||
+	    a->file >= o->head->file_count || a->file2 >= o->head->file_count ||
+	    o->head->files[a->file][0] != '/' || a->process >= o->head->process_count ||
+	    o->is_launcher[a->process])
+		return;
+	call = &o->head->calls[a->call];
+	if (call->class == CLASS_OPEN)
+		note_open(o, a);
+	else if (o->changes[a->call])
+		note_change(o, a);
+	else if (o->ways[a->call] & 1u << WRITING ||
+		 (call->class == CLASS_RESIZE && a->layer == LAYER_POSIX) ||
+		 is_writable_mapping(call, a))
+		mark_written(o, a->file);
+}
+
+void output_sources_add(struct output_sources *s, const char *path, const char *name,
+			enum manifest_origin origin)
+{
+	s->list = xgrow(s->list, &s->cap, s->count + 1, sizeof(*s->list));
+	s->list[s->count++] = (struct digest_source){ .path = xstrdup(path),
+						      .name = xstrdup(name),
+						      .origin = origin };
+}
+
+void output_sources_release(struct output_sources *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		free(s->list[i].path);
+		free(s->list[i].name);
+	}
+	free(s->list);
+	*s = (struct output_sources){ 0 };
+}
+
+static const char *relative_name(const char *path, const char *directory)
+{
+	size_t n = directory ? strlen(directory) : 0;
+
+	return n > 1 && text_starts_with(path, directory) && path[n] == '/' ? path + n + 1 : path;
+}
+
+/* Was it written, or is it an empty file that the trial created? */
+static bool has_content(const struct output *output)
+{
+	struct stat st;
+
+	if (output->is_written || output->is_gone)
+		return output->is_written;
+	return output->is_created && stat(output->path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       !st.st_size;
+}
+
+void outputs_list(const struct outputs *o, const char *scratch, struct output_sources *sources)
+{
+	AUTO_FREE char *directory = getcwd(NULL, 0);
+
+	for (size_t i = 0; i < o->count; i++) {
+		const struct output *output = &o->list[i];
+		const char *name = relative_name(output->path, directory);
+		AUTO_FREE char *gone = xprintf("%s (an earlier version)", name);
+
+		if (!output->is_named || !objective_may_be_data(output->path, scratch) ||
+		    (output->is_gone && text_starts_with(output->path, "/dev/")) ||
+		    !has_content(output))
+			continue;
+		output_sources_add(sources, output->is_gone ? NULL : output->path,
+				   output->is_gone ? gone : name, MANIFEST_OUTPUT);
+	}
+}

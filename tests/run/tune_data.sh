@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What trials wrote is compared, whatever becomes of it: a program that writes other data under a parameter is found, one
+# that does not is not accused, and "identical" is only said after a comparison. tests/mpi/liar.c is the program.
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/../mpi/libmpi.sh"
+mpi_has mpich liar || skip libmpich-dev
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR" data
+cd data
+echo '{"schema":"sluice.params/1","parameters":[{"name":"romio_cb_write","value":"disable"}]}' >"$work/params.json"
+
+# trial MANNER [WORD]: two runs without and one with the parameter, in a fresh directory; sets state, reason, compared
+trial() {
+	rm -rf -- *
+	mkdir elsewhere another
+	head -c 2000000 /dev/zero >input
+	head -c 100 /dev/zero >old
+	: >minute
+	: >runs
+	"$prog/trial" "$sluice" -c -b 2 -p "$work/params.json" "${options[@]}" -- "$BUILD/mpi/mpich/liar" "$@" \
+		>"$work/figures" 2>"$work/err" || fail "trial $*: $(cat "$work/err")"
+	state=$(sed -n 's/^state=//p' "$work/figures" | tail -1)
+	reason=$(sed -n 's/^reason=//p' "$work/figures" | tail -1)
+	compared=$(sed -n 's/^compared=//p' "$work/figures" | tail -1)
+}
+options=()
+
+# manner MANNER EXPECTED WHERE: without a lie the comparison says EXPECTED (a start of it), and a lie is found in WHERE
+manner() {
+	trial "$1"
+	check_eq "$state" good "$1: state ($reason)"
+	[[ $compared == "$2"* ]] || fail "$1: \"$compared\" does not start with \"$2\""
+	[ -z "$3" ] && return
+	trial "$1" lie
+	check_eq "$state" wrong "$1: state of a lie ($compared)"
+	check_has "$reason" "$3" "$1: reason"
+}
+
+manner plain "identical: 1 file, 19.5 KiB" "out differs"
+manner rename "identical: 1 file, 19.5 KiB" "out differs"
+manner empty "not compared: all files are empty" "instead of 0"
+manner two "identical: 2 files, 39.1 KiB" "two differs"
+manner one-more "identical: 1 file" "two is not written"
+manner random-and-plain "partly: 1 of 2 files, 19.5 KiB; random differs between runs" "out differs"
+manner random "not compared: no file could be compared; random differs" ""
+manner holes "partly: 1 file, 15.5 KiB; 4.00 KiB of out differ" "out differs"
+manner log "partly: 1 file, " "log differs in line 2"
+manner minute "partly: " "out differs"
+manner stdout "identical: standard output, 1 of 1 lines" "standard output differs in line 1"
+manner process-name "identical: 1 file, 19.5 KiB" "out."
+manner elsewhere "identical: 1 file, 19.5 KiB" "another/out differs"
+manner fork "identical: 1 file, 19.5 KiB" "out differs"
+manner map "identical: 1 file, 19.5 KiB" "out differs"
+manner nothing "not compared: the program wrote no file" ""
+
+# Runs that fail or hang are not compared.
+trial fail lie
+check_eq "$(sed -n 's/^state=//p' "$work/figures" | tr '\n' ' ')" "failed good failed " "random failure"
+check_eq "$compared" "" "comparison of a run that failed"
+options=(-l 5)
+trial hang lie
+check_eq "$state" slow "a run that hangs"
+check_eq "$compared" "" "comparison of a run that hangs"
+options=()
+
+# A verify command counts if nothing can be compared, and is mentioned otherwise.
+options=(-v true)
+trial random
+check_has "$compared" "verified: "
+trial plain
+check_words "$compared" identical --verify
