@@ -38,6 +38,7 @@ struct listed {
 	char *command, *state, *plan;
 	size_t runs;
 	double gain, low, high; /* proved; NAN: none */
+	char *compared;		/* of the last run that has it; NULL: none */
 };
 
 struct listing {
@@ -70,6 +71,7 @@ static void listing_release(struct listing *listing)
 		free(listing->list[i].command);
 		free(listing->list[i].state);
 		free(listing->list[i].plan);
+		free(listing->list[i].compared);
 	}
 	free(listing->list);
 }
@@ -78,8 +80,11 @@ static int count_run(void *arg, const struct study_run *run)
 {
 	struct listed *listed = arg;
 
-	(void)run;
 	listed->runs++;
+	if (*run->compared) {
+		free(listed->compared);
+		listed->compared = xstrdup(run->compared);
+	}
 	return 0;
 }
 
@@ -95,7 +100,7 @@ static int read_studies(struct store *store, struct listing *listing, struct err
 static void print_studies(const struct listing *listing)
 {
 	static const char *const titles[] = {
-		">id", "started", "state", ">runs", ">confirmed speedup", "command", NULL
+		">id", "started", "state", ">runs", ">confirmed speedup", "data", "command", NULL
 	};
 	struct table table;
 	char when[FORMAT_TIME];
@@ -112,6 +117,8 @@ static void print_studies(const struct listing *listing)
 			table_add(&table, "-");
 		else
 			table_add(&table, "%.2f (%.2f to %.2f)", l->gain, l->low, l->high);
+		table_add(&table, "%.*s", l->compared ? (int)strcspn(l->compared, ":") : 1,
+			  l->compared ? l->compared : "-");
 		table_add(&table, "%s", l->command);
 	}
 	table_print(&table, stdout, 0);
@@ -135,6 +142,7 @@ static void print_studies_json(const struct listing *listing)
 		json_real(&json, "gain", l->gain);
 		json_real(&json, "gain_low", l->low);
 		json_real(&json, "gain_high", l->high);
+		json_text(&json, "compared", l->compared);
 		json_text(&json, "command", l->command);
 		json_close(&json);
 	}

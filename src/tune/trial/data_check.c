@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "tune/content/digest.h"
+#include "tune/trial/entries.h"
 #include "tune/trial/reading.h"
 
 /* Time limit for reading what one run wrote. */
@@ -18,26 +19,26 @@ void data_check_release(struct data_check *check)
 	manifest_release(&check->manifest);
 }
 
-int data_check_read(struct data_check *check, const struct reading *reading, const char *output,
-		    const volatile sig_atomic_t *stop, struct err *err)
+int data_check_read(struct data_check *check, struct reading *reading, const char *output,
+		    const char *journal, const volatile sig_atomic_t *stop, struct err *err)
 {
-	struct output_sources sources = { 0 };
+	struct output_sources *sources = &reading->outputs;
 	struct digest_options options = { .limit_s = READ_S, .stop = stop };
+	struct entries entries = { 0 };
 	int r;
 
-	for (size_t i = 0; i < reading->outputs.count; i++) {
-		const struct digest_source *s = &reading->outputs.list[i];
-
-		output_sources_add(&sources, s->path, s->name, s->origin);
-	}
-	output_sources_add(&sources, output, "standard output", MANIFEST_STDOUT);
-	options.sources = sources.list;
-	options.count = sources.count;
+	/* Without its entries, past versions have no content. */
+	if (journal)
+		entries_read(&entries, journal, NULL);
+	output_sources_add_past(sources, &entries);
+	output_sources_add(sources, output, "standard output", MANIFEST_STDOUT);
+	options.sources = sources->list;
+	options.count = sources->count;
 	manifest_release(&check->manifest);
 	r = digest_files(&check->manifest, &options, err);
 	if (r >= 0 && reading->gap)
 		manifest_add_gap(&check->manifest, reading->gap);
-	output_sources_release(&sources);
+	entries_release(&entries);
 	return r;
 }
 

@@ -26,11 +26,13 @@ struct data_check {
 void data_check_release(struct data_check *check);
 
 /*
- * Reads what a run wrote, before its files are removed; output has its standard output. Content
- * that cannot be read is part of the manifest. Fails like digest_files().
+ * Reads what a run wrote, before its files are removed. output: the file with its standard output.
+ * journal: the directory with the versions that no longer exist (contract/journal.h); NULL: none.
+ * Adds to the outputs of the reading. Content that cannot be read is part of the manifest. Fails
+ * like digest_files().
  */
-int data_check_read(struct data_check *check, const struct reading *reading, const char *output,
-		    const volatile sig_atomic_t *stop, struct err *err);
+int data_check_read(struct data_check *check, struct reading *reading, const char *output,
+		    const char *journal, const volatile sig_atomic_t *stop, struct err *err);
 
 /* Adds the last run, which was one of the baseline. Returns whether it shows new variations. */
 bool data_check_add_baseline(struct data_check *check);

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "observe/tally/traffic.h"
 #include "tune/program/launch.h"
+#include "tune/trial/entries.h"
 #include "tune/trial/objective.h"
 
 /* In by_file: the file is shared memory. */
@@ -306,8 +307,17 @@ void output_sources_add(struct output_sources *s, const char *path, const char *
 						      .origin = origin };
 }
 
+static void add_past(struct output_sources *s, const char *path)
+{
+	s->past = xgrow(s->past, &s->past_cap, s->past_count + 1, sizeof(*s->past));
+	s->past[s->past_count++] = xstrdup(path);
+}
+
 void output_sources_release(struct output_sources *s)
 {
+	for (size_t i = 0; i < s->past_count; i++)
+		free(s->past[i]);
+	free(s->past);
 	for (size_t i = 0; i < s->count; i++) {
 		free(s->list[i].path);
 		free(s->list[i].name);
@@ -340,14 +350,65 @@ void outputs_list(const struct outputs *o, const char *scratch, struct output_so
 
 	for (size_t i = 0; i < o->count; i++) {
 		const struct output *output = &o->list[i];
-		const char *name = relative_name(output->path, directory);
-		AUTO_FREE char *gone = xprintf("%s (an earlier version)", name);
 
 		if (!output->is_named || !objective_may_be_data(output->path, scratch) ||
 		    (output->is_gone && text_starts_with(output->path, "/dev/")) ||
 		    !has_content(output))
 			continue;
-		output_sources_add(sources, output->is_gone ? NULL : output->path,
-				   output->is_gone ? gone : name, MANIFEST_OUTPUT);
+		if (output->is_gone)
+			add_past(sources, output->path);
+		else
+			output_sources_add(sources, output->path,
+					   relative_name(output->path, directory), MANIFEST_OUTPUT);
+	}
+}
+
+/* The path as the journal has it: without symbolic links in its directory. */
+static char *real_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	AUTO_FREE char *folder = xstrndup(path, (size_t)(slash - path) + 1);
+	AUTO_FREE char *real = realpath(folder, NULL);
+
+	return real ? xprintf("%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1)
+		    : xstrdup(path);
+}
+
+static bool is_version_of(const struct entry *entry, const char *path, int version)
+{
+	return entry->version == version && strcmp(entry->record.path, path) == 0;
+}
+
+static const struct entry *find_version(const struct entries *entries, const char *path,
+					int version)
+{
+	for (size_t i = 0; i < entries->count; i++)
+		if (is_version_of(&entries->list[i], path, version))
+			return &entries->list[i];
+	return NULL;
+}
+
+/* How many of the first n past versions have this path. */
+static int count_past(const struct output_sources *s, size_t n, const char *path)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += strcmp(s->past[i], path) == 0;
+	return count;
+}
+
+void output_sources_add_past(struct output_sources *s, const struct entries *entries)
+{
+	AUTO_FREE char *directory = getcwd(NULL, 0);
+
+	for (size_t i = 0; i < s->past_count; i++) {
+		int version = count_past(s, i, s->past[i]);
+		AUTO_FREE char *path = real_path(s->past[i]);
+		AUTO_FREE char *name = xprintf("%s (version %d)",
+					       relative_name(s->past[i], directory), version + 1);
+		const struct entry *entry = find_version(entries, path, version);
+
+		output_sources_add(s, entry ? entry->kept : NULL, name, MANIFEST_OUTPUT);
 	}
 }

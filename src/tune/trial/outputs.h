@@ -6,8 +6,8 @@
  * An output is a file that the program named itself and wrote to, mapped for writing, truncated or
  * created. Files that only a library names, files of a launcher and shared memory are not outputs;
  * tune/trial/objective.h says which other files are not. A version of an output that was removed,
- * replaced or truncated before the end is an output without content, unless it is found in the
- * journal of the trial (contract/journal.h).
+ * replaced or truncated before the end is an output as well. Its content is in the journal of the
+ * trial (contract/journal.h), or lost.
  */
 #ifndef SLUICE_TUNE_TRIAL_OUTPUTS_H
 #define SLUICE_TUNE_TRIAL_OUTPUTS_H
@@ -47,7 +47,12 @@ void outputs_release(struct outputs *outputs);
 struct output_sources {
 	struct digest_source *list;
 	size_t count, cap;
+	/* Paths of versions that no longer exist, one for each version. */
+	char **past;
+	size_t past_count, past_cap;
 };
+
+struct entries;
 
 /*
  * Lists the outputs. Names are relative to the working directory. scratch: the directory of the
@@ -57,6 +62,9 @@ void outputs_list(const struct outputs *outputs, const char *scratch,
 		  struct output_sources *sources);
 void output_sources_add(struct output_sources *sources, const char *path, const char *name,
 			enum manifest_origin origin);
+/* Adds the past versions, from the entries of the journal (tune/trial/entries.h). A
+ * version that is not there is a source without content. */
+void output_sources_add_past(struct output_sources *sources, const struct entries *entries);
 void output_sources_release(struct output_sources *sources);
 
 #endif
