@@ -11,13 +11,13 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "tune/content/digest.h"
 #include "tune/content/item_writer.h"
 
 #define NAME_BYTES_MAX 4096
 #define RANK_MAX 1024
 /* The library does not write the padding of the last values. Missing bytes count as zeros. */
-#define MISSING_MAX (16u << 20)
+#define MISSING_MAX (64u << 10)
+#define PIECE_BYTES (1u << 20)
 
 enum { TAG_DIMENSIONS = 10, TAG_VARIABLES = 11, TAG_ATTRIBUTES = 12 };
 
@@ -300,7 +300,7 @@ static int copy_range(struct netcdf *n, char *piece, uint64_t offset, uint64_t b
 	if (__builtin_add_overflow(offset, bytes, &end) || end > n->file_bytes + MISSING_MAX)
 		return err_set(n->err, EBADMSG, "values are beyond the end of the file");
 	for (uint64_t left = bytes; left;) {
-		size_t part = left < DIGEST_PIECE_BYTES ? (size_t)left : DIGEST_PIECE_BYTES;
+		size_t part = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
 		ssize_t got = pread(n->fd, piece, part, (off_t)offset);
 
 		if (got < 0)
@@ -346,7 +346,7 @@ static int write_variable(struct netcdf *n, const struct variable *v, char *piec
 
 static int write_items(struct netcdf *n)
 {
-	AUTO_FREE char *piece = xmalloc(DIGEST_PIECE_BYTES);
+	AUTO_FREE char *piece = xmalloc(PIECE_BYTES);
 	char magic[4];
 	int r;
 

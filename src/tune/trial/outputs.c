@@ -136,8 +136,11 @@ static void mark_written(struct outputs *o, file_id file)
 {
 	struct output *output = output_of(o, file);
 
-	if (output)
-		output->is_written = true;
+	if (!output)
+		return;
+	output->is_written = true;
+	if (output->twin)
+		o->list[output->twin - 1].is_written = true;
 }
 
 /* The output is truncated. Its content is lost, but it may be written again. */
@@ -165,6 +168,9 @@ static void drop_name(struct outputs *o, const char *path)
 	if (!output)
 		return;
 	output->is_gone = true;
+	/* Its content still exists, or it never had a name while it had content. */
+	if (!output->is_written || (output->twin && !o->list[output->twin - 1].is_gone))
+		output->is_named = false;
 	map_remove(&o->live, path_key(path));
 }
 
@@ -244,11 +250,16 @@ static void note_rename(struct outputs *o, const struct activity *a)
 
 static void note_link(struct outputs *o, const struct activity *a)
 {
-	const struct output *output = find_live(o, o->head->files[a->file]);
-	bool is_written = output && output->is_written;
+	struct output *from = find_live(o, o->head->files[a->file]), *to;
+	size_t index = from ? (size_t)(from - o->list) : 0;
 
-	if (a->file2)
-		bind_file(o, a->file2)->is_written |= is_written;
+	if (!from || !a->file2)
+		return;
+	to = bind_file(o, a->file2);
+	to->is_written = o->list[index].is_written;
+	to->is_created = o->list[index].is_created;
+	to->twin = index + 1;
+	o->list[index].twin = (size_t)(to - o->list) + 1;
 }
 
 static void note_change(struct outputs *o, const struct activity *a)

@@ -21,7 +21,8 @@ struct output {
 	bool is_named;	 /* by the program itself */
 	bool is_written; /* also: truncated or mapped for writing */
 	bool is_created; /* it may be empty */
-	bool is_gone;	 /* the content no longer exists */
+	bool is_gone;	 /* the content no longer exists under this name */
+	size_t twin;	 /* another name of the same file: index plus one; 0: none */
 };
 
 struct outputs {
