@@ -79,6 +79,7 @@ void outputs_release(struct outputs *o)
 	free(o->list);
 	free(o->changes);
 	free(o->is_launcher);
+	free(o->folders);
 	free(o->by_file);
 	map_release(&o->live);
 	*o = (struct outputs){ 0 };
@@ -289,17 +290,38 @@ static bool is_writable_mapping(const struct call_info *call, const struct activ
 	       a->mode & PROT_WRITE && a->flags & MAP_SHARED;
 }
 
+/* Ranks and the launcher share files in a temporary directory. */
+static void note_launcher(struct outputs *o, const struct call_info *call, const struct activity *a)
+{
+	if (strcmp(call->name, "mkdir") != 0)
+		return;
+	o->folders = xgrow(o->folders, &o->folder_cap, o->folder_count + 1, sizeof(*o->folders));
+	o->folders[o->folder_count++] = a->file;
+}
+
+static bool is_of_launcher(const struct outputs *o, const char *path)
+{
+	for (size_t i = 0; i < o->folder_count; i++) {
+		const char *folder = o->head->files[o->folders[i]];
+
+		if (text_starts_with(path, folder) && path[strlen(folder)] == '/')
+			return true;
+	}
+	return false;
+}
+
 void outputs_add(struct outputs *o, const struct activity *a)
 {
 	const struct call_info *call;
 
 	if (a->error || !a->file || a->call >= o->head->call_count ||
 	    a->file >= o->head->file_count || a->file2 >= o->head->file_count ||
-	    o->head->files[a->file][0] != '/' || a->process >= o->head->process_count ||
-	    o->is_launcher[a->process])
+	    o->head->files[a->file][0] != '/' || a->process >= o->head->process_count)
 		return;
 	call = &o->head->calls[a->call];
-	if (call->class == CLASS_OPEN)
+	if (o->is_launcher[a->process])
+		note_launcher(o, call, a);
+	else if (call->class == CLASS_OPEN)
 		note_open(o, a);
 	else if (o->changes[a->call])
 		note_change(o, a);
@@ -363,6 +385,7 @@ void outputs_list(const struct outputs *o, const char *scratch, struct output_so
 		const struct output *output = &o->list[i];
 
 		if (!output->is_named || !objective_may_be_data(output->path, scratch) ||
+		    is_of_launcher(o, output->path) ||
 		    (output->is_gone && text_starts_with(output->path, "/dev/")) ||
 		    !has_content(output))
 			continue;

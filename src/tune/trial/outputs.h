@@ -4,10 +4,10 @@
  * trace is followed through renames (also of directories), links, removals and truncations.
  *
  * An output is a file that the program named itself and wrote to, mapped for writing, truncated or
- * created. Files that only a library names, files of a launcher and shared memory are not outputs;
- * tune/trial/objective.h says which other files are not. A version of an output that was removed,
- * replaced or truncated before the end is an output as well. Its content is in the journal of the
- * trial (contract/journal.h), or lost.
+ * created. Files that only a library names, files of a launcher or in a directory that it created,
+ * and shared memory are not outputs; tune/trial/objective.h says which other files are not. A
+ * version of an output that was removed, replaced or truncated before the end is an output as well.
+ * Its content is in the journal of the trial (contract/journal.h), or lost.
  */
 #ifndef SLUICE_TUNE_TRIAL_OUTPUTS_H
 #define SLUICE_TUNE_TRIAL_OUTPUTS_H
@@ -34,8 +34,10 @@ struct outputs {
 	const uint8_t *ways; /* per call: traffic_table() */
 	uint8_t *changes;    /* per call: what it does to names */
 	bool *is_launcher;   /* per process */
-	size_t *by_file;     /* per file: index in the list plus one; 0: none */
-	struct map live;     /* index in the list plus one, by hash of the path */
+	file_id *folders;    /* directories that launchers created */
+	size_t folder_count, folder_cap;
+	size_t *by_file; /* per file: index in the list plus one; 0: none */
+	struct map live; /* index in the list plus one, by hash of the path */
 };
 
 /* The arguments must outlive the outputs. Activities are added in the order of their start. */

@@ -12,7 +12,7 @@
 #include "observe/tally/traffic.h"
 #include "tune/trial/entries.h"
 
-enum { OPEN, WRITE, RENAME, UNLINK, FTRUNCATE, SHM_OPEN, LINK, MMAP, SET_SIZE, CALLS };
+enum { OPEN, WRITE, RENAME, UNLINK, FTRUNCATE, SHM_OPEN, LINK, MMAP, SET_SIZE, MKDIR, CALLS };
 
 static struct call_info calls[CALLS] = {
 	[OPEN] = { .name = "open", .class = CLASS_OPEN },
@@ -23,6 +23,7 @@ static struct call_info calls[CALLS] = {
 	[SHM_OPEN] = { .name = "shm_open", .class = CLASS_OPEN },
 	[LINK] = { .name = "link", .class = CLASS_META },
 	[MMAP] = { .name = "mmap", .class = CLASS_MAP },
+	[MKDIR] = { .name = "mkdir", .class = CLASS_META },
 	[SET_SIZE] = { .name = "MPI_File_set_size", .class = CLASS_RESIZE },
 };
 static const uint8_t ways[CALLS] = { [WRITE] = 1 << WRITING };
@@ -201,6 +202,10 @@ static void files_of_a_launcher_are_not_outputs(void)
 	begin();
 	a.process = 1;
 	outputs_add(&outputs, &a);
+	a = activity(MKDIR, A, 0, 0);
+	a.process = 1;
+	outputs_add(&outputs, &a);
+	create(IN_A);
 	check_outputs("|");
 }
 
