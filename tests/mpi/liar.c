@@ -16,6 +16,7 @@
 
 #define BYTES 20000
 
+static bool has_the_hint;
 static bool is_lying; /* now */
 
 /* Which of the two contents to write. */
@@ -232,6 +233,20 @@ static void hang(void)
 		pause();
 }
 
+/* Far slower without the hint, and the same data. */
+static void write_slowly(void)
+{
+	int fd = open("out", O_WRONLY | O_CREAT, 0644);
+	char bytes[BYTES] = "";
+
+	MUST(fd >= 0);
+	if (has_the_hint)
+		MUST(write(fd, bytes, BYTES) == BYTES);
+	for (size_t i = 0; i < BYTES && !has_the_hint; i++)
+		MUST(write(fd, bytes, 1) == 1);
+	MUST(close(fd) == 0);
+}
+
 static void write_nothing(void)
 {
 }
@@ -264,11 +279,12 @@ static const struct {
 	{ "map", map_output },
 	{ "fail", fail_sometimes },
 	{ "hang", hang },
+	{ "slow", write_slowly },
 	{ "nothing", write_nothing },
 };
 
 /* Does the library have the hint? */
-static bool has_hint(void)
+static bool find_hint(void)
 {
 	char value[MPI_MAX_INFO_VAL + 1] = "";
 	MPI_File file;
@@ -290,7 +306,8 @@ int main(int argc, char **argv)
 
 	MUST(argc > 1);
 	MUST(MPI_Init(NULL, NULL) == MPI_SUCCESS);
-	is_lying = has_hint() && argc > 2 && strcmp(argv[2], "lie") == 0;
+	has_the_hint = find_hint();
+	is_lying = has_the_hint && argc > 2 && strcmp(argv[2], "lie") == 0;
 	while (i < sizeof(manners) / sizeof(manners[0]) && strcmp(manners[i].name, argv[1]) != 0)
 		i++;
 	MUST(i < sizeof(manners) / sizeof(manners[0]));

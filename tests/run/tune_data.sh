@@ -70,3 +70,39 @@ trial random
 check_has "$compared" "verified: "
 trial plain
 check_words "$compared" identical --verify
+options=()
+
+# The result of a tuning says it, in words, in JSON and in the knowledge base.
+echo '{"schema": "sluice.space/1", "dimensions": [{"name": "romio_cb_write", "values": [null, "disable"]}]}' >"$work/space.json"
+# tune OPTION... -- MANNER [WORD]
+tune() {
+	local arguments=()
+	while [ "$1" != -- ]; do
+		arguments+=("$1")
+		shift
+	done
+	shift
+	rm -f out random
+	check_rc 0 "$sluice" tune --space "$work/space.json" --search exhaustive --runs 8 --repeat 1 --pairs 4 --no-ablation \
+		"${arguments[@]}" -- "$BUILD/mpi/mpich/liar" "$@"
+}
+tune --json -- rename lie
+check_json "$work/out" sluice.tune/1
+check_eq "$(json_get "$work/out" '["data"]')" "not compared" "data of a lie"
+check_eq "$(json_get "$work/out" '["states"]["wrong"] > 0')" True "wrong runs"
+check_eq "$(json_get "$work/out" '["proof"]["holds"]')" False "proof of a lie"
+tune --json -- random
+check_eq "$(json_get "$work/out" '["data"]')" "not compared" "data that varies"
+check_has "$(json_get "$work/out" '["compared"]')" "random differs"
+tune --json -- slow
+check_eq "$(json_get "$work/out" '["data"]')" "identical" "data"
+check_rc 0 "$sluice" kb tunings
+check_words "$(cat "$work/out")" identical "not compared"
+# It is a thousand times faster, but not on every machine at every time.
+if "$sluice" kb list >"$work/list"; then
+	check_words "$(cat "$work/list")" identical
+	check_rc 0 "$sluice" kb show "$(sed -n '2s/ .*//p' "$work/list")"
+	check_words "$(cat "$work/out")" "identical: 1 file"
+	check_rc 0 "$sluice" run --summary --tune=apply -- "$BUILD/mpi/mpich/liar" slow
+	check_words "$(cat "$work/err")" identical
+fi
