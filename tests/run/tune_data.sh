@@ -16,7 +16,6 @@ trial() {
 	mkdir elsewhere another
 	head -c 2000000 /dev/zero >input
 	head -c 100 /dev/zero >old
-	: >minute
 	: >runs
 	"$prog/trial" "$sluice" -c -b 2 -p "$work/params.json" "${options[@]}" -- "$BUILD/mpi/mpich/liar" "$@" \
 		>"$work/figures" 2>"$work/err" || fail "trial $*: $(cat "$work/err")"
@@ -39,6 +38,13 @@ manner() {
 
 manner plain "identical: 1 file, 19.5 KiB" "out differs"
 manner rename "identical: 1 file, 19.5 KiB" "out differs"
+manner rename-directory "identical: 1 file, 19.5 KiB" "made/out differs"
+manner replace-second "identical: 2 files" "out differs"
+manner replace-first "identical: 2 files" "out (version 1) differs"
+manner remove "identical: 1 file, 19.5 KiB" "out (version 1) differs"
+manner truncate "identical: 2 files" "out (version 1) differs"
+manner append "identical: 1 file, 19.6 KiB" "old differs"
+manner update "identical: 1 file, 100 B" "old differs"
 manner empty "not compared: all files are empty" "instead of 0"
 manner two "identical: 2 files, 39.1 KiB" "two differs"
 manner one-more "identical: 1 file" "two is not written"
@@ -46,7 +52,7 @@ manner random-and-plain "partly: 1 of 2 files, 19.5 KiB; random differs between 
 manner random "not compared: no file could be compared; random differs" ""
 manner holes "partly: 1 file, 15.5 KiB; 4.00 KiB of out differ" "out differs"
 manner log "partly: 1 file, " "log differs in line 2"
-manner minute "partly: " "out differs"
+manner minute "partly: 1 of 2 files, 19.5 KiB; stamp differs between runs" "out differs"
 manner stdout "identical: standard output, 1 of 1 lines" "standard output differs in line 1"
 manner process-name "identical: 1 file, 19.5 KiB" "out."
 manner elsewhere "identical: 1 file, 19.5 KiB" "another/out differs"
@@ -98,11 +104,11 @@ tune --json -- slow
 check_eq "$(json_get "$work/out" '["data"]')" "identical" "data"
 check_rc 0 "$sluice" kb tunings
 check_words "$(cat "$work/out")" identical "not compared"
-# It is a thousand times faster, but not on every machine at every time.
-if "$sluice" kb list >"$work/list"; then
-	check_words "$(cat "$work/list")" identical
-	check_rc 0 "$sluice" kb show "$(sed -n '2s/ .*//p' "$work/list")"
+# It is much faster, but maybe not while the machine is busy.
+"$sluice" kb list >"$work/list" || true
+if entry=$(grep -m 1 " identical " "$work/list"); then
+	check_rc 0 "$sluice" kb show "${entry%% *}"
 	check_words "$(cat "$work/out")" "identical: 1 file"
 	check_rc 0 "$sluice" run --summary --tune=apply -- "$BUILD/mpi/mpich/liar" slow
-	check_words "$(cat "$work/err")" identical
+	check_words "$(cat "$work/err")" "identical: 1 file"
 fi

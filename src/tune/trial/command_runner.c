@@ -367,7 +367,8 @@ static int judge_trial(struct command_runner *b, struct cleanup *cleanup, struct
 	if (trial->state == TRIAL_GOOD && b->options.verify)
 		r = run_verify_command(b, trial, err);
 	if (r >= 0 && trial->state == TRIAL_GOOD && b->options.check)
-		r = data_check_read(&b->check, &reading, b->output, NULL, b->options.stop, err);
+		r = data_check_read(&b->check, &reading, b->output, b->snapshot.journal,
+				    b->options.stop, err);
 	if (r >= 0 && trial->state == TRIAL_GOOD && b->options.check)
 		data_check_digest(&b->check, trial->digest);
 	if (r >= 0 && trial->state == TRIAL_GOOD)
