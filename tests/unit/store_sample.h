@@ -64,6 +64,12 @@ static inline void sample_regress(const struct sample *sample, int version)
 		      " PRIMARY KEY (operation, user, extension, size, hints)) WITHOUT ROWID",
 		[7] = "DROP TABLE entry_run; ALTER TABLE knowledge DROP COLUMN demoted;"
 		      "ALTER TABLE knowledge DROP COLUMN reason",
+		[8] = "ALTER TABLE study DROP COLUMN gain; ALTER TABLE study DROP COLUMN gain_low;"
+		      "ALTER TABLE study DROP COLUMN gain_high;"
+		      "ALTER TABLE study DROP COLUMN conditions;"
+		      "ALTER TABLE study_run DROP COLUMN foreign_load;"
+		      "ALTER TABLE study_run DROP COLUMN frequency;"
+		      "ALTER TABLE knowledge DROP COLUMN conditions",
 	};
 	AUTO_FREE char *mark = xprintf("PRAGMA user_version = %d", version);
 

@@ -218,6 +218,39 @@ static void added_runs_survive_a_kill(void)
 	sample_remove(&sample);
 }
 
+static int keep_gain(void *arg, const struct study *study)
+{
+	*(double *)arg = study->gain;
+	CHECK(study->conditions && !*study->conditions);
+	return 0;
+}
+
+static void a_study_of_an_earlier_version_has_no_proved_gain(void)
+{
+	struct sample sample;
+	struct store *store;
+	struct found found = { 0 };
+	double gain = 1;
+	int64_t id;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	id = begin(store, "one", 10);
+	store_close(store);
+	sample_regress(&sample, 7);
+	store = sample_open(&sample);
+	CHECK_INT(study_get(store, id, keep_gain, &gain, NULL), 0);
+	CHECK(isnan(gain));
+	CHECK_INT(study_runs(store, id, keep_run, &found, NULL), 0);
+	CHECK(found.text.len > 0);
+	CHECK_INT(study_set_result(store, id, 2, 1.5, 3, "", NULL), 0);
+	CHECK_INT(study_get(store, id, keep_gain, &gain, NULL), 0);
+	CHECK(gain == 2);
+	buf_release(&found.text);
+	store_close(store);
+	sample_remove(&sample);
+}
+
 TESTS(TEST(runs_are_read_back_unchanged_and_in_order), TEST(a_number_can_be_used_once),
       TEST(the_latest_unfinished_is_found), TEST(a_forgotten_study_is_gone_with_its_runs),
-      TEST(added_runs_survive_a_kill))
+      TEST(added_runs_survive_a_kill), TEST(a_study_of_an_earlier_version_has_no_proved_gain))
