@@ -82,8 +82,10 @@ nothing_left
 # A wrong command line starts nothing.
 check_rc 2 "$sluice" run --mode nonsense -- touch started
 check_rc 2 "$sluice" --set nonsense=1 run -- touch started
+check_rc 2 "$sluice" run -p missing.json -- touch started
 [ ! -e started ] || fail "the program was started"
-check_rc 0 "$sluice" run -p missing.json -o p.sluice -- touch started
+# A setting that names a missing file only warns.
+check_rc 0 "$sluice" --set params.file=missing.json run -o p.sluice -- touch started
 [ -e started ] || fail "the program was not started"
 
 # Closed standard files stay closed, and no file of Sluice takes their place.
