@@ -161,7 +161,7 @@ printf '\125' | dd of=first.dat bs=1 seek=299999 conv=notrunc status=none
 check_rc 1 mpi_run "$mpi" 3 collective_io -s 100000 -o first.dat --read --verify
 check_has "$(cat err)" "collective_io: rank 2: read of first.dat: byte 299999 "
 check_rc 2 mpi_run "$mpi" 2 collective_io -s 100 --strided 33
-check_has "$(cat err)" "--strided must divide"
+check_has "$(cat err)" must divide
 check_rc 2 mpi_run "$mpi" 2 collective_io -s 3G
 check_has "$(cat err)" "use --transfer"
 printf '1K cb_nodes\n' >cases

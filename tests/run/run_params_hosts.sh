@@ -42,7 +42,7 @@ check_eq "$(json_get report '["applied"][1]["value"]')" 4.json
 check_eq "$(json_get report '["applied"][0]["count"]')" 1
 
 case_is "a problem is reported once, not by each rank"
-timeout -k 5 "$limit" mpiexec.mpich -n 4 "$sluice" run --params none.json -- ./look "$program" >out 2>err </dev/null ||
+timeout -k 5 "$limit" mpiexec.mpich -n 4 "$sluice" --set params.file=none.json run -- ./look "$program" >out 2>err </dev/null ||
 	wrong "exit code $?: $(cat err)"
 all_given ""
 check_eq "$(grep -c 'none.json.*No such file' err)" 1 "$this"
