@@ -113,6 +113,8 @@ cat >app <<-END
 	exec ${io[@]} --strided 4K
 END
 chmod +x app
+# The first trial would be repeated if it changed an existing file, which must be preserved.
+rm -f shared.dat
 rc=0
 (echo "$BASHPID" >tuner && exec "$sluice" -c store.path="$work/killed.db" "${tune[@]}" -- ./app) >/dev/null 2>&1 || rc=$?
 check_eq "$rc" 137 "exit code of the tuning that was killed"

@@ -92,10 +92,10 @@ CALL(OPEN) MAKES(FILE)
 int open_by_handle_at(DIRFD int mount, struct file_handle *handle, FLAGS int flags);
 CALL(OPEN) MAKES(FILE) int shm_open(PATH const char *name, FLAGS int flags, MODE mode_t mode);
 CALL(OPEN) MAKES(FILE) int memfd_create(PATH const char *name, FLAGS unsigned flags);
-CALL(OPEN) MAKES(FILE) int mkstemp(PATH char *name);
-CALL(OPEN) MAKES(FILE) int mkstemp64(PATH char *name);
-CALL(OPEN) MAKES(FILE) int mkstemps(PATH char *name, int suffix);
-CALL(OPEN) MAKES(FILE) int mkstemps64(PATH char *name, int suffix);
+LAST(PRESERVE_MADE(ret >= 0, name)) CALL(OPEN) MAKES(FILE) int mkstemp(PATH char *name);
+LAST(PRESERVE_MADE(ret >= 0, name)) CALL(OPEN) MAKES(FILE) int mkstemp64(PATH char *name);
+LAST(PRESERVE_MADE(ret >= 0, name)) CALL(OPEN) MAKES(FILE) int mkstemps(PATH char *name, int suffix);
+LAST(PRESERVE_MADE(ret >= 0, name)) CALL(OPEN) MAKES(FILE) int mkstemps64(PATH char *name, int suffix);
 LAST(PRESERVE_MADE(ret >= 0, name)) CALL(OPEN) MAKES(FILE)
 int mkostemp(PATH char *name, FLAGS int flags);
 LAST(PRESERVE_MADE(ret >= 0, name)) CALL(OPEN) MAKES(FILE)

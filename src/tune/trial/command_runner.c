@@ -29,8 +29,8 @@
 /* Room for the spools: the default of spool.limit. */
 #define SPOOL_BYTES (UINT64_C(1) << 30)
 #define REASON_LINES 3
-/* A trial in which files were copied to preserve them is repeated, up to this number of runs. */
-#define COPIES_MAX 3
+/* Trials in which files were copied to preserve them are repeated, but in all no more than this. */
+#define REPEATED_MAX 3
 #define OUTPUT_LINES 40 /* of the end of the output, in which the reason is searched */
 #define KEPT_BYTES ((size_t)64 << 20) /* of the error output of a failed trial */
 /* A run of the baseline that only serves the comparison is aborted after this many times the
@@ -53,7 +53,7 @@ struct command_runner {
 	char **argv;					   /* of a trial */
 	size_t argc, argv_cap;
 	size_t command_at; /* where the command begins */
-	unsigned trials;
+	unsigned trials, repeated;
 	bool is_known; /* a trial was good: context and uses are complete */
 	struct data_check check;
 	double longest_s; /* of the good runs of the baseline */
@@ -481,13 +481,14 @@ static int run_settled(struct command_runner *b, const struct param_set *set,
 	int r = write_params(b, set, err);
 
 	set_command(b, set);
-	for (unsigned i = 0; r >= 0 && i < COPIES_MAX; i++) {
+	if (r >= 0)
 		r = run_once(b, limits, trial, err);
-		/* The copies that preserve files take time. */
-		if (r < 0 || !b->snapshot.journal || !snapshot_has_copied(&b->snapshot) ||
-		    i + 1 == COPIES_MAX)
-			break;
+	/* The copies that preserve files take time. */
+	while (r >= 0 && b->snapshot.journal && snapshot_has_copied(&b->snapshot) &&
+	       b->repeated < REPEATED_MAX) {
+		b->repeated++;
 		trial_release(trial);
+		r = run_once(b, limits, trial, err);
 	}
 	return r;
 }
