@@ -71,7 +71,7 @@ static void append_unconfirmed(const struct tune_outcome *o, struct buf *out)
 		buf_puts(out, "no improvement confirmed: too few pairs of runs, or no time left");
 	} else {
 		buf_printf(out,
-			   "no improvement confirmed: %.2f times faster (95 %% interval %.2f to "
+			   "no improvement confirmed: a speedup of %.2f (95 %% interval %.2f to "
 			   "%.2f) is not significant",
 			   proof->gain, proof->low, proof->high);
 	}
