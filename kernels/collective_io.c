@@ -166,7 +166,7 @@ static void transfer_all(const struct run *run, const struct test_case *one, boo
 	for (uint64_t done = 0; done < one->size; done += one->transfer) {
 		uint64_t left = one->size - done;
 		int n = (int)(left < one->transfer ? left : one->transfer);
-		MPI_Offset at = (MPI_Offset)(first + done);
+		MPI_Offset at = (MPI_Offset)first + (MPI_Offset)done;
 		char *data = run->data + done;
 		MPI_Status status;
 		int code = write ? MPI_File_write_at_all(f, at, data, n, MPI_BYTE, &status)

@@ -449,18 +449,20 @@ int child_run(const struct child_options *o, struct child_end *end, struct err *
 {
 	AUTO_CLOSE int input = open(o->input ? o->input : "/dev/null", O_RDONLY | O_CLOEXEC);
 	AUTO_CLOSE int output = open_output(o->output);
-	AUTO_CLOSE int errors = o->errors ? open_output(o->errors) : dup(output);
-	struct child child = { .options = o, .input = input, .output = output, .errors = errors };
+	AUTO_CLOSE int errors = -1;
+	struct child child = { .options = o, .input = input, .output = output };
 
 	if (o->stop && *o->stop)
 		return err_set(err, EINTR, "interrupted");
 	if (output < 0)
 		return err_set(err, errno, "%s: %s", o->output, strerror(errno));
+	errors = o->errors ? open_output(o->errors) : fcntl(output, F_DUPFD_CLOEXEC, 0);
 	if (errors < 0)
 		return err_set(err, errno, "%s: %s", o->errors ? o->errors : o->output,
 			       strerror(errno));
 	if (input < 0)
 		return err_set(err, errno, "%s: %s", o->input, strerror(errno));
+	child.errors = errors;
 	return run_guarded(&child, end, err);
 }
 

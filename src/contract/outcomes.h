@@ -16,9 +16,7 @@
 #define OUTCOMES_REASONS(X)                                                                        \
 	X(OTHER, "other", "see 'sluice report'")                                                   \
 	X(RANKS, "ranks", "not all ranks of the job have the same parameters")                     \
-	X(OMPIO, "ompio",                                                                          \
-	  "the files are opened by OMPIO, which loses data with several aggregators and has no "   \
-	  "file name prefixes")                                                                    \
+	X(OMPIO, "ompio", "OMPIO opens the files, and loses data with it or does not support it")  \
 	X(UNSAFE, "unsafe", "MPI libraries are known to misread the value")                        \
 	X(APPLICATION, "application", "the program sets it")                                       \
 	X(HINTS_FILE, "hints_file", "the file of ROMIO_HINTS or /etc/romio-hints sets it")         \

@@ -167,7 +167,8 @@ int figures_read(struct figures *figures, const char *trace, uint64_t most, stru
 	*figures = (struct figures){ .exit_status = first.trace.head.end.exit_status,
 				     .flaw = "its trace is too long" };
 	if (first.trace.head.activities <= most) {
-		first.asked = asked = xcalloc(first.trace.head.file_count + 1, sizeof(*asked));
+		asked = xcalloc(first.trace.head.file_count + 1, sizeof(*asked));
+		first.asked = asked;
 		summary_init(&summary, &first.trace.head);
 		r = run_pass(&first, err);
 		if (r >= 0)

@@ -90,7 +90,7 @@ static int put_locked(struct store *store, const struct knowledge *k, int64_t *i
 		r = write_row(store, k, err);
 	if (r >= 0)
 		r = find_key(store, &k->key, id, &protection, err);
-	if (r >= 0)
+	if (r > 0)
 		r = entry_runs_reset(store, *id, err);
 	return r < 0 ? r : 0;
 }

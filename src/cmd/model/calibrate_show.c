@@ -218,7 +218,7 @@ static void json_case(struct json *json, const struct calibrate_run *run, size_t
 
 	json_open(json, NULL, '{');
 	json_count(json, "group", one->group);
-	json_text(json, "direction", ways[way]);
+	json_text(json, "direction", ways[way != 0]);
 	json_count(json, "ranks", access.ranks);
 	json_count(json, "size", access.rank_bytes);
 	json_count(json, "block", access.block_bytes);

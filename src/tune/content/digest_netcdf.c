@@ -51,7 +51,7 @@ struct netcdf {
 
 bool digest_is_netcdf(int fd)
 {
-	char magic[4];
+	unsigned char magic[4];
 
 	return pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
 	       memcmp(magic, "CDF", 3) == 0 && (magic[3] == 1 || magic[3] == 2 || magic[3] == 5);
@@ -347,7 +347,7 @@ static int write_variable(struct netcdf *n, const struct variable *v, char *piec
 static int write_items(struct netcdf *n)
 {
 	AUTO_FREE char *piece = xmalloc(PIECE_BYTES);
-	char magic[4];
+	unsigned char magic[4];
 	int r;
 
 	if (fread(magic, sizeof(magic), 1, n->header) != 1)
