@@ -18,6 +18,8 @@ check_rc 1 timeout "$limit" "${tune[@]}" -- "$prog/changes" hold
 check_words "$(cat "$work/err")" running $pid
 check_rc 1 timeout "$limit" "${tune[@]}" -- "$prog/changes" append
 check_words "$(cat "$work/err")" "$work/files/data" $pid
+check_rc 1 timeout "$limit" "${tune[@]}" --restore true -- "$prog/changes" append
+check_words "$(cat "$work/err")" "$work/files/data" $pid
 kill -9 $pid
 wait $pid 2>/dev/null || true
 next

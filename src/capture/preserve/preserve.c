@@ -52,11 +52,11 @@ static bool session_end(struct session *session, bool is_allowed)
 	return is_allowed;
 }
 
-/* Records a refusal. True if the call is made nevertheless. */
+/* Records a refusal. True if the call is made nevertheless: never on a file of another tuning. */
 static bool refuse(struct keep *keep, int kind)
 {
 	keep_refusal(keep, kind);
-	return keep_permits();
+	return kind != JOURNAL_CLAIMED && keep_permits();
 }
 
 static enum journal_kind kind_of(const struct target *target)

@@ -385,7 +385,7 @@ static int restore_files(struct command_runner *b, const struct cleanup *cleanup
 
 	if (!b->snapshot.journal)
 		return 0;
-	refusal = b->options.restore ? NULL : snapshot_refusal(&b->snapshot);
+	refusal = snapshot_refusal(&b->snapshot, b->options.restore);
 	if (b->copy && chdir(b->home) == 0)
 		cleanup_remove_tree(b->copy);
 	cleanup_remove(cleanup);

@@ -178,9 +178,9 @@ static const char *refusal_reason(enum journal_kind kind)
 	}
 }
 
-static bool is_refusal(enum journal_kind kind)
+static bool is_refusal(enum journal_kind kind, bool permit)
 {
-	return strchr("LSACDF", (int)kind) != NULL;
+	return strchr(permit ? "C" : "LSACDF", (int)kind) != NULL;
 }
 
 /* The process that runs the other tuning. */
@@ -202,7 +202,7 @@ static char *find_claimant(const struct snapshot *s, const char *path)
 	return xprintf(" (%s)", holder);
 }
 
-char *snapshot_refusal(const struct snapshot *s)
+char *snapshot_refusal(const struct snapshot *s, bool permit)
 {
 	struct entries entries;
 	struct buf text = { 0 };
@@ -217,7 +217,7 @@ char *snapshot_refusal(const struct snapshot *s)
 					      ? find_claimant(s, record->path)
 					      : xstrdup("");
 
-		if (is_refusal(record->kind) && ++count <= REFUSALS_SHOWN)
+		if (is_refusal(record->kind, permit) && ++count <= REFUSALS_SHOWN)
 			buf_printf(&text, "%s%s: %s%s", count > 1 ? "; " : "", record->path,
 				   refusal_reason(record->kind), who);
 		is_claimed = is_claimed || record->kind == JOURNAL_CLAIMED;

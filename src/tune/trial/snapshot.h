@@ -52,9 +52,9 @@ int snapshot_exempt(const struct snapshot *snapshot, const char *path, struct er
 /* A trial begins: a tuning that is killed from now on leaves its files. */
 void snapshot_begin_trial(const struct snapshot *snapshot);
 
-/* Which file of the last trial cannot be preserved, why, and what to do; NULL: all were. The caller
- * frees it. */
-char *snapshot_refusal(const struct snapshot *snapshot);
+/* Which file of the last trial cannot be preserved, why, and what to do; NULL: all were. With
+ * `permit`, only files of other tunings count. The caller frees it. */
+char *snapshot_refusal(const struct snapshot *snapshot, bool permit);
 
 /* Was the content of further files copied since the last call? It took time in the trial. */
 bool snapshot_has_copied(struct snapshot *snapshot);
