@@ -73,9 +73,11 @@ static bool is_same_parameter(const struct parameters_line *a, const struct para
 /* Did no line of this parameter match, and is line i the first one? */
 static bool is_unmatched(const struct report *r, size_t i)
 {
+	const struct parameters_line *line = &r->lines[i];
+
 	for (size_t k = 0; k < r->count; k++)
-		if (is_same_parameter(&r->lines[k], &r->lines[i]) &&
-		    (k < i || has_bit(r->outcomes->matched, k)))
+		if ((k < i || has_bit(r->outcomes->matched, k)) &&
+		    is_same_parameter(&r->lines[k], line))
 			return false;
 	return true;
 }

@@ -72,7 +72,7 @@ static size_t block_pairs(size_t first)
 static void block_score(struct block *block, const struct costs *costs, size_t first, double gain,
 			double sigma)
 {
-	double values[2 * PROOF_BLOCK], sorted[2 * PROOF_BLOCK], center;
+	double values[2 * PROOF_BLOCK] = { 0 }, sorted[2 * PROOF_BLOCK], center;
 	size_t n = block->pairs = block_pairs(first);
 
 	for (size_t i = 0; i < n; i++) {

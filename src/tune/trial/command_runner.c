@@ -442,7 +442,7 @@ static int run_once(struct command_runner *b, const struct trial_limits *limits,
 	struct err unused = { 0 };
 	struct conditions conditions;
 	struct cleanup cleanup;
-	struct child_end end;
+	struct child_end end = { 0 };
 	int r = prepare_trial(b, err), restored;
 
 	b->trials++;
