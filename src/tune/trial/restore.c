@@ -309,8 +309,11 @@ int restore_files(const struct restore_options *options, const struct entries *e
 		  struct err *err)
 {
 	struct restorer r = { .options = options, .err = err };
-	const struct entry *end = entries->list + entries->count;
+	const struct entry *end;
 
+	if (!entries->count)
+		return 0;
+	end = entries->list + entries->count;
 	remove_created(&r, entries);
 	for (const struct entry *e = entries->list; e < end; e++)
 		if (e->record.kind == JOURNAL_FOLDER)
