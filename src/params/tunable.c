@@ -408,8 +408,8 @@ static char *parse_text(const struct tunable *t, const char *text, struct err *e
 static char *parse_words(const struct tunable *t, const char *text, struct err *err)
 {
 	for (const char *p = text; *p; p++)
-		if (iscntrl((unsigned char)*p))
-			return report_invalid(t, text, err, "a text without control characters");
+		if (*p < ' ' || *p > '~')
+			return report_invalid(t, text, err, "printable ASCII characters");
 	return xstrdup(text);
 }
 

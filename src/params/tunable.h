@@ -34,7 +34,7 @@ enum tunable_kind {
 	TUNABLE_SHAPE,	/* extents of a chunk, "1,26,327680", or a size in bytes to derive them from
 			 */
 	TUNABLE_TEXT,	/* anything that a hint can hold */
-	TUNABLE_WORDS,	/* any printable text, unchanged */
+	TUNABLE_WORDS,	/* any printable ASCII text, unchanged */
 	TUNABLE_SPREAD, /* destinations with weights, "NAME*WEIGHT,...": params/spread.h */
 };
 

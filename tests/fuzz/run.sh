@@ -12,4 +12,4 @@ command -v clang >/dev/null || skip clang
 [ -d "$seeds" ] || { echo "$seeds: the corpus does not exist" >&2; exit 1; }
 mkdir -p "$found"
 exec "$BUILD-fuzz/tests/fuzz_$name" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=100 -rss_limit_mb=1024 \
-	-print_final_stats=1 -verbosity=0 -artifact_prefix="$found/" "$found" "$seeds"
+	-print_final_stats=1 -verbosity=0 -error_exitcode=1 -artifact_prefix="$found/" "$found" "$seeds"
