@@ -203,8 +203,8 @@ uint32_t trace_find_owner(const struct trace_head *head, uint32_t process, uint6
 	return process;
 }
 
-int trace_copy_findings(const struct trace_head *head, const struct trace_format *form,
-			void *writer, struct err *err)
+int trace_copy_notes(const struct trace_head *head, const struct trace_format *form, void *writer,
+		     struct err *err)
 {
 	int r = 0;
 
@@ -233,7 +233,7 @@ static int convert_facts(struct trace *trace, const struct trace_format *form, v
 		r = form->add_loss(writer, &head->losses[i], err);
 	for (size_t i = 0; i < head->host_count && !r; i++)
 		r = form->add_host(writer, &head->hosts[i], err);
-	return r ? r : trace_copy_findings(head, form, writer, err);
+	return r ? r : trace_copy_notes(head, form, writer, err);
 }
 
 static int convert_activities(struct trace *trace, const struct trace_format *form, void *writer,

@@ -102,7 +102,7 @@ struct stat_sample {
 };
 
 /*
- * A finding or event: a line of a plug-in's report, an anomaly, an applied parameter, an overhead
+ * A result or event: a line of a plug-in's report, an anomaly, an applied parameter, an overhead
  * of Sluice, or data that Sluice did not record.
  */
 struct note {
@@ -267,8 +267,8 @@ int trace_convert(struct trace *trace, const struct trace_format *form, const ch
 		  struct err *err);
 
 /* Writes the statistics, samples and notes of a head; its processes must have been added. */
-int trace_copy_findings(const struct trace_head *head, const struct trace_format *form,
-			void *writer, struct err *err);
+int trace_copy_notes(const struct trace_head *head, const struct trace_format *form, void *writer,
+		     struct err *err);
 
 void run_info_release(struct run_info *run);
 void process_info_release(struct process_info *process);

@@ -158,7 +158,7 @@ static int copy_old_trace(struct intake *in, struct trace *old, struct err *err)
 		in->totals.lost += head->losses[i].records;
 	}
 	if (r >= 0)
-		r = trace_copy_findings(head, in->form, in->writer, err);
+		r = trace_copy_notes(head, in->form, in->writer, err);
 	intake_set_known(in, head->processes, head->process_count);
 	return r < 0 ? r : (int)n;
 }

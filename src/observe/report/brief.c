@@ -13,8 +13,8 @@
 #include "base/term.h"
 #include "base/unit.h"
 #include "observe/report/applied.h"
-#include "observe/report/findings.h"
 #include "observe/report/loss.h"
+#include "observe/report/note_groups.h"
 #include "observe/report/render.h"
 #include "observe/tally/names.h"
 #include "observe/tally/overhead_notes.h"
@@ -316,29 +316,29 @@ static void add_when(struct buf *text, const struct note *note)
 		buf_printf(text, "at %s: ", unit_ns(time, note->time_ns));
 }
 
-static void add_finding(struct buf *text, const struct finding *f)
+static void add_note_group(struct buf *text, const struct note_group *f)
 {
 	add_when(text, f->first);
 	if (f->is_number)
-		buf_printf(text, "%s: %s %g", finding_source(f), finding_name(f), f->sum);
-	else if (*finding_value(f))
-		buf_puts(text, finding_value(f));
+		buf_printf(text, "%s: %s %g", note_group_source(f), note_group_name(f), f->sum);
+	else if (*note_group_value(f))
+		buf_puts(text, note_group_value(f));
 	else
-		buf_puts(text, finding_name(f));
+		buf_puts(text, note_group_name(f));
 }
 
 /* Shows the first anomaly and the number of anomalies. */
 static void put_anomalies(struct brief *b)
 {
 	size_t count;
-	AUTO_FREE struct finding *found =
-		findings_new(b->s->head, &b->s->ranks, NOTE_ANOMALY, &count);
+	AUTO_FREE struct note_group *found =
+		note_groups_new(b->s->head, &b->s->ranks, NOTE_ANOMALY, &count);
 	AUTO_BUF struct buf text = { 0 };
 
 	if (count > 1)
 		buf_printf(&text, "%zu; first ", count);
 	if (count)
-		add_finding(&text, &found[0]);
+		add_note_group(&text, &found[0]);
 	if (count)
 		put_line(b, "anomalies", buf_text(&text));
 }
@@ -347,17 +347,17 @@ static void put_anomalies(struct brief *b)
 static void put_degraded(struct brief *b)
 {
 	size_t count, last = 0;
-	AUTO_FREE struct finding *found =
-		findings_new(b->s->head, &b->s->ranks, NOTE_DEGRADED, &count);
+	AUTO_FREE struct note_group *found =
+		note_groups_new(b->s->head, &b->s->ranks, NOTE_DEGRADED, &count);
 	AUTO_BUF struct buf text = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(finding_source(&found[last]), "overhead") != 0 ||
-		    !strcmp(finding_source(&found[i]), "overhead"))
+		if (strcmp(note_group_source(&found[last]), "overhead") != 0 ||
+		    !strcmp(note_group_source(&found[i]), "overhead"))
 			last = i;
 	}
 	if (count)
-		add_finding(&text, &found[last]);
+		add_note_group(&text, &found[last]);
 	if (count)
 		put_line(b, "degraded", buf_text(&text));
 }
@@ -365,14 +365,15 @@ static void put_degraded(struct brief *b)
 static void put_refused(struct brief *b)
 {
 	size_t count;
-	AUTO_FREE struct finding *found =
-		findings_new(b->s->head, &b->s->ranks, NOTE_REFUSED, &count);
+	AUTO_FREE struct note_group *found =
+		note_groups_new(b->s->head, &b->s->ranks, NOTE_REFUSED, &count);
 	AUTO_BUF struct buf text = { 0 };
 
 	if (count > 1)
 		buf_printf(&text, "%zu plug-ins; first ", count);
 	if (count)
-		buf_printf(&text, "%s: %s", finding_source(&found[0]), finding_value(&found[0]));
+		buf_printf(&text, "%s: %s", note_group_source(&found[0]),
+			   note_group_value(&found[0]));
 	if (count)
 		put_line(b, "refused", buf_text(&text));
 }
@@ -381,11 +382,11 @@ static void put_refused(struct brief *b)
  * Prints "cb_nodes=4 transfer=independent (1 of 2 applied)". The end is important, so the list is
  * cut.
  */
-static void put_parameters(struct brief *b, const struct finding *f)
+static void put_parameters(struct brief *b, const struct note_group *f)
 {
 	AUTO_BUF struct buf applied = { 0 };
 	AUTO_BUF struct buf text = { 0 };
-	const char *list = finding_value(f);
+	const char *list = note_group_value(f);
 	size_t room;
 
 	if (b->read)
@@ -404,10 +405,10 @@ static void put_parameters(struct brief *b, const struct finding *f)
 static void put_applied(struct brief *b)
 {
 	size_t count;
-	AUTO_FREE struct finding *findings =
-		findings_new(b->s->head, &b->s->ranks, NOTE_APPLIED, &count);
-	const struct finding *given =
-		findings_find(findings, count, PARAMETERS_SOURCE, PARAMETERS_GIVEN);
+	AUTO_FREE struct note_group *groups =
+		note_groups_new(b->s->head, &b->s->ranks, NOTE_APPLIED, &count);
+	const struct note_group *given =
+		note_groups_find(groups, count, PARAMETERS_SOURCE, PARAMETERS_GIVEN);
 	AUTO_BUF struct buf text = { 0 };
 
 	if (given)
@@ -417,7 +418,7 @@ static void put_applied(struct brief *b)
 		put_line(b, "applied", buf_text(&text));
 }
 
-static void add_cost(struct buf *text, const struct finding *cost, const char *what)
+static void add_cost(struct buf *text, const struct note_group *cost, const char *what)
 {
 	char time[UNIT_TEXT];
 
@@ -430,19 +431,20 @@ static void add_cost(struct buf *text, const struct finding *cost, const char *w
 static void put_overhead(struct brief *b)
 {
 	size_t n;
-	AUTO_FREE struct finding *costs = findings_new(b->s->head, &b->s->ranks, NOTE_COST, &n);
-	const struct finding *share =
-		findings_find(costs, n, OVERHEAD_SOURCE, OVERHEAD_GUEST_SHARE);
+	AUTO_FREE struct note_group *costs =
+		note_groups_new(b->s->head, &b->s->ranks, NOTE_COST, &n);
+	const struct note_group *share =
+		note_groups_find(costs, n, OVERHEAD_SOURCE, OVERHEAD_GUEST_SHARE);
 	AUTO_BUF struct buf text = { 0 };
 
-	add_cost(&text, findings_find(costs, n, OVERHEAD_SOURCE, OVERHEAD_GUEST_NS),
+	add_cost(&text, note_groups_find(costs, n, OVERHEAD_SOURCE, OVERHEAD_GUEST_NS),
 		 "in the program");
 	if (share)
 		buf_printf(&text, share->spread.count > 1 ? " (up to %.2f%%)" : " (%.2f%%)",
 			   100 * share->spread.maximum);
-	add_cost(&text, findings_find(costs, n, OVERHEAD_SOURCE, OVERHEAD_COLLECTOR_NS),
+	add_cost(&text, note_groups_find(costs, n, OVERHEAD_SOURCE, OVERHEAD_COLLECTOR_NS),
 		 "in the collector");
-	add_cost(&text, findings_find(costs, n, OVERHEAD_SOURCE, OVERHEAD_WATCHER_NS),
+	add_cost(&text, note_groups_find(costs, n, OVERHEAD_SOURCE, OVERHEAD_WATCHER_NS),
 		 "in the watcher");
 	if (text.len)
 		put_line(b, "overhead", buf_text(&text));

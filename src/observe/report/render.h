@@ -33,7 +33,7 @@ void render_verdict(struct buf *out, const struct summary *summary);
  */
 void render_notes(struct buf *out, const struct summary *summary);
 
-/* Prints verdict and notes, events, tables by layer, function and file, and findings. */
+/* Prints verdict and notes, events, tables by layer, function and file, and note groups. */
 void render_text(FILE *out, const struct report *report);
 
 /*
@@ -46,14 +46,14 @@ void render_survey(FILE *out, const struct report *report);
 void render_events(FILE *out, const struct report *report);
 
 /* Prints node statistics, reports of plug-ins, and the overhead of recording. */
-void render_findings(FILE *out, const struct report *report);
+void render_note_groups(FILE *out, const struct report *report);
 
 /* Prints all reports of plug-ins: as lines, or as one object of schema sluice.report.plugins/1. */
 void render_plugins(FILE *out, const struct summary *summary);
 void render_plugins_json(FILE *out, const struct summary *summary);
 
-/* Adds events and findings to the open JSON object. */
-void render_findings_json(struct json *json, const struct summary *summary);
+/* Adds events and note groups to the open JSON object. */
+void render_note_groups_json(struct json *json, const struct summary *summary);
 
 /* Prints a table of the requested parameters and their effect. */
 void render_parameters(FILE *out, const struct report *report);

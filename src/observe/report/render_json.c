@@ -238,7 +238,7 @@ void render_json(FILE *out, const struct report *report)
 	if (report->surveyor)
 		put_survey(&json, report);
 	render_parameters_json(&json, s);
-	render_findings_json(&json, s);
+	render_note_groups_json(&json, s);
 	loss_json(&json, s->head);
 	json_end(&json);
 }

@@ -207,5 +207,5 @@ void render_text(FILE *out, const struct report *report)
 	print_layers(out, s);
 	print_functions(out, s, report->top);
 	print_files(out, s, report->top);
-	render_findings(out, report);
+	render_note_groups(out, report);
 }

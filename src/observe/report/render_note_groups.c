@@ -15,19 +15,19 @@
 #include "base/text.h"
 #include "base/unit.h"
 #include "observe/plugins/file_surveyor.h"
-#include "observe/report/findings.h"
+#include "observe/report/note_groups.h"
 #include "observe/report/render.h"
 #include "observe/stats/window.h"
 #include "observe/tally/overhead_notes.h"
 #include "observe/tally/summary.h"
 
-#define SOURCE_GROUPS 40
+#define SOURCE_PARAGRAPHS 40
 #define LINE_COLUMNS 118
 
 /* The kinds of notes and their sections in a report. */
 struct section {
 	const char *kind, *title, *key;
-	bool events; /* print single notes with their times, not findings */
+	bool events; /* print single notes with their times, not groups */
 };
 
 enum { ANOMALIES, APPLIED, CAUTIONS, DEGRADED, REFUSED, PLUGINS, COST, SECTIONS };
@@ -125,12 +125,12 @@ static void add_label(struct buf *text, const char *name)
 	buf_add(text, name, n);
 }
 
-/* Measures of the file surveyor, which has names without a unit; NULL for other findings. */
-static const struct measure *find_survey_measure(const struct finding *f)
+/* Measures of the file surveyor, which has names without a unit; NULL for other groups. */
+static const struct measure *find_survey_measure(const struct note_group *f)
 {
-	const char *name = finding_name(f);
+	const char *name = note_group_name(f);
 
-	if (strcmp(finding_source(f), plugin_file_surveyor.name) != 0)
+	if (strcmp(note_group_source(f), plugin_file_surveyor.name) != 0)
 		return NULL;
 	for (size_t i = 0; i < SURVEY_MEASURES; i++) {
 		size_t n = strlen(name), m = strlen(survey_measures[i].name);
@@ -142,10 +142,10 @@ static const struct measure *find_survey_measure(const struct finding *f)
 	return NULL;
 }
 
-static void add_number(struct buf *text, const struct finding *f, double value)
+static void add_number(struct buf *text, const struct note_group *f, double value)
 {
 	const struct measure *measure = find_survey_measure(f);
-	const char *name = finding_name(f);
+	const char *name = note_group_name(f);
 	char out[UNIT_TEXT];
 
 	if (isnan(value))
@@ -162,7 +162,7 @@ static void add_number(struct buf *text, const struct finding *f, double value)
 		buf_printf(text, "%g", value);
 }
 
-static void add_spread(struct buf *text, const struct finding *f)
+static void add_spread(struct buf *text, const struct note_group *f)
 {
 	buf_putc(text, '(');
 	add_number(text, f, spread_average(&f->spread));
@@ -173,54 +173,54 @@ static void add_spread(struct buf *text, const struct finding *f)
 	buf_putc(text, ')');
 }
 
-static void add_value(struct buf *text, const struct finding *f)
+static void add_value(struct buf *text, const struct note_group *f)
 {
 	if (f->is_number && f->spread.count > 1)
 		add_spread(text, f);
 	else if (f->is_number)
 		add_number(text, f, f->sum);
 	else
-		buf_puts(text, finding_value(f));
+		buf_puts(text, note_group_value(f));
 	if (!f->is_number && f->count > 1)
 		buf_printf(text, " (%zu times)", f->count);
 }
 
-/* Length of the group in a name; the field follows it. */
-static size_t group_length(const struct finding *f)
+/* Length of the paragraph's title in a name; the field follows it. */
+static size_t title_length(const struct note_group *f)
 {
-	const char *name = finding_name(f), *slash = strrchr(name, '/');
+	const char *name = note_group_name(f), *slash = strrchr(name, '/');
 
 	return slash ? (size_t)(slash - name) : 0;
 }
 
-static bool same_source(const struct finding *a, const struct finding *b)
+static bool same_source(const struct note_group *a, const struct note_group *b)
 {
-	return strcmp(finding_source(a), finding_source(b)) == 0;
+	return strcmp(note_group_source(a), note_group_source(b)) == 0;
 }
 
-static bool same_group(const struct finding *a, const struct finding *b)
+static bool same_paragraph(const struct note_group *a, const struct note_group *b)
 {
-	size_t n = group_length(a);
+	size_t n = title_length(a);
 
-	return same_source(a, b) && n == group_length(b) &&
-	       strncmp(finding_name(a), finding_name(b), n) == 0;
+	return same_source(a, b) && n == title_length(b) &&
+	       strncmp(note_group_name(a), note_group_name(b), n) == 0;
 }
 
 /*
  * Prints "[histogram] POSIX read: very slow 2, slow 7, ...", with as many lines as the fields of
- * the group need. Returns the number of findings.
+ * the paragraph need. Returns the number of groups.
  */
-static size_t print_group(FILE *out, const struct finding *f, size_t count)
+static size_t print_paragraph(FILE *out, const struct note_group *f, size_t count)
 {
-	size_t group = group_length(f), n = 0;
-	int column = term_printf(out, "  [%s]", finding_source(f));
+	size_t title = title_length(f), n = 0;
+	int column = term_printf(out, "  [%s]", note_group_source(f));
 
-	if (group)
-		column += term_printf(out, " %.*s:", (int)group, finding_name(f));
-	for (; n < count && same_group(f, &f[n]); n++) {
+	if (title)
+		column += term_printf(out, " %.*s:", (int)title, note_group_name(f));
+	for (; n < count && same_paragraph(f, &f[n]); n++) {
 		AUTO_BUF struct buf text = { 0 };
 
-		add_label(&text, finding_name(&f[n]) + (group ? group + 1 : 0));
+		add_label(&text, note_group_name(&f[n]) + (title ? title + 1 : 0));
 		buf_putc(&text, ' ');
 		add_value(&text, &f[n]);
 		if (n)
@@ -233,29 +233,30 @@ static size_t print_group(FILE *out, const struct finding *f, size_t count)
 	return n;
 }
 
-/* Limits the number of groups per source, unless --top asks for more. */
-static void print_findings(FILE *out, const struct report *report, const struct section *section)
+/* Limits the number of paragraphs per source, unless --top asks for more. */
+static void print_note_groups(FILE *out, const struct report *report, const struct section *section)
 {
 	const struct summary *s = report->summary;
-	size_t most = report->top > SOURCE_GROUPS ? (size_t)report->top : SOURCE_GROUPS;
-	size_t count, groups = 0, i = 0;
-	AUTO_FREE struct finding *findings =
-		findings_new(s->head, &s->ranks, section->kind, &count);
+	size_t most = report->top > SOURCE_PARAGRAPHS ? (size_t)report->top : SOURCE_PARAGRAPHS;
+	size_t count, paragraphs = 0, i = 0;
+	AUTO_FREE struct note_group *groups =
+		note_groups_new(s->head, &s->ranks, section->kind, &count);
 
 	if (count)
 		term_printf(out, "\n%s\n", section->title);
 	while (i < count) {
 		size_t first = i;
 
-		groups = i && same_source(&findings[i], &findings[i - 1]) ? groups + 1 : 1;
-		if (groups <= most)
-			i += print_group(out, &findings[i], count - i);
+		paragraphs = i && same_source(&groups[i], &groups[i - 1]) ? paragraphs + 1 : 1;
+		if (paragraphs <= most)
+			i += print_paragraph(out, &groups[i], count - i);
 		else
-			while (i < count && same_group(&findings[first], &findings[i]))
+			while (i < count && same_paragraph(&groups[first], &groups[i]))
 				i++;
-		if (groups > most && (i == count || !same_source(&findings[first], &findings[i])))
+		if (paragraphs > most && (i == count || !same_source(&groups[first], &groups[i])))
 			term_printf(out, "  ... and %zu more of %s (--top %zu shows all)\n",
-				    groups - most, finding_source(&findings[first]), groups);
+				    paragraphs - most, note_group_source(&groups[first]),
+				    paragraphs);
 	}
 }
 
@@ -333,18 +334,18 @@ static void print_node(FILE *out, const struct summary *s)
 
 void render_events(FILE *out, const struct report *report)
 {
-	print_findings(out, report, &sections[APPLIED]);
+	print_note_groups(out, report, &sections[APPLIED]);
 	for (int i = 0; i < SECTIONS; i++) {
 		if (sections[i].events)
 			print_events(out, report, &sections[i]);
 	}
 }
 
-void render_findings(FILE *out, const struct report *report)
+void render_note_groups(FILE *out, const struct report *report)
 {
 	print_node(out, report->summary);
-	print_findings(out, report, &sections[PLUGINS]);
-	print_findings(out, report, &sections[COST]);
+	print_note_groups(out, report, &sections[PLUGINS]);
+	print_note_groups(out, report, &sections[COST]);
 }
 
 static void put_event(struct json *json, const struct summary *s, const struct note *note)
@@ -376,19 +377,20 @@ static void put_events(struct json *json, const struct summary *s, const struct 
 	json_close(json);
 }
 
-static void put_findings(struct json *json, const struct summary *s, const struct section *section)
+static void put_note_groups(struct json *json, const struct summary *s,
+			    const struct section *section)
 {
-	findings_json(json, section->key, s->head, &s->ranks, section->kind);
+	note_groups_json(json, section->key, s->head, &s->ranks, section->kind);
 }
 
 void render_plugins(FILE *out, const struct summary *summary)
 {
 	size_t count;
-	AUTO_FREE struct finding *findings =
-		findings_new(summary->head, &summary->ranks, NOTE_REPORT, &count);
+	AUTO_FREE struct note_group *groups =
+		note_groups_new(summary->head, &summary->ranks, NOTE_REPORT, &count);
 
 	for (size_t i = 0; i < count;)
-		i += print_group(out, &findings[i], count - i);
+		i += print_paragraph(out, &groups[i], count - i);
 }
 
 void render_plugins_json(FILE *out, const struct summary *summary)
@@ -396,7 +398,7 @@ void render_plugins_json(FILE *out, const struct summary *summary)
 	struct json json;
 
 	json_start(&json, out, "sluice.report.plugins/1");
-	put_findings(&json, summary, &sections[PLUGINS]);
+	put_note_groups(&json, summary, &sections[PLUGINS]);
 	json_end(&json);
 }
 
@@ -431,13 +433,13 @@ static void put_node(struct json *json, const struct summary *s)
 	json_close(json);
 }
 
-void render_findings_json(struct json *json, const struct summary *summary)
+void render_note_groups_json(struct json *json, const struct summary *summary)
 {
 	for (int i = 0; i < SECTIONS; i++) {
 		if (sections[i].events)
 			put_events(json, summary, &sections[i]);
 		else
-			put_findings(json, summary, &sections[i]);
+			put_note_groups(json, summary, &sections[i]);
 	}
 	put_node(json, summary);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/report/findings.h"
+#include "observe/report/note_groups.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,13 +20,13 @@ struct seen {
 
 struct maker {
 	const struct ranks *ranks;
-	struct finding *list;
+	struct note_group *list;
 	size_t count, cap;
-	struct spread *others; /* for each finding: over processes that belong to no rank */
+	struct spread *others; /* for each group: over processes that belong to no rank */
 	struct spread *nodes;  /* and over nodes */
 	size_t other_cap, node_cap;
-	struct seen *findings; /* number: index in list */
-	struct seen *given;    /* number: how often a process reported it */
+	struct seen *groups; /* number: index in list */
+	struct seen *given;  /* number: how often a process reported it */
 };
 
 static struct seen *seen_find(struct seen **table, const char *key, size_t number, bool *is_new)
@@ -76,7 +76,7 @@ static size_t count_repetition(struct maker *m, const struct note *note)
 	return seen_find(&m->given, key, 0, &is_new)->number++;
 }
 
-static size_t finding_get(struct maker *m, const struct note *note, bool is_number)
+static size_t note_group_get(struct maker *m, const struct note *note, bool is_number)
 {
 	AUTO_BUF struct buf key = { 0 };
 	bool is_new;
@@ -87,13 +87,13 @@ static size_t finding_get(struct maker *m, const struct note *note, bool is_numb
 		buf_printf(&key, "%zu", count_repetition(m, note));
 	else
 		buf_printf(&key, "=%s", text_or_empty(note->value));
-	i = seen_find(&m->findings, buf_text(&key), m->count, &is_new)->number;
+	i = seen_find(&m->groups, buf_text(&key), m->count, &is_new)->number;
 	if (!is_new)
 		return i;
 	m->list = xgrow(m->list, &m->cap, m->count + 1, sizeof(*m->list));
 	m->others = xgrow(m->others, &m->other_cap, m->count + 1, sizeof(*m->others));
 	m->nodes = xgrow(m->nodes, &m->node_cap, m->count + 1, sizeof(*m->nodes));
-	m->list[i] = (struct finding){ .first = note, .is_number = is_number };
+	m->list[i] = (struct note_group){ .first = note, .is_number = is_number };
 	m->others[i] = m->nodes[i] = (struct spread){ 0 };
 	m->count++;
 	return i;
@@ -103,7 +103,7 @@ static void add_note(struct maker *m, const struct note *note)
 {
 	double number;
 	bool is_number = parse_number(note, &number);
-	size_t i = finding_get(m, note, is_number);
+	size_t i = note_group_get(m, note, is_number);
 	int32_t rank = note->process < 0 ? -1 : ranks_of_process(m->ranks, (uint32_t)note->process);
 
 	m->list[i].count++;
@@ -118,8 +118,8 @@ static void add_note(struct maker *m, const struct note *note)
 		spread_add(&m->others[i], note->process, number);
 }
 
-struct finding *findings_new(const struct trace_head *head, const struct ranks *ranks,
-			     const char *kind, size_t *count)
+struct note_group *note_groups_new(const struct trace_head *head, const struct ranks *ranks,
+				   const char *kind, size_t *count)
 {
 	struct maker m = { .ranks = ranks };
 
@@ -131,7 +131,7 @@ struct finding *findings_new(const struct trace_head *head, const struct ranks *
 		if (!m.list[i].spread.count)
 			m.list[i].spread = m.others[i].count ? m.others[i] : m.nodes[i];
 	}
-	seen_release(m.findings);
+	seen_release(m.groups);
 	seen_release(m.given);
 	free(m.others);
 	free(m.nodes);
@@ -139,55 +139,55 @@ struct finding *findings_new(const struct trace_head *head, const struct ranks *
 	return m.list;
 }
 
-const struct finding *findings_find(const struct finding *findings, size_t count,
-				    const char *source, const char *name)
+const struct note_group *note_groups_find(const struct note_group *groups, size_t count,
+					  const char *source, const char *name)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!strcmp(finding_source(&findings[i]), source) &&
-		    !strcmp(finding_name(&findings[i]), name))
-			return &findings[i];
+		if (!strcmp(note_group_source(&groups[i]), source) &&
+		    !strcmp(note_group_name(&groups[i]), name))
+			return &groups[i];
 	}
 	return NULL;
 }
 
-const char *finding_source(const struct finding *finding)
+const char *note_group_source(const struct note_group *group)
 {
-	return text_or_empty(finding->first->source);
+	return text_or_empty(group->first->source);
 }
 
-const char *finding_name(const struct finding *finding)
+const char *note_group_name(const struct note_group *group)
 {
-	return text_or_empty(finding->first->name);
+	return text_or_empty(group->first->name);
 }
 
-const char *finding_value(const struct finding *finding)
+const char *note_group_value(const struct note_group *group)
 {
-	return text_or_empty(finding->first->value);
+	return text_or_empty(group->first->value);
 }
 
-static void put_finding(struct json *json, const struct finding *f)
+static void put_note_group(struct json *json, const struct note_group *f)
 {
 	json_open(json, NULL, '{');
-	json_text(json, "source", finding_source(f));
-	json_text(json, "name", finding_name(f));
+	json_text(json, "source", note_group_source(f));
+	json_text(json, "name", note_group_name(f));
 	json_count(json, "count", f->count);
 	if (f->is_number) {
 		json_real(json, "sum", f->sum);
 		spread_json(json, "spread", &f->spread);
 	} else {
-		json_text(json, "value", finding_value(f));
+		json_text(json, "value", note_group_value(f));
 	}
 	json_close(json);
 }
 
-void findings_json(struct json *json, const char *key, const struct trace_head *head,
-		   const struct ranks *ranks, const char *kind)
+void note_groups_json(struct json *json, const char *key, const struct trace_head *head,
+		      const struct ranks *ranks, const char *kind)
 {
 	size_t count;
-	AUTO_FREE struct finding *findings = findings_new(head, ranks, kind, &count);
+	AUTO_FREE struct note_group *groups = note_groups_new(head, ranks, kind, &count);
 
 	json_open(json, key, '[');
 	for (size_t i = 0; i < count; i++)
-		put_finding(json, &findings[i]);
+		put_note_group(json, &groups[i]);
 	json_close(json);
 }

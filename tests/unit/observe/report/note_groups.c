@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/report/findings.h"
+#include "observe/report/note_groups.h"
 
 #include "base/mem.h"
 #include "check.h"
@@ -40,8 +40,8 @@ static void note(int32_t process, const char *source, const char *kind, const ch
 
 static void numbers_of_ranks_become_a_spread(void)
 {
-	AUTO_FREE struct finding *found = NULL;
-	const struct finding *f;
+	AUTO_FREE struct note_group *found = NULL;
+	const struct note_group *f;
 	size_t n;
 
 	begin();
@@ -51,23 +51,23 @@ static void numbers_of_ranks_become_a_spread(void)
 	note(2, "p", NOTE_REPORT, "reads", "20");
 	note(-1, "p", NOTE_REPORT, "nodes", "5");
 	note(0, "p", NOTE_REPORT, "launched", "6");
-	found = findings_new(&head, &ranks, NOTE_REPORT, &n);
+	found = note_groups_new(&head, &ranks, NOTE_REPORT, &n);
 	REQUIRE(n == 3);
-	f = findings_find(found, n, "p", "reads");
+	f = note_groups_find(found, n, "p", "reads");
 	REQUIRE(f && f->is_number);
 	CHECK_INT(f->spread.count, 2);
 	CHECK_INT(spread_average(&f->spread), 15);
 	CHECK_INT(f->spread.maximum_rank, 1);
 	CHECK_INT(f->sum, 130);
 	/* Without a rank the spread is over processes, without a process over nodes. */
-	CHECK_INT(findings_find(found, n, "p", "nodes")->spread.maximum, 5);
-	CHECK_INT(findings_find(found, n, "p", "launched")->spread.maximum, 6);
-	CHECK(!findings_find(found, n, "q", "reads"));
+	CHECK_INT(note_groups_find(found, n, "p", "nodes")->spread.maximum, 5);
+	CHECK_INT(note_groups_find(found, n, "p", "launched")->spread.maximum, 6);
+	CHECK(!note_groups_find(found, n, "q", "reads"));
 }
 
 static void a_number_that_a_process_reports_twice_is_two_findings(void)
 {
-	AUTO_FREE struct finding *found = NULL;
+	AUTO_FREE struct note_group *found = NULL;
 	size_t n;
 
 	begin();
@@ -75,7 +75,7 @@ static void a_number_that_a_process_reports_twice_is_two_findings(void)
 	note(2, "p", NOTE_REPORT, "reads", "2");
 	note(1, "p", NOTE_REPORT, "reads", "30");
 	note(2, "p", NOTE_REPORT, "reads", "40");
-	found = findings_new(&head, &ranks, NOTE_REPORT, &n);
+	found = note_groups_new(&head, &ranks, NOTE_REPORT, &n);
 	REQUIRE(n == 2);
 	CHECK_INT(found[0].spread.maximum, 2);
 	CHECK_INT(found[1].spread.minimum, 30);
@@ -83,7 +83,7 @@ static void a_number_that_a_process_reports_twice_is_two_findings(void)
 
 static void equal_texts_become_one_finding(void)
 {
-	AUTO_FREE struct finding *found = NULL;
+	AUTO_FREE struct note_group *found = NULL;
 	size_t n;
 
 	begin();
@@ -91,12 +91,12 @@ static void equal_texts_become_one_finding(void)
 	note(2, "p", NOTE_REPORT, "mode", "fast");
 	note(1, "p", NOTE_REPORT, "mode", "12 monkeys"); /* not a number */
 	note(1, NULL, NOTE_REPORT, NULL, NULL);
-	found = findings_new(&head, &ranks, NOTE_REPORT, &n);
+	found = note_groups_new(&head, &ranks, NOTE_REPORT, &n);
 	REQUIRE(n == 3);
 	CHECK_INT(found[0].count, 2);
-	CHECK_TEXT(finding_value(&found[0]), "fast");
+	CHECK_TEXT(note_group_value(&found[0]), "fast");
 	CHECK(!found[1].is_number);
-	CHECK_TEXT(finding_source(&found[2]), "");
+	CHECK_TEXT(note_group_source(&found[2]), "");
 }
 
 static char *rendered(void (*render)(FILE *, const struct report *))
@@ -144,7 +144,7 @@ static void reports_and_overheads_are_grouped(void)
 	note(1, "surveyor", NOTE_REPORT, "POSIX \"/b\"/Accesses", "7");
 	note(1, "overhead", NOTE_COST, "guest_ns", "1500000");
 	note(1, "overhead", NOTE_COST, "guest_share", "0.00125");
-	text = rendered(render_findings);
+	text = rendered(render_note_groups);
 	CHECK(strstr(text, "(average,minimum,maximum)\n"
 			   "  [surveyor] POSIX \"/a\": Accesses (1.5,1,2), Sharing disjoint\n"
 			   "  [surveyor] POSIX \"/b\": Accesses 7\n\n"));
@@ -161,7 +161,7 @@ static void fields_of_a_group_continue_on_the_next_line(void)
 		snprintf(names[i], sizeof(names[i]), "group/field%d", i);
 		note(1, "p", NOTE_REPORT, names[i], "123456");
 	}
-	text = rendered(render_findings);
+	text = rendered(render_note_groups);
 	CHECK(strstr(text, "\n  [p] group: field0 123456, field1 123456, "));
 	CHECK(strstr(text, ",\n      field"));
 	CHECK(strstr(text, " field29 123456\n"));
@@ -179,7 +179,7 @@ static void a_long_report_is_cut_and_says_so(void)
 		snprintf(names[i], sizeof(names[i]), "n%d/f", i);
 		note(1, i < 45 ? "long" : "short", NOTE_REPORT, names[i], "1");
 	}
-	text = rendered(render_findings);
+	text = rendered(render_note_groups);
 	CHECK_WORDS(text, "[long] n39: f 1|5 more of long|--top 45|[short] n45: f 1");
 	CHECK(!strstr(text, "[long] n40"));
 }
@@ -219,7 +219,7 @@ static void node_statistics_are_limited_to_the_time_of_io(void)
 	head.statistic_count = 3;
 	head.samples = samples;
 	head.sample_count = 4;
-	text = rendered(render_findings);
+	text = rendered(render_note_groups);
 	CHECK(strncmp(text, "\nNode statistics ", 17) == 0);
 	CHECK_WORDS(text, "0 ns to 10.0 s");
 	CHECK(strstr(text, "utilization/io       60.0%       30.0%       90.0%         -  n0\n"));
