@@ -155,7 +155,7 @@ const char *unit_rate(char out[UNIT_TEXT], double bytes, int64_t ns)
 
 const char *unit_share(char out[UNIT_TEXT], double part, double whole)
 {
-	if (whole <= 0)
+	if (isnan(part) || !(whole > 0))
 		return strcpy(out, "-");
 	snprintf(out, UNIT_TEXT, "%.1f%%", 100 * part / whole);
 	return out;

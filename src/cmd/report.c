@@ -10,24 +10,23 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cmd/run_argument.h"
-#include "observe/plugins/file_surveyor.h"
+#include "observe/profile/profile.h"
 #include "observe/report/render.h"
-#include "observe/report/trace_host.h"
 #include "observe/tally/summary.h"
 #include "observe/watch/replay.h"
 #include "trace/facts.h"
 
-#define BATCH 4096
-
 struct report_args {
 	uint64_t top;
 	const char *plugins;
-	bool by_rank, survey, json;
+	bool all, by_rank, survey, json;
 };
 
 static const struct option report_options[] = {
 	{ 't', "top", "N", "15", "show the N functions and files with the most time", OPTION_COUNT,
 	  offsetof(struct report_args, top) },
+	{ 'a', "all", NULL, NULL, "list system files, sockets and pipes one by one", OPTION_FLAG,
+	  offsetof(struct report_args, all) },
 	{ 0, "by-rank", NULL, NULL, "add a table with one row per MPI rank", OPTION_FLAG,
 	  offsetof(struct report_args, by_rank) },
 	{ 0, "survey", NULL, NULL, "print only how each file was accessed", OPTION_FLAG,
@@ -40,28 +39,21 @@ static const struct option report_options[] = {
 	{ 0 }
 };
 
-/* Adds all activities of the trace to the summary and, unless it is NULL, to the surveyor. */
-static int read_activities(const struct command *command, struct summary *summary,
-			   struct file_surveyor *surveyor, struct trace *trace)
+static void show_progress(void *progress, uint64_t done)
 {
-	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
+	progress_show(progress, done);
+}
+
+static int read_trace(const struct command *command, struct profile *profile, struct trace *trace)
+{
 	struct progress progress;
 	struct err err = { 0 };
-	uint64_t done = 0;
-	ssize_t n;
+	int ret;
 
 	progress_start(&progress, "reading", trace->head.activities);
-	while ((n = trace_next(trace, batch, BATCH, &err)) > 0) {
-		for (ssize_t i = 0; i < n; i++) {
-			summary_add(summary, &batch[i]);
-			if (surveyor)
-				file_surveyor_add(surveyor, &batch[i]);
-		}
-		done += (uint64_t)n;
-		progress_show(&progress, done);
-	}
+	ret = profile_read(profile, trace, show_progress, &progress, &err);
 	progress_end(&progress);
-	return n < 0 ? command_fail(command, "%s", err.text) : COMMAND_GOOD;
+	return ret < 0 ? command_fail(command, "%s", err.text) : COMMAND_GOOD;
 }
 
 static int print_report(const struct command *command, const struct report *report)
@@ -77,31 +69,33 @@ static int print_report(const struct command *command, const struct report *repo
 	return command_finish(command);
 }
 
-static int report_trace(const struct command *command, struct trace *trace)
+static int report_profile(const struct command *command, const struct profile *profile)
 {
 	const struct report_args *args = command->args;
-	struct file_surveyor surveyor = { 0 };
-	struct trace_host host;
-	struct summary summary;
-	struct report report = { .summary = &summary,
-				 .ranks = &summary.ranks,
+	AUTO_FREE struct survey_row *survey = NULL;
+	struct report report = { .summary = &profile->summary,
+				 .profile = profile,
 				 .top = args->top,
-				 .by_rank = args->by_rank };
+				 .by_rank = args->by_rank,
+				 .all = args->all };
+
+	if (args->survey || args->json)
+		report.survey = survey = profile_survey(profile, &report.survey_count);
+	if (args->by_rank && !profile->summary.ranks.count)
+		command_warn(command, "--by-rank: this run has no MPI ranks");
+	return print_report(command, &report);
+}
+
+static int report_trace(const struct command *command, struct trace *trace)
+{
+	struct profile profile;
 	int ret;
 
-	summary_init(&summary, &trace->head);
-	if (args->survey || args->json) {
-		trace_host_init(&host, &trace->head);
-		file_surveyor_init(&surveyor, &host.host);
-		report.surveyor = &surveyor;
-	}
-	if (args->by_rank && !summary.ranks.count)
-		command_warn(command, "--by-rank: this run has no MPI ranks");
-	ret = read_activities(command, &summary, report.surveyor ? &surveyor : NULL, trace);
+	profile_init(&profile, &trace->head, NULL);
+	ret = read_trace(command, &profile, trace);
 	if (!ret)
-		ret = print_report(command, &report);
-	file_surveyor_release(&surveyor);
-	summary_release(&summary);
+		ret = report_profile(command, &profile);
+	profile_release(&profile);
 	return ret;
 }
 
@@ -187,9 +181,12 @@ const struct command_ops command_report = {
 		 "I/O call of any layer. Sockets and pipes, which mostly wait for other programs, "
 		 "are counted separately, and so are MPI_Init and other calls that start or end "
 		 "processes. The tables sum times over threads. A call inside another call of the "
-		 "same layer, function or file does not count its time and bytes again. Bytes are "
+		 "same layer, function or file does not count its time and bytes again. All "
+		 "percentages are shares of the run time: the time of a row in proportion to the "
+		 "time in I/O, for a parallel run averaged over ranks. Bytes are "
 		 "those that the program requested; the line \"storage\" shows the accesses that "
-		 "libraries made of them.\n\n"
+		 "libraries made of them. System files, sockets and pipes are combined to one row "
+		 "each; --all lists them.\n\n"
 		 "For a parallel run, the tables show the calls and bytes of all ranks; the time "
 		 "as average, minimum and maximum over the ranks that took part; and the slowest "
 		 "rank. The launcher is shown separately.\n\n"

@@ -10,13 +10,13 @@
 #include "base/err.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "container_file.h"
-#include "observe/plugins/file_surveyor.h"
+#include "observe/profile/profile.h"
 #include "observe/report/brief.h"
 #include "observe/report/line.h"
 #include "observe/report/loss.h"
 #include "observe/report/render.h"
-#include "observe/report/trace_host.h"
 #include "observe/tally/summary.h"
 
 #define BATCH 64
@@ -36,8 +36,7 @@ static void check_output(char *text, size_t n)
 		abort();
 }
 
-static void print_activities(FILE *out, struct summary *summary, struct file_surveyor *surveyor,
-			     struct trace *trace)
+static void print_activities(FILE *out, struct profile *profile, struct trace *trace)
 {
 	AUTO_BUF struct buf text = { 0 };
 	struct activity batch[BATCH];
@@ -53,8 +52,7 @@ static void print_activities(FILE *out, struct summary *summary, struct file_sur
 			line_tree(&text, &trace->head, &batch[k], 2);
 			line_csv(&text, &trace->head, &batch[k]);
 			line_json(&json, &trace->head, &batch[k]);
-			summary_add(summary, &batch[k]);
-			file_surveyor_add(surveyor, &batch[k]);
+			profile_add(profile, &batch[k]);
 		}
 	json_end(&json);
 	fputs(buf_text(&text), out);
@@ -63,28 +61,25 @@ static void print_activities(FILE *out, struct summary *summary, struct file_sur
 static void report_trace(FILE *out, struct trace *trace)
 {
 	AUTO_BUF struct buf losses = { 0 };
-	struct file_surveyor surveyor = { 0 };
-	struct trace_host host;
-	struct summary summary;
-	struct report report = { .summary = &summary,
-				 .ranks = &summary.ranks,
-				 .surveyor = &surveyor,
-				 .top = 5,
-				 .by_rank = true };
+	AUTO_FREE struct survey_row *survey = NULL;
+	struct profile profile;
+	struct report report = {
+		.summary = &profile.summary, .profile = &profile, .top = 5, .by_rank = true
+	};
 
-	summary_init(&summary, &trace->head);
-	trace_host_init(&host, &trace->head);
-	file_surveyor_init(&surveyor, &host.host);
-	print_activities(out, &summary, &surveyor, trace);
+	profile_init(&profile, &trace->head, NULL);
+	print_activities(out, &profile, trace);
+	report.survey = survey = profile_survey(&profile, &report.survey_count);
+	render_text(out, &report);
+	report.all = true;
 	render_text(out, &report);
 	render_survey(out, &report);
 	render_json(out, &report);
-	render_plugins(out, &summary);
-	brief_render(out, &summary, "trace", true);
+	render_plugins(out, &profile.summary);
+	brief_render(out, &profile.summary, "trace", true);
 	loss_describe(&losses, &trace->head);
 	fputs(buf_text(&losses), out);
-	file_surveyor_release(&surveyor);
-	summary_release(&summary);
+	profile_release(&profile);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

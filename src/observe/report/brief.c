@@ -12,15 +12,14 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "base/unit.h"
+#include "observe/profile/profile.h"
 #include "observe/report/applied.h"
 #include "observe/report/loss.h"
 #include "observe/report/note_groups.h"
 #include "observe/report/render.h"
 #include "observe/tally/names.h"
 #include "observe/tally/overhead_notes.h"
-#include "observe/tally/summary.h"
 
-#define BATCH 4096
 #define LAYERS_MAX 3
 #define FILES_MAX 3
 #define LABEL_COLUMNS 10
@@ -106,9 +105,7 @@ static void add_busy(struct buf *text, const struct summary *s)
 	if (s->has_aggregates)
 		buf_printf(text, ", threads spent %s in I/O", unit_ns(time, s->all.io.time_ns));
 	else
-		buf_printf(text, ", %s of it in I/O",
-			   unit_share(share, (double)s->all.busy_ns,
-				      (double)s->head->end.duration_ns));
+		buf_printf(text, ", %s of it in I/O", unit_share(share, summary_io_share(s), 1));
 	buf_puts(text, ": ");
 }
 
@@ -274,9 +271,8 @@ static void add_file(struct buf *text, const struct summary *s, const struct sum
 	buf_puts(text, " (");
 	if (transferred_bytes(row->tally))
 		buf_printf(text, "%s, ", unit_bytes(out, (double)transferred_bytes(row->tally)));
-	buf_printf(text, "%s%s)",
-		   unit_share(out, (double)row->tally->time_ns, (double)s->all.io.time_ns),
-		   first ? " of the I/O time" : "");
+	buf_printf(text, "%s%s)", unit_share(out, summary_share(s, (double)row->tally->time_ns), 1),
+		   first ? " of the run" : "");
 }
 
 /* Lists the files with the most I/O time, as many as fit. */
@@ -284,14 +280,15 @@ static void put_files(struct brief *b)
 {
 	size_t count, shown = 0;
 	AUTO_FREE struct summary_row *rows = summary_rows(b->s, SUMMARY_FILES, &count);
-	AUTO_FREE char *all = xprintf("; %zu files in total", count);
+	struct tally totals[FILE_CLASSES];
+	AUTO_FREE char *all = NULL;
 	AUTO_BUF struct buf text = { 0 };
 
+	summary_fold_files(rows, count, &count, totals);
+	all = xprintf("; %zu files in total", count);
 	for (size_t i = 0; i < count && shown < FILES_MAX; i++) {
 		size_t before = text.len;
 
-		if (rows[i].is_network || !names_is_file(rows[i].name))
-			continue;
 		if (shown && rows[i].tally->time_ns <= b->s->all.io.time_ns / 100)
 			break;
 		add_file(&text, b->s, &rows[i]);
@@ -523,34 +520,22 @@ void brief_render(FILE *out, const struct summary *summary, const char *path, bo
 	print_lines(out, &rest, false);
 }
 
-static int add_all_activities(struct summary *summary, struct trace *trace, struct err *err)
-{
-	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
-	ssize_t n;
-
-	while ((n = trace_next(trace, batch, BATCH, err)) > 0) {
-		for (ssize_t i = 0; i < n; i++)
-			summary_add(summary, &batch[i]);
-	}
-	return (int)n;
-}
-
 int brief_print(FILE *out, const char *path, struct err *err)
 {
 	struct trace trace;
-	struct summary summary;
+	struct profile profile;
 	int r = trace_open(&trace, path, NULL, err);
 	bool read;
 
 	if (r < 0)
 		return r;
 	read = trace.head.activities <= BRIEF_ACTIVITIES;
-	summary_init(&summary, &trace.head);
+	profile_init(&profile, &trace.head, NULL);
 	if (read)
-		r = add_all_activities(&summary, &trace, err);
+		r = profile_read(&profile, &trace, NULL, NULL, err);
 	if (r >= 0)
-		brief_render(out, &summary, path, read);
-	summary_release(&summary);
+		brief_render(out, &profile.summary, path, read);
+	profile_release(&profile);
 	trace_close(&trace);
 	return r;
 }

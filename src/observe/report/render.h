@@ -10,18 +10,20 @@
 #include <stdio.h>
 
 struct buf;
-struct file_surveyor;
 struct json;
-struct ranks;
+struct profile;
 struct summary;
+struct survey_row;
 
 /* What to render, and how much of it. */
 struct report {
 	const struct summary *summary;
-	const struct ranks *ranks;	      /* ranks that surveys are compared by */
-	const struct file_surveyor *surveyor; /* NULL: files were not surveyed */
-	uint64_t top;			      /* maximum number of rows of functions and files */
-	bool by_rank;			      /* add a table with one row per rank */
+	const struct profile *profile;	 /* what the summary is a part of; NULL: there is none */
+	const struct survey_row *survey; /* of profile_survey(); NULL: files were not surveyed */
+	size_t survey_count;
+	uint64_t top; /* maximum number of rows of functions and files */
+	bool by_rank; /* add a table with one row per rank */
+	bool all;     /* show each system file instead of one row for all of them */
 };
 
 /* Appends the verdict: one line without a newline. */

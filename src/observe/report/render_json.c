@@ -4,11 +4,11 @@
  */
 #include "base/json.h"
 #include "base/mem.h"
-#include "observe/plugins/file_surveyor.h"
 #include "observe/report/loss.h"
 #include "observe/report/render.h"
 #include "observe/tally/names.h"
 #include "observe/tally/summary.h"
+#include "observe/tally/survey_rows.h"
 #include "observe/tally/traffic.h"
 
 static void put_run(struct json *json, const struct trace_head *head)
@@ -65,6 +65,7 @@ static void put_sums(struct json *json, const struct summary *s)
 	if (!s->has_aggregates)
 		json_number(json, "busy_ns", all->busy_ns);
 	put_tally(json, &all->io);
+	json_real(json, "share", summary_io_share(s));
 	json_close(json);
 	put_storage(json, all);
 	put_sum(json, "startup", &all->startup);
@@ -101,7 +102,8 @@ static void put_ranks(struct json *json, const struct summary *s)
 		spread_json(json, sums_measures[i].name, &spread);
 	}
 	json_close(json);
-	put_rank_rows(json, s);
+	if (s->of_rank)
+		put_rank_rows(json, s);
 	json_close(json);
 }
 
@@ -152,6 +154,7 @@ static void put_row(struct json *json, const struct summary *s, const struct sum
 	json_open(json, NULL, '{');
 	if (row->table == SUMMARY_FILES) {
 		json_text(json, "file", row->name);
+		json_text(json, "class", file_class_names[row->class]);
 		put_layer_names(json, row->layers);
 	} else {
 		if (row->table == SUMMARY_FUNCTIONS)
@@ -159,6 +162,8 @@ static void put_row(struct json *json, const struct summary *s, const struct sum
 		json_text(json, "layer", names_layer(row->layer));
 	}
 	put_tally(json, row->tally);
+	if (!row->is_process && !row->is_network && row->layer != LAYER_NETWORK)
+		json_real(json, "share", summary_share(s, (double)row->tally->time_ns));
 	if (s->ranks.count)
 		put_spreads(json, s, row);
 	json_close(json);
@@ -189,13 +194,10 @@ static void put_sharing(struct json *json, const char *key, const struct survey_
 static void put_survey_row(struct json *json, const struct report *report,
 			   const struct survey_row *row)
 {
-	const struct sluice_host *host = report->surveyor->host;
-
 	json_open(json, NULL, '{');
-	json_text(json, "file", host->file(host->self, row->file));
+	json_text(json, "file", report->summary->head->files[row->file]);
 	json_text(json, "layer", names_layer(row->layer));
-	json_count(json, report->ranks && report->ranks->count ? "ranks" : "processes",
-		   row->members);
+	json_count(json, report->summary->ranks.count ? "ranks" : "processes", row->members);
 	put_sharing(json, "reading", row, READING);
 	put_sharing(json, "writing", row, WRITING);
 	json_open(json, "fields", '{');
@@ -207,12 +209,11 @@ static void put_survey_row(struct json *json, const struct report *report,
 
 static void put_survey(struct json *json, const struct report *report)
 {
-	size_t count, files = 0;
-	AUTO_FREE struct survey_row *rows =
-		file_surveyor_rows(report->surveyor, report->ranks, &count);
+	const struct survey_row *rows = report->survey;
+	size_t files = 0;
 
 	json_open(json, "survey", '[');
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < report->survey_count; i++) {
 		files += !i || rows[i].file != rows[i - 1].file;
 		if (files <= report->top)
 			put_survey_row(json, report, &rows[i]);
@@ -235,7 +236,7 @@ void render_json(FILE *out, const struct report *report)
 	put_rows(&json, s, SUMMARY_LAYERS, "layers", UINT64_MAX);
 	put_rows(&json, s, SUMMARY_FUNCTIONS, "functions", report->top);
 	json_count(&json, "file_count", put_rows(&json, s, SUMMARY_FILES, "files", report->top));
-	if (report->surveyor)
+	if (report->survey)
 		put_survey(&json, report);
 	render_parameters_json(&json, s);
 	render_note_groups_json(&json, s);

@@ -6,23 +6,22 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/term.h"
-#include "observe/plugins/file_surveyor.h"
 #include "observe/report/render.h"
 #include "observe/tally/names.h"
+#include "observe/tally/summary.h"
+#include "observe/tally/survey_rows.h"
 #include "observe/tally/traffic.h"
 
 static void print_prefix(FILE *out, const struct report *report, const struct survey_row *row)
 {
-	const struct sluice_host *host = report->surveyor->host;
-
 	term_printf(out, "[FileSurveyor:%s] ", names_layer(row->layer));
-	json_quote(out, host->file(host->self, row->file));
+	json_quote(out, report->summary->head->files[row->file]);
 }
 
 static void print_sharing(FILE *out, const struct report *report, const struct survey_row *row,
 			  int way)
 {
-	bool ranked = report->ranks && report->ranks->count;
+	bool ranked = report->summary->ranks.count;
 	const char *one = ranked ? "rank" : "process", *many = ranked ? "ranks" : "processes";
 
 	print_prefix(out, report, row);
@@ -49,11 +48,10 @@ static void print_row(FILE *out, const struct report *report, const struct surve
 
 void render_survey(FILE *out, const struct report *report)
 {
-	size_t count, files = 0;
-	AUTO_FREE struct survey_row *rows =
-		file_surveyor_rows(report->surveyor, report->ranks, &count);
+	const struct survey_row *rows = report->survey;
+	size_t files = 0;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < report->survey_count; i++) {
 		files += !i || rows[i].file != rows[i - 1].file;
 		if (files <= report->top)
 			print_row(out, report, &rows[i]);

@@ -41,7 +41,7 @@ static void add_tally_titles(struct titles *titles, const struct summary *s)
 			add_title(titles, tally_measures[i].title);
 		}
 		if (i == TALLY_TIME)
-			add_title(titles, ">of I/O time");
+			add_title(titles, ">of run");
 	}
 }
 
@@ -78,8 +78,8 @@ static void add_tally(struct table *table, const struct summary *s, const struct
 			add_value(table, measure, measure->get(row->tally));
 		if (i == TALLY_TIME)
 			table_add(table, "%s",
-				  unit_share(share, (double)row->tally->time_ns,
-					     is_io ? (double)s->all.io.time_ns : 0));
+				  unit_share(share, summary_share(s, (double)row->tally->time_ns),
+					     is_io));
 	}
 }
 
@@ -140,28 +140,44 @@ static void add_layers(struct table *table, uint8_t layers)
 	table_add(table, "%s", buf_text(&text));
 }
 
-static void print_files(FILE *out, const struct summary *s, uint64_t top)
+static void print_folded(FILE *out, bool any)
+{
+	if (any)
+		term_printf(out, "  (--all shows each system file, socket and pipe)\n");
+}
+
+static void print_files(FILE *out, const struct summary *s, uint64_t top, bool all)
 {
 	bool has_libraries = summary_has_libraries(s);
 	struct titles titles = { .count = 0 };
-	size_t count;
+	size_t count, users;
 	AUTO_FREE struct summary_row *rows = summary_rows(s, SUMMARY_FILES, &count);
+	struct tally totals[FILE_CLASSES];
 	struct table table;
 
+	users = count;
+	if (!all)
+		count = summary_fold_files(rows, count, &users, totals);
 	add_tally_titles(&titles, s);
 	if (has_libraries)
 		add_title(&titles, "layers");
 	add_title(&titles, "file"); /* last, because its width is unbounded */
 	table_init(&table, titles.list);
-	for (size_t i = 0; i < count && i < top; i++) {
+	for (size_t i = 0; i < count; i++) {
+		if (i >= top && i < users)
+			continue;
 		add_tally(&table, s, &rows[i]);
 		if (has_libraries)
 			add_layers(&table, rows[i].layers);
-		table_add(&table, "%s", rows[i].name);
+		if (rows[i].folded)
+			table_add(&table, "%s (%zu)", rows[i].name, rows[i].folded);
+		else
+			table_add(&table, "%s", rows[i].name);
 	}
 	fputs("\nBy file\n", out);
 	table_print(&table, out, 2);
-	print_more(out, count, top, "files");
+	print_more(out, users, top, "files");
+	print_folded(out, count > users);
 	table_release(&table);
 }
 
@@ -202,10 +218,10 @@ void render_text(FILE *out, const struct report *report)
 	term_lines(out, buf_text(&notes));
 	render_events(out, report);
 	render_parameters(out, report);
-	if (report->by_rank && s->ranks.count)
+	if (report->by_rank && s->ranks.count && s->of_rank)
 		print_ranks(out, s);
 	print_layers(out, s);
 	print_functions(out, s, report->top);
-	print_files(out, s, report->top);
+	print_files(out, s, report->top, report->all);
 	render_note_groups(out, report);
 }

@@ -30,8 +30,7 @@ static void verdict_time(struct buf *out, const struct summary *s)
 	if (s->has_aggregates)
 		buf_printf(out, ", threads spent %s in I/O", unit_ns(text, s->all.io.time_ns));
 	else
-		buf_printf(out, ", %s of it in I/O (%s)",
-			   unit_share(share, (double)s->all.busy_ns, (double)duration),
+		buf_printf(out, ", %s of it in I/O (%s)", unit_share(share, summary_io_share(s), 1),
 			   unit_ns(text, s->all.busy_ns));
 }
 
@@ -67,7 +66,6 @@ static void verdict_bytes(struct buf *out, const struct tally *io)
 
 static void verdict_ranks(struct buf *out, const struct summary *s)
 {
-	int64_t whole = s->has_aggregates ? s->all.io.time_ns : s->all.busy_ns;
 	struct spread time = rank_time_spread(s);
 	char text[UNIT_TEXT];
 
@@ -75,10 +73,8 @@ static void verdict_ranks(struct buf *out, const struct summary *s)
 	if (s->ranks.hosts > 1)
 		buf_printf(out, " on %zu hosts", s->ranks.hosts);
 	verdict_bytes(out, &s->all.io);
-	buf_printf(out, " in %s of I/O", unit_ns(text, whole));
-	if (!s->has_aggregates)
-		buf_printf(out, ", %s of the run",
-			   unit_share(text, (double)whole, (double)s->head->end.duration_ns));
+	buf_printf(out, "; ran %s", unit_ns(text, s->head->end.duration_ns));
+	buf_printf(out, ", %s of it in I/O", unit_share(text, summary_io_share(s), 1));
 	buf_printf(out, " (%s per rank", unit_ns(text, (int64_t)spread_average(&time)));
 	if (time.maximum > UNEVEN * spread_average(&time))
 		buf_printf(out, ", slowest rank %" PRId32 ": %s", time.maximum_rank,
@@ -90,37 +86,39 @@ static void verdict_ranks(struct buf *out, const struct summary *s)
 }
 
 /* Names the first row that is not network: waiting on a pipe is not I/O. */
-static void verdict_consumer(struct buf *out, const struct summary_row *rows, size_t count,
-			     int64_t whole_ns, const char *before, const char *of_io)
+static void verdict_consumer(struct buf *out, const struct summary *s,
+			     const struct summary_row *rows, size_t count, const char *before,
+			     const char *of_run)
 {
 	char share[UNIT_TEXT];
 	size_t i = 0;
 
 	while (i < count && rows[i].is_network)
 		i++;
-	if (i == count || rows[i].is_process || rows[i].tally->time_ns <= 0 || whole_ns <= 0)
+	if (i == count || rows[i].is_process || rows[i].tally->time_ns <= 0)
 		return;
 	buf_printf(out, "%s%s (%s%s)", before, rows[i].name,
-		   unit_share(share, (double)rows[i].tally->time_ns, (double)whole_ns), of_io);
+		   unit_share(share, summary_share(s, (double)rows[i].tally->time_ns), 1), of_run);
 }
 
 void render_verdict(struct buf *out, const struct summary *summary)
 {
 	const struct tally *io = &summary->all.io;
-	size_t functions, files;
+	size_t functions, files, users;
 	AUTO_FREE struct summary_row *by_function =
 		summary_rows(summary, SUMMARY_FUNCTIONS, &functions);
 	AUTO_FREE struct summary_row *by_file = summary_rows(summary, SUMMARY_FILES, &files);
+	struct tally totals[FILE_CLASSES];
 
+	files = summary_fold_files(by_file, files, &users, totals);
 	if (summary->ranks.count) {
 		verdict_ranks(out, summary);
 	} else {
 		verdict_time(out, summary);
 		verdict_calls(out, io);
 	}
-	verdict_consumer(out, by_function, functions, io->time_ns, "; most time in ",
-			 " of the I/O time");
-	verdict_consumer(out, by_file, files, io->time_ns, " and on ", "");
+	verdict_consumer(out, summary, by_function, functions, "; most time in ", " of the run");
+	verdict_consumer(out, summary, by_file, files, " and on ", "");
 }
 
 static void note_ranks(struct buf *out, const struct summary *s)

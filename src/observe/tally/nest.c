@@ -2,7 +2,6 @@
 #include "observe/tally/nest.h"
 
 #include <stdlib.h>
-#include <uthash.h>
 
 #include "base/mem.h"
 
@@ -10,21 +9,20 @@ struct nest_thread {
 	uint64_t key;
 	struct nest_call *stack;
 	size_t depth, cap;
-	UT_hash_handle hh;
 };
 
 static struct nest_thread *thread_find(struct nest *nest, const struct activity *a)
 {
-	uint64_t key = (uint64_t)a->process << 32 | id_thread(a->id);
+	uint64_t key = ((uint64_t)a->process << 32 | id_thread(a->id)) + 1;
 	struct nest_thread *thread = nest->latest;
 
 	if (thread && thread->key == key)
 		return thread;
-	HASH_FIND(hh, nest->threads, &key, sizeof(key), thread);
+	thread = map_get(&nest->threads, key);
 	if (!thread) {
 		thread = xcalloc(1, sizeof(*thread));
 		thread->key = key;
-		HASH_ADD(hh, nest->threads, key, sizeof(key), thread);
+		map_put(&nest->threads, key, thread);
 	}
 	nest->latest = thread;
 	return thread;
@@ -38,7 +36,9 @@ size_t nest_enter(struct nest *nest, const struct activity *activity,
 
 	while (depth && thread->stack[depth - 1].id != activity->parent)
 		depth--;
-	thread->stack = xgrow(thread->stack, &thread->cap, depth + 1, sizeof(*thread->stack));
+	if (depth == thread->cap)
+		thread->stack =
+			xgrow(thread->stack, &thread->cap, depth + 1, sizeof(*thread->stack));
 	thread->stack[depth] = (struct nest_call){
 		.id = activity->id,
 		.file = activity->file,
@@ -50,15 +50,20 @@ size_t nest_enter(struct nest *nest, const struct activity *activity,
 	return depth;
 }
 
+void nest_mark(struct nest *nest, uint32_t node)
+{
+	nest->latest->stack[nest->latest->depth - 1].node = node;
+}
+
 void nest_release(struct nest *nest)
 {
-	struct nest_thread *thread, *next;
+	for (size_t i = 0; i < nest->threads.cap; i++) {
+		struct nest_thread *thread = nest->threads.entries[i].value;
 
-	HASH_ITER(hh, nest->threads, thread, next)
-	{
-		HASH_DEL(nest->threads, thread);
-		free(thread->stack);
+		if (thread)
+			free(thread->stack);
 		free(thread);
 	}
+	map_release(&nest->threads);
 	*nest = (struct nest){ 0 };
 }

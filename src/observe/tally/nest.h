@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "base/map.h"
 #include "trace/activity.h"
 
 struct nest_call {
@@ -15,13 +16,14 @@ struct nest_call {
 	file_id file;
 	uint16_t call;
 	uint8_t layer;
+	uint32_t node; /* free for the owner of the nest, see nest_mark() */
 };
 
 struct nest_thread;
 
 struct nest {
-	struct nest_thread *threads; /* hash by process and thread */
-	struct nest_thread *latest;  /* consecutive activities often belong to the same thread */
+	struct map threads;	    /* struct nest_thread by process and thread */
+	struct nest_thread *latest; /* consecutive activities often belong to the same thread */
 };
 
 /*
@@ -31,6 +33,9 @@ struct nest {
  */
 size_t nest_enter(struct nest *nest, const struct activity *activity,
 		  const struct nest_call **enclosing);
+
+/* Stores a number in the call that was entered last, for those that it encloses. */
+void nest_mark(struct nest *nest, uint32_t node);
 
 /* A zeroed nest is empty. */
 void nest_release(struct nest *nest);

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "contract/parameters.h"
+#include "observe/tally/sums.h"
 #include "observe/tally/traffic.h"
 
 /* Kinds of calls: values of enum parameters_of, or one of these. */
@@ -50,6 +51,14 @@ static uint8_t kind_of_call(const struct call_info *call)
 void parameters_init(struct parameters *p, const struct trace_head *head)
 {
 	*p = (struct parameters){ .head = head };
+	parameters_follow_head(p);
+}
+
+void parameters_follow_head(struct parameters *p)
+{
+	const struct trace_head *head = p->head;
+
+	free(p->kinds);
 	p->kinds = xcalloc(head->call_count + 1, sizeof(*p->kinds));
 	for (size_t i = 0; i < head->call_count; i++)
 		p->kinds[i] = kind_of_call(&head->calls[i]);
@@ -233,6 +242,59 @@ static void record_add(struct parameters *p, const struct activity *a, enum para
 		source_learn(e, effective);
 	else if (of == PARAMETERS_DATASET)
 		place_learn(e, effective);
+}
+
+static void merge_record(struct parameters *p, const struct record *from,
+			 const struct renumbering *to)
+{
+	struct record seen = {
+		.of = from->of,
+		.file = to->files[from->file],
+		.requested = to->files[from->requested],
+		.effective = to->files[from->effective],
+	};
+	struct record *r;
+
+	record_count(p, &seen);
+	for (r = map_get(&p->records, record_key(&seen)); r; r = r->next) {
+		if (r->of == seen.of && r->file == seen.file && r->requested == seen.requested &&
+		    r->effective == seen.effective)
+			r->count += from->count - 1; /* record_count() has counted one */
+	}
+}
+
+static void merge_evidence(struct evidence *e, const struct evidence *from)
+{
+	e->writing += from->writing;
+	e->writers += from->writers;
+	if (from->largest > e->largest)
+		e->largest = from->largest;
+	e->transfers += from->transfers;
+	e->collectives += from->collectives;
+	e->mpi = e->mpi ? e->mpi : from->mpi;
+	if (!e->driver)
+		e->driver = xstrdup(from->driver);
+	e->is_read_back |= from->is_read_back;
+	for (size_t i = 0; i < from->places.cap; i++) {
+		const struct map_entry *place = &from->places.entries[i];
+
+		if (place->key &&
+		    (uintptr_t)place->value > (uintptr_t)map_get(&e->places, place->key))
+			map_put(&e->places, place->key, place->value);
+	}
+}
+
+void parameters_merge(struct parameters *p, const struct parameters *other,
+		      const struct renumbering *to)
+{
+	for (size_t i = 0; i < other->files.cap; i++) {
+		const struct map_entry *entry = &other->files.entries[i];
+
+		if (entry->key)
+			merge_evidence(evidence_make(p, to->files[entry->key - 1]), entry->value);
+	}
+	for (size_t i = 0; i < other->count; i++)
+		merge_record(p, other->order[i], to);
 }
 
 /* Does a call of that kind enclose it? */

@@ -59,9 +59,17 @@ struct parameters {
 void parameters_init(struct parameters *parameters, const struct trace_head *head);
 void parameters_release(struct parameters *parameters);
 
+/* To be called after calls were added to the head. */
+void parameters_follow_head(struct parameters *parameters);
+
 /* Adds an activity with the calls that enclose it, outermost first. */
 void parameters_add(struct parameters *parameters, const struct activity *activity,
 		    const struct nest_call *enclosing, size_t depth);
+
+/* Adds those of another part of the job. The head must have its calls already. */
+struct renumbering;
+void parameters_merge(struct parameters *parameters, const struct parameters *other,
+		      const struct renumbering *to);
 
 /* One parameter of one file. The texts belong to the row. */
 struct parameter {

@@ -90,6 +90,60 @@ void ranks_release(struct ranks *ranks)
 	*ranks = (struct ranks){ 0 };
 }
 
+/* Merges the sorted lists and sets where each rank went. */
+static struct ranks_union merge_lists(struct ranks *ranks, const struct ranks *other)
+{
+	size_t total = ranks->count + other->count, i = 0, k = 0, n = 0;
+	struct rank_info *list = xcalloc(total + 1, sizeof(*list));
+	struct ranks_union where = { xcalloc(ranks->count + 1, sizeof(*where.first)),
+				     xcalloc(other->count + 1, sizeof(*where.second)), 0 };
+
+	while (i < ranks->count || k < other->count) {
+		bool left = i < ranks->count &&
+			    (k == other->count || ranks->list[i].number <= other->list[k].number);
+		bool right = k < other->count &&
+			     (!left || ranks->list[i].number == other->list[k].number);
+
+		list[n] = left ? ranks->list[i] : other->list[k];
+		if (left)
+			where.first[i++] = n;
+		if (right)
+			where.second[k++] = n;
+		where.common += left && right;
+		n++;
+	}
+	free(ranks->list);
+	ranks->list = list;
+	ranks->count = n;
+	return where;
+}
+
+struct ranks_union ranks_merge(struct ranks *ranks, const struct ranks *other, size_t process_base,
+			       size_t process_count)
+{
+	struct ranks_union where = merge_lists(ranks, other);
+
+	for (size_t i = 0; i < ranks->process_count; i++) {
+		if (ranks->of_process[i] >= 0)
+			ranks->of_process[i] = (int32_t)where.first[ranks->of_process[i]];
+	}
+	ranks->of_process =
+		xrealloc(ranks->of_process, process_count + 1, sizeof(*ranks->of_process));
+	for (size_t i = ranks->process_count; i < process_count; i++) {
+		size_t index = i - process_base;
+		int32_t rank = i >= process_base && index < other->process_count
+				       ? other->of_process[index]
+				       : -1;
+
+		ranks->of_process[i] = rank < 0 ? -1 : (int32_t)where.second[rank];
+	}
+	ranks->process_count = process_count;
+	ranks->hosts += other->hosts;
+	if (other->world > ranks->world)
+		ranks->world = other->world;
+	return where;
+}
+
 int32_t ranks_of_process(const struct ranks *ranks, uint32_t process)
 {
 	return process < ranks->process_count ? ranks->of_process[process] : -1;
@@ -109,6 +163,24 @@ void spread_add(struct spread *spread, int32_t rank, double value)
 	}
 	spread->sum += value;
 	spread->count++;
+}
+
+void spread_merge(struct spread *spread, const struct spread *other)
+{
+	if (!other->count)
+		return;
+	if (!spread->count || other->minimum < spread->minimum ||
+	    (other->minimum == spread->minimum && other->minimum_rank < spread->minimum_rank)) {
+		spread->minimum = other->minimum;
+		spread->minimum_rank = other->minimum_rank;
+	}
+	if (!spread->count || other->maximum > spread->maximum ||
+	    (other->maximum == spread->maximum && other->maximum_rank < spread->maximum_rank)) {
+		spread->maximum = other->maximum;
+		spread->maximum_rank = other->maximum_rank;
+	}
+	spread->sum += other->sum;
+	spread->count += other->count;
 }
 
 double spread_average(const struct spread *spread)

@@ -43,6 +43,20 @@ void ranks_release(struct ranks *ranks);
  */
 int32_t ranks_of_process(const struct ranks *ranks, uint32_t process);
 
+/* Where the ranks of two lists are in their union. */
+struct ranks_union {
+	size_t *first, *second; /* index in the union for each rank of the lists */
+	size_t common;		/* ranks that are in both */
+};
+
+/*
+ * Adds the ranks of another part of the job, whose processes get numbers from process_base on.
+ * Hosts are taken to differ; the names of the new ones still belong to `other`. Processes beyond
+ * process_count belong to no rank. The caller frees the arrays of the result.
+ */
+struct ranks_union ranks_merge(struct ranks *ranks, const struct ranks *other, size_t process_base,
+			       size_t process_count);
+
 /* Distribution of a number over ranks. A zeroed spread is empty. */
 struct spread {
 	double sum, minimum, maximum;
@@ -52,6 +66,9 @@ struct spread {
 
 /* Ignores NAN. Add ranks in ascending order. */
 void spread_add(struct spread *spread, int32_t rank, double value);
+
+/* Adds the distribution over other ranks. */
+void spread_merge(struct spread *spread, const struct spread *other);
 
 double spread_average(const struct spread *spread);
 

@@ -27,6 +27,8 @@ void recent_init(struct recent *recent, size_t cap, size_t value_bytes)
 static void entry_free(struct recent *recent, struct recent_entry *entry)
 {
 	HASH_DEL(recent->entries, entry);
+	if (recent->latest == entry)
+		recent->latest = NULL;
 	free(entry);
 	recent->count--;
 }
@@ -38,16 +40,21 @@ void recent_release(struct recent *recent)
 	*recent = (struct recent){ 0 };
 }
 
-static struct recent_entry *entry_find(const struct recent *recent, struct call_ref call)
+static struct recent_entry *entry_find(struct recent *recent, struct call_ref call)
 {
 	struct recent_key key = { call.id, call.process };
-	struct recent_entry *entry;
+	struct recent_entry *entry = recent->latest;
+
+	if (entry && entry->key.id == call.id && entry->key.process == call.process)
+		return entry;
 
 	HASH_FIND(hh, recent->entries, &key, sizeof(key), entry);
+	if (entry)
+		recent->latest = entry;
 	return entry;
 }
 
-void *recent_find(const struct recent *recent, struct call_ref call)
+void *recent_find(struct recent *recent, struct call_ref call)
 {
 	struct recent_entry *entry = entry_find(recent, call);
 
@@ -64,6 +71,7 @@ void *recent_put(struct recent *recent, struct call_ref call)
 	entry->key = (struct recent_key){ call.id, call.process };
 	HASH_ADD(hh, recent->entries, key, sizeof(entry->key), entry);
 	recent->count++;
+	recent->latest = entry;
 	return entry->value;
 }
 

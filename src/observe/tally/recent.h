@@ -21,6 +21,7 @@ struct recent_entry;
 
 struct recent {
 	struct recent_entry *entries; /* hash by process and id, in order of insertion */
+	struct recent_entry *latest;  /* found or inserted last; NULL: none */
 	size_t count, cap, value_bytes;
 };
 
@@ -28,7 +29,7 @@ void recent_init(struct recent *recent, size_t cap, size_t value_bytes);
 void recent_release(struct recent *recent); /* accepts a zeroed object */
 
 /* NULL if the call is not remembered. */
-void *recent_find(const struct recent *recent, struct call_ref call);
+void *recent_find(struct recent *recent, struct call_ref call);
 
 /*
  * Returns a zeroed value for a call that is not remembered yet. It is valid until the call is

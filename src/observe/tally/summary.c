@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "observe/tally/summary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ void summary_init(struct summary *summary, const struct trace_head *head)
 	ranks_init(&summary->ranks, head);
 	summary->of_rank = xcalloc(summary->ranks.count + 1, sizeof(*summary->of_rank));
 	summary->file_layers = xcalloc(head->file_count + 1, sizeof(*summary->file_layers));
+	summary->file_count = head->file_count;
 	summary->ways = traffic_table(head);
 	parameters_init(&summary->parameters, head);
 	recent_init(&summary->started, STARTED_MAX, sizeof(struct started));
@@ -63,8 +65,11 @@ void summary_init(struct summary *summary, const struct trace_head *head)
 
 void summary_release(struct summary *summary)
 {
-	for (size_t i = 0; i < summary->ranks.count; i++)
+	for (size_t i = 0; i < summary->ranks.count && summary->of_rank; i++)
 		sums_release(&summary->of_rank[i]);
+	if (summary->spreads)
+		spreads_release(summary->spreads);
+	free(summary->spreads);
 	sums_release(&summary->all);
 	sums_release(&summary->outside);
 	ranks_release(&summary->ranks);
@@ -176,45 +181,79 @@ static void remember_start(struct summary *s, const struct activity *a,
 	};
 }
 
-static bool in_range(const struct summary *s, const struct activity *a)
+bool summary_in_range(const struct summary *summary, const struct activity *activity)
 {
-	return a->call < s->head->call_count && a->file < s->head->file_count &&
-	       a->file2 < s->head->file_count && a->layer < LAYER_COUNT;
+	const struct trace_head *head = summary->head;
+
+	return activity->call < head->call_count && activity->file < head->file_count &&
+	       activity->file2 < head->file_count && activity->layer < LAYER_COUNT;
+}
+
+static void add_call(struct summary *s, const struct summary_call *call)
+{
+	const struct activity *a = call->activity;
+	struct sums *own = sums_of_process(s, a->process);
+	struct credits credits = { 0 };
+
+	parameters_add(&s->parameters, a, call->enclosing, call->depth);
+	if (own)
+		sums_add(own, a, &call->share, &call->context, &credits);
+	if (own != &s->outside) {
+		sums_add(&s->all, a, &call->share, &call->context, &credits);
+		if (!call->context.in_process || a->layer == LAYER_NETWORK)
+			s->file_layers[a->file] |= (uint8_t)(1u << a->layer);
+	}
+	if (call->share.pending && call->share.transfer)
+		remember_start(s, a, &call->share, &credits);
+}
+
+bool summary_add_nested(struct summary *summary, struct summary_call *call)
+{
+	const struct activity *a = call->activity;
+	const struct call_info *info = &summary->head->calls[a->call];
+
+	if (info->class == CLASS_WAIT) {
+		complete_operation(summary, a);
+		if (traffic_is_notice(info))
+			return false;
+	}
+	call->context = context_of(summary, a, call->enclosing, call->depth);
+	call->share = contribution_of(summary, a);
+	add_call(summary, call);
+	return true;
 }
 
 void summary_add(struct summary *summary, const struct activity *activity)
 {
-	struct summary *s = summary;
-	const struct nest_call *enclosing;
-	const struct call_info *call;
-	struct credits credits = { 0 };
-	struct call_context standing;
-	struct sums *own;
-	struct contribution share;
-	size_t depth;
+	struct summary_call call = { .activity = activity };
 
-	if (!in_range(s, activity))
+	if (!summary_in_range(summary, activity))
 		return;
-	call = &s->head->calls[activity->call];
-	if (call->class == CLASS_WAIT) {
-		complete_operation(s, activity);
-		if (traffic_is_notice(call))
-			return;
-	}
-	depth = nest_enter(&s->nest, activity, &enclosing);
-	parameters_add(&s->parameters, activity, enclosing, depth);
-	standing = context_of(s, activity, enclosing, depth);
-	share = contribution_of(s, activity);
-	own = sums_of_process(s, activity->process);
-	if (own)
-		sums_add(own, activity, &share, &standing, &credits);
-	if (own != &s->outside) {
-		sums_add(&s->all, activity, &share, &standing, &credits);
-		if (!standing.in_process || activity->layer == LAYER_NETWORK)
-			s->file_layers[activity->file] |= (uint8_t)(1u << activity->layer);
-	}
-	if (share.pending && share.transfer)
-		remember_start(s, activity, &share, &credits);
+	call.depth = nest_enter(&summary->nest, activity, &call.enclosing);
+	summary_add_nested(summary, &call);
+}
+
+/* Time in I/O: the average of the ranks, or that of a run without ranks. */
+static double busy_time(const struct summary *s)
+{
+	const struct measure *time = &sums_measures[s->has_aggregates ? SUMS_TIME : SUMS_BUSY];
+	struct spread ranks = summary_rank_spread(s, time);
+
+	return s->ranks.count ? spread_average(&ranks) : time->get(&s->all);
+}
+
+double summary_io_share(const struct summary *summary)
+{
+	double duration = (double)summary->head->end.duration_ns;
+
+	return duration > 0 ? fmin(busy_time(summary) / duration, 1) : NAN;
+}
+
+double summary_share(const struct summary *summary, double time_ns)
+{
+	double whole = (double)summary->all.io.time_ns;
+
+	return whole > 0 ? time_ns / whole * summary_io_share(summary) : NAN;
 }
 
 bool summary_has_libraries(const struct summary *summary)
@@ -271,6 +310,27 @@ static struct summary_row function_row(const struct summary *s, const struct map
 	};
 }
 
+static bool is_network_file(const struct summary *s, uint64_t key)
+{
+	return s->file_layers[key - 1] == 1u << LAYER_NETWORK;
+}
+
+static enum file_class class_of_file(const struct summary *s, uint64_t key,
+				     const struct tally *tally)
+{
+	return is_network_file(s, key)
+		       ? FILE_CHANNEL
+		       : file_class_of(s->head->files[key - 1], tally->bytes_written > 0);
+}
+
+enum file_class summary_file_class(const struct summary *summary, file_id file)
+{
+	static const struct tally none;
+	const struct tally *tally = map_get(&summary->all.files, sums_file_key(file));
+
+	return class_of_file(summary, sums_file_key(file), tally ? tally : &none);
+}
+
 static struct summary_row file_row(const struct summary *s, const struct map_entry *entry)
 {
 	return (struct summary_row){
@@ -278,7 +338,8 @@ static struct summary_row file_row(const struct summary *s, const struct map_ent
 		.key = entry->key,
 		.name = s->head->files[entry->key - 1],
 		.layers = s->file_layers[entry->key - 1],
-		.is_network = s->file_layers[entry->key - 1] == 1u << LAYER_NETWORK,
+		.class = (uint8_t)class_of_file(s, entry->key, entry->value),
+		.is_network = is_network_file(s, entry->key),
 		.tally = entry->value,
 	};
 }
@@ -307,22 +368,92 @@ struct summary_row *summary_rows(const struct summary *summary, enum summary_tab
 	return rows;
 }
 
-/* Returns the row's tally for a rank (an index in ranks.list); NULL if the rank made no such call.
- */
-static const struct tally *tally_of_rank(const struct summary *summary,
-					 const struct summary_row *row, size_t rank)
+static struct summary_row folded_row(enum file_class class, const struct tally *total)
+{
+	return (struct summary_row){
+		.table = SUMMARY_FILES,
+		.name = class == FILE_SYSTEM ? "system files" : "sockets and pipes",
+		.class = (uint8_t) class,
+		.is_network = class == FILE_CHANNEL,
+		.tally = total,
+	};
+}
+
+size_t summary_fold_files(struct summary_row *rows, size_t count, size_t *users,
+			  struct tally totals[FILE_CLASSES])
+{
+	struct summary_row folded[FILE_CLASSES];
+	size_t n = 0;
+
+	for (unsigned class = FILE_USER; class < FILE_CLASSES; class ++) {
+		totals[class] = (struct tally){ 0 };
+		folded[class] = folded_row((enum file_class) class, &totals[class]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		unsigned class = rows[i].class;
+
+		if (class == FILE_USER) {
+			rows[n++] = rows[i];
+			continue;
+		}
+		tally_merge(&totals[class], rows[i].tally);
+		folded[class].layers |= rows[i].layers;
+		folded[class].folded++;
+	}
+	*users = n;
+	for (unsigned class = FILE_USER + 1; class < FILE_CLASSES; class ++) {
+		if (folded[class].folded)
+			rows[n++] = folded[class];
+	}
+	return n;
+}
+
+/* Adds up the files of a class. */
+static struct tally add_class(const struct summary *s, const struct sums *sums, unsigned class)
+{
+	struct tally total = { 0 };
+
+	for (size_t i = 0; i < sums->files.cap; i++) {
+		uint64_t key = sums->files.entries[i].key;
+		const struct tally *of_run = key > 1 ? map_get(&s->all.files, key) : NULL;
+
+		if (of_run && class_of_file(s, key, of_run) == class)
+			tally_merge(&total, sums->files.entries[i].value);
+	}
+	return total;
+}
+
+/* The row's tally for a rank (an index in ranks.list). It has no calls if the rank made none. */
+static struct tally tally_of_rank(const struct summary *summary, const struct summary_row *row,
+				  size_t rank)
 {
 	const struct sums *sums = &summary->of_rank[rank];
+	const struct tally *found;
 
-	switch (row->table) {
-	case SUMMARY_LAYERS:
-		return sums->layers[row->key].calls ? &sums->layers[row->key] : NULL;
-	case SUMMARY_FUNCTIONS:
-		return map_get(&sums->functions, row->key);
-	case SUMMARY_FILES:
-		break;
-	}
-	return map_get(&sums->files, row->key);
+	if (row->table == SUMMARY_LAYERS)
+		return sums->layers[row->key];
+	if (row->folded)
+		return add_class(summary, sums, row->class);
+	found = map_get(row->table == SUMMARY_FUNCTIONS ? &sums->functions : &sums->files,
+			row->key);
+	return found ? *found : (struct tally){ 0 };
+}
+
+/* One of the tally_measures of a run whose ranks are not known one by one. */
+static struct spread find_spread(const struct spreads *spreads, const struct summary_row *row,
+				 const struct measure *measure)
+{
+	const struct row_spreads *found;
+
+	if (row->table == SUMMARY_LAYERS)
+		found = &spreads->layers[row->key];
+	else if (row->folded)
+		found = &spreads->classes[row->class];
+	else
+		found = map_get(row->table == SUMMARY_FUNCTIONS ? &spreads->functions
+								: &spreads->files,
+				row->key);
+	return found ? found->of[measure - tally_measures] : (struct spread){ 0 };
 }
 
 struct spread summary_spread(const struct summary *summary, const struct summary_row *row,
@@ -330,11 +461,13 @@ struct spread summary_spread(const struct summary *summary, const struct summary
 {
 	struct spread spread = { 0 };
 
+	if (summary->spreads)
+		return find_spread(summary->spreads, row, measure);
 	for (size_t i = 0; i < summary->ranks.count; i++) {
-		const struct tally *tally = tally_of_rank(summary, row, i);
+		struct tally tally = tally_of_rank(summary, row, i);
 
-		if (tally)
-			spread_add(&spread, summary->ranks.list[i].number, measure->get(tally));
+		if (tally.calls)
+			spread_add(&spread, summary->ranks.list[i].number, measure->get(&tally));
 	}
 	return spread;
 }
@@ -343,6 +476,8 @@ struct spread summary_rank_spread(const struct summary *summary, const struct me
 {
 	struct spread spread = { 0 };
 
+	if (summary->spreads)
+		return summary->spreads->ranks[measure - sums_measures];
 	for (size_t i = 0; i < summary->ranks.count; i++)
 		spread_add(&spread, summary->ranks.list[i].number,
 			   measure->get(&summary->of_rank[i]));

@@ -7,25 +7,34 @@
 #ifndef SLUICE_OBSERVE_TALLY_SUMMARY_H
 #define SLUICE_OBSERVE_TALLY_SUMMARY_H
 
+#include "observe/tally/file_class.h"
 #include "observe/tally/nest.h"
 #include "observe/tally/parameters.h"
 #include "observe/tally/ranks.h"
 #include "observe/tally/recent.h"
+#include "observe/tally/spreads.h"
 #include "observe/tally/sums.h"
 #include "trace/format.h"
 
 _Static_assert(LAYER_COUNT <= 8, "sets of layers have a byte");
 
+/*
+ * Up to so many ranks, a merged summary knows the sums of each rank. It needs up to 2 KiB per rank.
+ */
+#define SUMMARY_RANKS_MAX 16384
+
 struct summary {
 	const struct trace_head *head;
 	struct sums all; /* in a parallel run: all ranks, without `outside` */
 	struct ranks ranks;
-	struct sums *of_rank; /* same order as ranks.list */
+	struct sums *of_rank;	 /* same order as ranks.list; NULL if there are spreads */
+	struct spreads *spreads; /* of a merged run with more than SUMMARY_RANKS_MAX ranks */
 	struct sums
 		outside; /* processes of a parallel run that belong to no rank: launcher, scripts */
 	bool has_aggregates;  /* if so, busy_ns covers only the recorded calls */
 	uint8_t *ways;	      /* for each call, see observe/tally/traffic.h */
 	uint8_t *file_layers; /* for each file, one bit per layer that accessed it */
+	size_t file_count;    /* of file_layers */
 	struct recent started;
 	struct nest nest;
 	struct parameters parameters; /* what happened to the parameters of the run */
@@ -37,6 +46,50 @@ void summary_release(struct summary *summary);
 
 /* Activities must come in the order of their start. */
 void summary_add(struct summary *summary, const struct activity *activity);
+
+/* An activity, the calls that enclose it, and what the summary derives from them. */
+struct summary_call {
+	const struct activity *activity;
+	const struct nest_call *enclosing; /* outermost first */
+	size_t depth;
+	struct call_context context;
+	struct contribution share;
+};
+
+/*
+ * The same for callers that have a nest of their own and set the first three members; sets the
+ * others. The activity must be summary_in_range(). Returns false if it is only a notice
+ * (traffic_is_notice()), which is not a call of the program.
+ */
+bool summary_add_nested(struct summary *summary, struct summary_call *call);
+
+/* Are the indices of the activity valid for the tables of the head? */
+bool summary_in_range(const struct summary *summary, const struct activity *activity);
+
+/*
+ * Percentages. All outputs state shares of the run time, so that they can be compared and added.
+ *
+ * summary_io_share() is the share of I/O in the run time, 0 to 1: with ranks, the average over
+ * ranks of busy_ns / duration_ns; without, busy_ns / duration_ns. With calls that were counted but
+ * not recorded, the time of all threads (at most the run time) takes the place of busy_ns. It is
+ * NAN if the duration of the run is unknown.
+ *
+ * summary_share() is the share of a time that is summed over threads and ranks, as in a tally: its
+ * part of the I/O time of all threads, times summary_io_share(). So the shares of calls that do not
+ * enclose each other add up to the share of I/O. NAN if it is unknown or there was no I/O.
+ */
+double summary_io_share(const struct summary *summary);
+double summary_share(const struct summary *summary, double time_ns);
+
+/*
+ * Adds the summary of another part of the job. The head of `summary` must already have the calls,
+ * files and processes of the part, the latter from process_base on. busy_ns of the whole becomes a
+ * lower bound: the largest of the parts.
+ */
+void summary_merge(struct summary *summary, const struct summary *other,
+		   const struct renumbering *to, size_t process_base);
+
+enum file_class summary_file_class(const struct summary *summary, file_id file);
 
 /* Did the run use libraries above POSIX and STDIO? */
 bool summary_has_libraries(const struct summary *summary);
@@ -50,6 +103,8 @@ struct summary_row {
 	const char *name; /* layer, function or path; owned by the head */
 	uint8_t layer;
 	uint8_t layers;	 /* for a file: one bit per layer */
+	uint8_t class;	 /* for a file: enum file_class */
+	size_t folded;	 /* > 0: stands for so many files of the class */
 	bool counted;	 /* name is a group of calls that were counted but not recorded */
 	bool is_network; /* sockets and pipes only; the time is not I/O time */
 	bool is_process; /* starts or ends a process; the time is not I/O time */
@@ -62,6 +117,13 @@ struct summary_row {
  */
 struct summary_row *summary_rows(const struct summary *summary, enum summary_table table,
 				 size_t *count);
+
+/*
+ * Combines the rows of files that are not the user's: one row per class at the end, which points to
+ * `totals`. Returns the new number of rows; the first *users of them are files of the user.
+ */
+size_t summary_fold_files(struct summary_row *rows, size_t count, size_t *users,
+			  struct tally totals[FILE_CLASSES]);
 
 /* Distribution of one of the tally_measures over the ranks that have the row. */
 struct spread summary_spread(const struct summary *summary, const struct summary_row *row,

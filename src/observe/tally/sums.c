@@ -137,6 +137,17 @@ struct tally *sums_tally(struct map *table, uint64_t key)
 	return tally;
 }
 
+void tally_merge(struct tally *tally, const struct tally *other)
+{
+	tally->calls += other->calls;
+	tally->errors += other->errors;
+	tally->bytes_read += other->bytes_read;
+	tally->bytes_written += other->bytes_written;
+	tally->time_ns += other->time_ns;
+	tally->transfers += other->transfers;
+	tally->transfer_ns += other->transfer_ns;
+}
+
 static void tally_add(struct tally *t, const struct contribution *share, bool covered,
 		      struct credits *credits)
 {
@@ -264,4 +275,63 @@ void sums_add_aggregate(struct sums *sums, const struct aggregate *row)
 	tally_add_aggregate(&sums->layers[row->layer], row);
 	tally_add_aggregate(sums_tally(&sums->functions, group_key(row->group, row->layer)), row);
 	tally_add_aggregate(sums_tally(&sums->files, sums_file_key(row->file)), row);
+}
+
+uint64_t sums_renumber_function(uint64_t key, const struct renumbering *to)
+{
+	struct sums_function f = sums_function_of(key);
+
+	return f.counted ? key : sums_function_key(to->calls[f.number], f.layer);
+}
+
+uint64_t sums_renumber_file(uint64_t key, const struct renumbering *to)
+{
+	return sums_file_key(to->files[key - 1]);
+}
+
+static void merge_table(struct map *table, const struct map *other,
+			uint64_t (*renumber)(uint64_t key, const struct renumbering *to),
+			const struct renumbering *to)
+{
+	for (size_t i = 0; i < other->cap; i++) {
+		const struct map_entry *entry = &other->entries[i];
+
+		if (entry->key)
+			tally_merge(sums_tally(table, renumber(entry->key, to)), entry->value);
+	}
+}
+
+static void merge_busy(struct sums *sums, const struct sums *other, const struct renumbering *to,
+		       bool parallel)
+{
+	int64_t from = other->busy_from_ns + to->shift_ns;
+	int64_t until = other->busy_until_ns + to->shift_ns;
+
+	if (!other->busy_ns)
+		return;
+	if (!sums->busy_ns || from < sums->busy_from_ns)
+		sums->busy_from_ns = from;
+	if (!sums->busy_ns || until > sums->busy_until_ns)
+		sums->busy_until_ns = until;
+	if (!parallel)
+		sums->busy_ns += other->busy_ns;
+	else if (other->busy_ns > sums->busy_ns)
+		sums->busy_ns = other->busy_ns;
+}
+
+void sums_merge(struct sums *sums, const struct sums *other, const struct renumbering *to,
+		bool parallel)
+{
+	tally_merge(&sums->io, &other->io);
+	tally_merge(&sums->storage, &other->storage);
+	tally_merge(&sums->startup, &other->startup);
+	tally_merge(&sums->process, &other->process);
+	tally_merge(&sums->network, &other->network);
+	tally_merge(&sums->network_in_io, &other->network_in_io);
+	sums->bytes_read_to_write += other->bytes_read_to_write;
+	merge_busy(sums, other, to, parallel);
+	for (int i = 0; i < LAYER_COUNT; i++)
+		tally_merge(&sums->layers[i], &other->layers[i]);
+	merge_table(&sums->functions, &other->functions, sums_renumber_function, to);
+	merge_table(&sums->files, &other->files, sums_renumber_file, to);
 }

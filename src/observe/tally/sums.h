@@ -87,6 +87,9 @@ struct sums_function {
 };
 struct sums_function sums_function_of(uint64_t key);
 
+/* Adds another tally. */
+void tally_merge(struct tally *tally, const struct tally *other);
+
 /* Returns the tally of a key in functions or files; adds it if it is missing. */
 struct tally *sums_tally(struct map *table, uint64_t key);
 
@@ -122,5 +125,26 @@ void sums_add(struct sums *sums, const struct activity *activity,
 	      struct credits *credits);
 
 void sums_add_aggregate(struct sums *sums, const struct aggregate *row);
+
+/* Numbers in a merged profile for those of a part. */
+struct renumbering {
+	const uint16_t *calls;
+	const file_id *files;
+	int64_t shift_ns; /* to be added to the times of the part */
+	/* Returns a copy of a host's name that lives as long as the merged profile. */
+	const char *(*host)(void *arg, const char *name);
+	void *arg;
+};
+
+/*
+ * Adds other sums. `parallel`: both were counted at the same time by different ranks, so that
+ * busy_ns is only known to be at least the larger one; otherwise busy_ns is added as well.
+ */
+void sums_merge(struct sums *sums, const struct sums *other, const struct renumbering *to,
+		bool parallel);
+
+/* The key in a merged profile for a key of a part. */
+uint64_t sums_renumber_function(uint64_t key, const struct renumbering *to);
+uint64_t sums_renumber_file(uint64_t key, const struct renumbering *to);
 
 #endif

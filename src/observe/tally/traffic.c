@@ -58,7 +58,7 @@ uint8_t *traffic_table(const struct trace_head *head)
 	return ways;
 }
 
-struct call_ref traffic_start(const struct recent *started, const struct trace_head *head,
+struct call_ref traffic_start(struct recent *started, const struct trace_head *head,
 			      const struct activity *completion)
 {
 	const uint64_t ids[] = { completion->link & ID_MASK, completion->link2 & ID_MASK };

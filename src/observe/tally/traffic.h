@@ -34,7 +34,7 @@ uint8_t *traffic_table(const struct trace_head *head);
  * Returns the remembered call that started the operation that this one completes. Which of the two
  * links refers to it depends on the call. The id is 0 if there is no such call.
  */
-struct call_ref traffic_start(const struct recent *started, const struct trace_head *head,
+struct call_ref traffic_start(struct recent *started, const struct trace_head *head,
 			      const struct activity *completion);
 
 /*

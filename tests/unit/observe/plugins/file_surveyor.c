@@ -5,8 +5,9 @@
 #include "base/mem.h"
 #include "check.h"
 #include "observe/report/render.h"
-#include "observe/report/trace_host.h"
+#include "observe/tally/summary.h"
 #include "observe/tally/traffic.h"
+#include "trace_host.h"
 
 enum { OPEN = 1, READ, WRITE, CLOSE, SEEK, DUP, IWRITE, WAIT, INIT, COPY, COMPLETED };
 
@@ -178,7 +179,7 @@ static void the_report_of_the_paper_is_reproduced(void)
 	check_field(&run, "Bytes/Written per access", "(204780,204780,204780)");
 	check_field(&run, "Bytes/Total written", "(4.1943e+09,4.1943e+09,4.1943e+09)");
 	check_field(&run, "Seek Distance/Average reading", "(1.0238e+06,1.0238e+06,1.0238e+06)");
-	CHECK_INT(run.surveyor.opens.count, 0);
+	CHECK_INT(run.surveyor.core.opens.count, 0);
 	run_release(&run);
 }
 
@@ -186,7 +187,8 @@ static void lines_have_the_layout_of_the_paper(void)
 {
 	AUTO_FREE char *text = NULL;
 	static struct run run;
-	size_t n;
+	struct survey_row *rows;
+	size_t n, count;
 	FILE *out = open_memstream(&text, &n);
 
 	run_init(&run, 2, true);
@@ -194,9 +196,14 @@ static void lines_have_the_layout_of_the_paper(void)
 	access_file(&run, 0, READ, 0, 10, 10);
 	open_file(&run, 1);
 	access_file(&run, 1, READ, 1 << 20, 30, 30);
-	render_survey(out,
-		      &(struct report){ .surveyor = &run.surveyor, .ranks = &run.ranks, .top = 5 });
+	rows = file_surveyor_rows(&run.surveyor, &run.ranks, &count);
+	render_survey(out, &(struct report){ .summary = &(struct summary){ .head = &head,
+									   .ranks = run.ranks },
+					     .survey = rows,
+					     .survey_count = count,
+					     .top = 5 });
 	fclose(out);
+	free(rows);
 	CHECK(strstr(text, "[FileSurveyor:MPI] \"/shared\"/Accesses = (1,1,1)\n") == text);
 	CHECK(strstr(text, "\n[FileSurveyor:MPI] \"/shared\"/Accesses/Reading/Sequential = "
 			   "(0.5,0,1)\n"));
@@ -312,7 +319,7 @@ static void asynchronous_accesses_are_corrected_at_their_completion(void)
 	check_field(&run, "Bytes/Total written", "(75,75,75)");
 	check_field(&run, "Accesses/Writing/Sequential", "(3,3,3)");
 	check_field(&run, "Time/Total for writing", "(44,44,44)");
-	CHECK_INT(run.surveyor.started.count, 0);
+	CHECK_INT(run.surveyor.core.started.count, 0);
 	run_release(&run);
 }
 
@@ -504,7 +511,7 @@ static void a_child_continues_with_inherited_handles(void)
 	access_file(&run, 0, WRITE, 200, 100, 100);
 	check_field(&run, "Accesses/Writing/Sequential", "(1.5,1,2)");
 	close_file(&run, 0);
-	CHECK_INT(run.surveyor.opens.count, 0);
+	CHECK_INT(run.surveyor.core.opens.count, 0);
 	run_release(&run);
 }
 
@@ -669,7 +676,7 @@ static void open_files_are_bounded(void)
 		open_file(&run, 0);
 		access_file(&run, 0, WRITE, 0, 1, 1); /* never closed */
 	}
-	CHECK(run.surveyor.opens.count <= 65536);
+	CHECK(run.surveyor.core.opens.count <= 65536);
 	check_field(&run, "Accesses/Writing/Sequential", "(200000,200000,200000)");
 	run_release(&run);
 }

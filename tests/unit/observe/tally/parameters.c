@@ -319,7 +319,7 @@ static char *rendered(void (*render)(FILE *, const struct report *))
 	size_t n;
 	FILE *f = open_memstream(&out, &n);
 
-	render(f, &(struct report){ .summary = &summary, .ranks = &summary.ranks, .top = 10 });
+	render(f, &(struct report){ .summary = &summary, .top = 10 });
 	fclose(f);
 	return out;
 }

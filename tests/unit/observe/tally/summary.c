@@ -444,7 +444,7 @@ static void start_up_is_counted_separately(void)
 	free(rows);
 	render_verdict(&out, &s);
 	CHECK_WORDS(buf_text(&out),
-		    "1.00 us, 0.5%|5 ns|read 0 B, wrote 0 B in 1 call|write (100.0%|/b (100.0%)");
+		    "1.00 us, 0.5%|5 ns|read 0 B, wrote 0 B in 1 call|write (0.5%|/b (0.5%)");
 	summary_release(&s);
 }
 
@@ -594,7 +594,7 @@ static void the_verdict_comes_first(void)
 			    .id = 1, .call = READ, .file = 1, .duration_ns = 250, .result = 2048 });
 	render_verdict(&out, &s);
 	CHECK_WORDS(buf_text(&out), "1.00 us, 25.0%|250 ns|read 2.00 KiB, wrote 0 B in 1 call|read "
-				    "(100.0%|/a (100.0%)");
+				    "(25.0%|/a (25.0%)");
 	summary_release(&s);
 }
 
@@ -611,7 +611,7 @@ static void the_verdict_does_not_blame_sockets(void)
 					    .duration_ns = 900 });
 	summary_add(&s, &(struct activity){ .id = 2, .call = WRITE, .file = 2, .duration_ns = 10 });
 	render_verdict(&out, &s);
-	CHECK_WORDS(buf_text(&out), "write (100.0%|/b (100.0%)");
+	CHECK_WORDS(buf_text(&out), "write (1.0%|/b (1.0%)");
 	summary_release(&s);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/plugins/survey.h"
+#include "observe/tally/survey.h"
 
 #include "observe/tally/traffic.h"
 
@@ -38,10 +38,22 @@ void survey_merge(struct survey *survey, const struct survey *other)
 	survey->seeks += other->seeks;
 	survey->open_ns += other->open_ns;
 	survey->close_ns += other->close_ns;
-	if (other->first_ns < survey->first_ns)
+	if (!other->calls)
+		return;
+	if (!survey->calls || other->first_ns < survey->first_ns)
 		survey->first_ns = other->first_ns;
-	if (other->last_ns > survey->last_ns)
+	if (!survey->calls || other->last_ns > survey->last_ns)
 		survey->last_ns = other->last_ns;
+	survey->calls += other->calls;
+}
+
+uint64_t survey_repeated_bytes(const struct survey *survey, int way)
+{
+	const struct regions *regions = &survey->regions[way];
+	uint64_t distinct = regions_bytes(regions);
+
+	return !regions->unplaced && survey->bytes[way] > distinct ? survey->bytes[way] - distinct
+								   : 0;
 }
 
 double survey_time_ns(const struct survey *survey)

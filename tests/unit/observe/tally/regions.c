@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/plugins/regions.h"
+#include "observe/tally/regions.h"
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/plugins/regions.h"
+#include "observe/tally/regions.h"
 
 #include <stdlib.h>
 
@@ -124,6 +124,18 @@ void regions_add_all(struct regions *regions, const struct regions *other)
 	regions->unplaced |= other->unplaced;
 	for (size_t i = 0; i < other->count; i++)
 		run_put(regions, &other->runs[i]);
+}
+
+uint64_t regions_bytes(const struct regions *regions)
+{
+	uint64_t extent = regions->count ? (uint64_t)(regions->high - regions->low) : 0, sum = 0;
+
+	for (size_t i = 0; i < regions->count && sum < extent; i++) {
+		const struct region_run *run = &regions->runs[i];
+
+		sum += (uint64_t)run->bytes * run->count;
+	}
+	return sum < extent ? sum : extent;
 }
 
 /* Does a block of the run overlap [from, to)? */

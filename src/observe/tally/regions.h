@@ -4,8 +4,8 @@
  * blocks with a constant stride form one run. If there are too many runs, only the range that
  * covers them is kept, and the bytes inside are unknown.
  */
-#ifndef SLUICE_OBSERVE_PLUGINS_REGIONS_H
-#define SLUICE_OBSERVE_PLUGINS_REGIONS_H
+#ifndef SLUICE_OBSERVE_TALLY_REGIONS_H
+#define SLUICE_OBSERVE_TALLY_REGIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,6 +33,9 @@ void regions_release(struct regions *regions);
 /* An invalid position (negative, or beyond 2^62) counts as unknown. */
 void regions_add(struct regions *regions, int64_t offset, int64_t bytes, bool has_holes);
 void regions_add_all(struct regions *regions, const struct regions *other);
+
+/* Upper bound of the number of different bytes in the runs. */
+uint64_t regions_bytes(const struct regions *regions);
 
 /* How the regions of several ranks relate to each other. */
 enum sharing {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The survey of one file: how one process or rank used it through one layer, and the numbers that
- * are reported about it. file_surveyor.h defines the rules.
+ * are reported about it. observe/tally/surveyor.h defines the rules.
  */
-#ifndef SLUICE_OBSERVE_PLUGINS_SURVEY_H
-#define SLUICE_OBSERVE_PLUGINS_SURVEY_H
+#ifndef SLUICE_OBSERVE_TALLY_SURVEY_H
+#define SLUICE_OBSERVE_TALLY_SURVEY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "observe/plugins/regions.h"
 #include "observe/tally/measure.h"
+#include "observe/tally/regions.h"
 
 /*
  * Within this distance, file systems usually have the data in memory from reading ahead, and disks
@@ -32,7 +32,8 @@ struct survey {
 	uint64_t seek_bytes[2], seek_largest[2];
 	uint64_t seeks; /* calls that set the file position */
 	int64_t open_ns, transfer_ns[2], close_ns;
-	int64_t first_ns, last_ns;
+	uint64_t calls;		   /* of any kind; 0: the following times are not set */
+	int64_t first_ns, last_ns; /* start of the first call, end of the last */
 	struct regions regions[2];
 };
 
@@ -40,6 +41,12 @@ void survey_release(struct survey *survey);
 
 /* Adds the survey of another process. */
 void survey_merge(struct survey *survey, const struct survey *other);
+
+/*
+ * Lower bound of the bytes that were transferred more than once in one direction: the bytes beyond
+ * those of the regions. 0 if positions are unknown.
+ */
+uint64_t survey_repeated_bytes(const struct survey *survey, int way);
 
 /* Time of opening, reading, writing and closing. */
 double survey_time_ns(const struct survey *survey);

@@ -1,53 +1,14 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- *
- * Combines the surveys of processes into rows: adds up the processes of one rank and compares the
- * ranks.
- */
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/tally/survey_rows.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "observe/plugins/file_surveyor.h"
 #include "observe/tally/traffic.h"
-
-/* How one process accessed a file, and the member it counts for. */
-struct part {
-	unsigned layer;
-	file_id file;
-	uint32_t member; /* index of the rank, or the process */
-	int32_t number;	 /* number of the rank, or the process */
-	const struct survey *survey;
-};
-
-struct parts {
-	const struct ranks *ranks;
-	struct part *list;
-	size_t count, cap;
-};
-
-/* Leaves out processes that belong to no rank. */
-static void part_add(void *arg, unsigned layer, file_id file, uint32_t process,
-		     const struct survey *survey)
-{
-	struct parts *parts = arg;
-	bool ranked = parts->ranks && parts->ranks->count;
-	int32_t rank = ranked ? ranks_of_process(parts->ranks, process) : -1;
-
-	if (ranked && rank < 0)
-		return;
-	parts->list = xgrow(parts->list, &parts->cap, parts->count + 1, sizeof(*parts->list));
-	parts->list[parts->count++] = (struct part){
-		.layer = layer,
-		.file = file,
-		.member = ranked ? (uint32_t)rank : process,
-		.number = ranked ? parts->ranks->list[rank].number : (int32_t)process,
-		.survey = survey,
-	};
-}
 
 static int compare_parts(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct survey_part *x = a, *y = b;
 
 	if (x->layer != y->layer)
 		return x->layer < y->layer ? -1 : 1;
@@ -56,7 +17,7 @@ static int compare_parts(const void *a, const void *b)
 	return x->member < y->member ? -1 : x->member > y->member;
 }
 
-static bool same_row(const struct part *a, const struct part *b)
+static bool same_row(const struct survey_part *a, const struct survey_part *b)
 {
 	return a->layer == b->layer && a->file == b->file;
 }
@@ -86,15 +47,8 @@ static enum sharing compare_members(const struct members *members, int way)
 	return regions_compare(each, members->count);
 }
 
-/* Makes a copy that further surveys can be merged into. */
-static void survey_copy(struct survey *survey, const struct survey *from)
-{
-	*survey = (struct survey){ .first_ns = from->first_ns, .last_ns = from->last_ns };
-	survey_merge(survey, from);
-}
-
 /* Makes one row from parts with the same layer and file. */
-static struct survey_row row_make(const struct part *parts, size_t count)
+static struct survey_row row_make(const struct survey_part *parts, size_t count)
 {
 	struct members members = { xcalloc(count, sizeof(struct survey)), 0 };
 	struct survey_row row = { .layer = (uint8_t)parts->layer, .file = parts->file };
@@ -103,9 +57,9 @@ static struct survey_row row_make(const struct part *parts, size_t count)
 		if (i && parts[i].member == parts[i - 1].member)
 			survey_merge(&members.list[members.count - 1], parts[i].survey);
 		else
-			survey_copy(&members.list[members.count++], parts[i].survey);
+			survey_merge(&members.list[members.count++], parts[i].survey);
 		if (i + 1 == count || parts[i + 1].member != parts[i].member)
-			row_add_member(&row, &members.list[members.count - 1], parts[i].number);
+			row_add_member(&row, &members.list[members.count - 1], parts[i].member);
 	}
 	row.sharing[READING] = compare_members(&members, READING);
 	row.sharing[WRITING] = compare_members(&members, WRITING);
@@ -144,28 +98,24 @@ static void sort_rows(struct survey_row *rows, size_t count)
 		qsort_r(rows, count, sizeof(*rows), compare_rows, file_ns);
 }
 
-struct survey_row *file_surveyor_rows(const struct file_surveyor *surveyor,
-				      const struct ranks *ranks, size_t *count)
+struct survey_row *survey_rows_new(struct survey_part *parts, size_t part_count, size_t *count)
 {
-	struct parts parts = { .ranks = ranks };
-	struct survey_row *rows = NULL;
 	size_t n = 0, cap = 0;
+	struct survey_row *rows = xgrow(NULL, &cap, 1, sizeof(*rows));
 
-	file_surveyor_list(surveyor, part_add, &parts);
-	if (parts.count)
-		qsort(parts.list, parts.count, sizeof(*parts.list), compare_parts);
-	for (size_t i = 0, end; i < parts.count; i = end) {
+	if (part_count)
+		qsort(parts, part_count, sizeof(*parts), compare_parts);
+	for (size_t i = 0, end; i < part_count; i = end) {
 		struct survey_row row;
 
-		for (end = i + 1; end < parts.count && same_row(&parts.list[i], &parts.list[end]);)
+		for (end = i + 1; end < part_count && same_row(&parts[i], &parts[end]);)
 			end++;
-		row = row_make(&parts.list[i], end - i);
+		row = row_make(&parts[i], end - i);
 		if (row.fields[0].maximum <= 0) /* opened, but not accessed */
 			continue;
 		rows = xgrow(rows, &cap, n + 1, sizeof(*rows));
 		rows[n++] = row;
 	}
-	free(parts.list);
 	sort_rows(rows, n);
 	*count = n;
 	return rows;

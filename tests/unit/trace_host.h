@@ -1,7 +1,20 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/report/trace_host.h"
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A trace as the host of an asynchronous plug-in: answers questions about calls, files, processes,
+ * the user and the run. It has no options and ignores reports.
+ */
+#ifndef SLUICE_TESTS_TRACE_HOST_H
+#define SLUICE_TESTS_TRACE_HOST_H
+
+#include <sluice/plugin.h>
 
 #include "trace/format.h"
+
+struct trace_host {
+	struct sluice_host host; /* self points to the trace host, which must not be moved */
+	const struct trace_head *head;
+	struct sluice_process process; /* the process last asked for */
+};
 
 static const struct call_info *host_call(void *self, uint32_t number)
 {
@@ -51,7 +64,8 @@ static const char *host_run(void *self)
 	return trace->head->run.uuid ? trace->head->run.uuid : "";
 }
 
-void trace_host_init(struct trace_host *trace, const struct trace_head *head)
+/* head must outlive the trace host. There is nothing to release. */
+static void trace_host_init(struct trace_host *trace, const struct trace_head *head)
 {
 	*trace = (struct trace_host){
 		.host = { .bytes = sizeof(struct sluice_host),
@@ -64,3 +78,5 @@ void trace_host_init(struct trace_host *trace, const struct trace_head *head)
 		.head = head,
 	};
 }
+
+#endif
