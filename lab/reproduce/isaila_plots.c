@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/place.h"
-#include "lab/chart/chart.h"
+#include "chart/chart.h"
 #include "lab/reproduce/isaila.h"
 
 static int save_chart(struct chart *chart, const char *directory, const char *name,

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/place.h"
-#include "lab/chart/chart.h"
+#include "chart/chart.h"
 #include "lab/reproduce/wan.h"
 #include "learn/judge/metrics.h"
 

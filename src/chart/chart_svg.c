@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "lab/chart/chart.h"
+#include "chart/chart.h"
 
 /* In pixels. */
 #define WIDTH 960.0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab/chart/chart.h"
+#include "chart/chart.h"
 
 #include <errno.h>
 #include <stdarg.h>

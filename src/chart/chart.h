@@ -13,8 +13,8 @@
  *	r = chart_write(&chart, "figure8.svg", err);
  *	chart_release(&chart);
  */
-#ifndef SLUICE_LAB_CHART_CHART_H
-#define SLUICE_LAB_CHART_CHART_H
+#ifndef SLUICE_CHART_CHART_H
+#define SLUICE_CHART_CHART_H
 
 #include <stdbool.h>
 #include <stddef.h>
