@@ -3,9 +3,9 @@
 
 #include <math.h>
 
+#include "learn/math/ratio.h"
 #include "learn/math/vector.h"
 #include "store/entry_runs.h"
-#include "tune/loop/ratio.h"
 
 /* The last runs of one kind, oldest first. */
 struct window {
@@ -75,7 +75,7 @@ static size_t count_losses(const struct guard *g, const struct entry_run *runs, 
 static bool is_slower(const struct entry_run *runs, size_t from, size_t count)
 {
 	struct window without, with;
-	double low, high;
+	struct ratio_interval interval;
 
 	fill_window(&without, runs, from, count, false);
 	fill_window(&with, runs, from, count, true);
@@ -84,8 +84,8 @@ static bool is_slower(const struct entry_run *runs, size_t from, size_t count)
 	if (without.count < GUARD_BASELINE_LEAST || with.count < GUARD_BASELINE_LEAST ||
 	    isinf(with.costs[with.count - 1]))
 		return false;
-	return ratio_interval(without.costs, without.count, with.costs, with.count, &low, &high) &&
-	       high < 1;
+	return ratio_interval(without.costs, without.count, with.costs, with.count, &interval) &&
+	       interval.high < 1;
 }
 
 static enum guard_control next_control(const struct guard *g, const struct entry_run *runs,
