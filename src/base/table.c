@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/mem.h"
+#include "base/term.h"
 
 void table_init(struct table *table, const char *const *titles)
 {
@@ -43,64 +44,162 @@ void table_add(struct table *table, const char *format, ...)
 	table->cells[table->count++] = buf_take(&cell);
 }
 
-/* Width on a terminal, approximated as one column per UTF-8 character. */
-static int text_width(const char *text)
-{
-	int width = 0;
-
-	for (; *text; text++)
-		width += (*text & 0xC0) != 0x80;
-	return width;
-}
-
 static bool is_right_aligned(const struct table *table, size_t column)
 {
 	return table->titles[column][0] == '>';
 }
 
-static void measure_columns(const struct table *table, int *widths)
+static const char *title_of(const struct table *table, size_t column)
+{
+	return table->titles[column] + is_right_aligned(table, column);
+}
+
+#define GAP 2	    /* blanks between columns */
+#define FOLD 4	    /* further indentation of the lines after the first one of a folded row */
+#define SHORTEST 16 /* a text is not shortened to less, unless its title is shorter */
+#define ELLIPSIS "..."
+
+/* How a table fits a width. */
+struct layout {
+	int indent;
+	int widths[TABLE_COLUMNS_MAX];
+	bool starts_line[TABLE_COLUMNS_MAX]; /* the column begins a further line of its row */
+};
+
+static void measure_columns(const struct table *table, struct layout *layout)
 {
 	for (size_t c = 0; c < table->columns; c++)
-		widths[c] = text_width(table->titles[c] + is_right_aligned(table, c));
+		layout->widths[c] = term_columns(title_of(table, c));
 	for (size_t i = 0; i < table->count; i++) {
-		int width = text_width(table->cells[i]);
+		int width = term_columns(table->cells[i]);
 
-		if (width > widths[i % table->columns])
-			widths[i % table->columns] = width;
+		if (width > layout->widths[i % table->columns])
+			layout->widths[i % table->columns] = width;
 	}
+}
+
+static int total_width(const struct table *table, const struct layout *layout)
+{
+	int total = layout->indent - GAP;
+
+	for (size_t c = 0; c < table->columns; c++)
+		total += GAP + layout->widths[c];
+	return total;
+}
+
+/* The widest column of texts that can be shortened; table->columns if there is none. */
+static size_t widest_text(const struct table *table, const struct layout *layout)
+{
+	size_t widest = table->columns;
+
+	for (size_t c = 0; c < table->columns; c++) {
+		int least = term_columns(title_of(table, c));
+
+		if (!is_right_aligned(table, c) &&
+		    layout->widths[c] > (least > SHORTEST ? least : SHORTEST) &&
+		    (widest == table->columns || layout->widths[c] > layout->widths[widest]))
+			widest = c;
+	}
+	return widest;
+}
+
+/* Shortens texts, the longest first. Returns true if the table fits then. */
+static bool shorten_columns(const struct table *table, struct layout *layout, int width)
+{
+	while (total_width(table, layout) > width) {
+		size_t c = widest_text(table, layout);
+
+		if (c == table->columns)
+			return false;
+		layout->widths[c]--;
+	}
+	return true;
+}
+
+/* Breaks rows into lines. Only a column that has a line of its own is shortened. */
+static void fold_columns(const struct table *table, struct layout *layout, int width)
+{
+	int at = layout->indent;
+
+	measure_columns(table, layout);
+	for (size_t c = 0; c < table->columns; c++) {
+		int most = width - layout->indent - (c ? FOLD : 0);
+
+		if (layout->widths[c] > most)
+			layout->widths[c] = most;
+		layout->starts_line[c] = c && at + layout->widths[c] > width;
+		if (layout->starts_line[c])
+			at = layout->indent + FOLD;
+		at += layout->widths[c] + GAP;
+	}
+}
+
+/* The bytes of the first `columns` characters. */
+static size_t bytes_of_columns(const char *text, int columns)
+{
+	size_t n = 0;
+
+	while (text[n] && (columns > 0 || (text[n] & 0xC0) == 0x80)) {
+		n++;
+		columns -= (text[n] & 0xC0) != 0x80;
+	}
+	return n;
+}
+
+/* Leaves out the middle of a text that is too wide; its end, as that of a path, says the most. */
+static void add_shortened(struct buf *out, const char *text, int width)
+{
+	int columns = term_columns(text), kept = width - (int)strlen(ELLIPSIS), first = kept / 3;
+
+	if (columns <= width) {
+		buf_puts(out, text);
+		return;
+	}
+	buf_add(out, text, bytes_of_columns(text, first));
+	buf_puts(out, ELLIPSIS);
+	buf_puts(out, text + bytes_of_columns(text, columns - (kept - first)));
 }
 
 /*
  * Prints a cell after `blanks` blanks. Blanks are delayed until a text follows them; the function
  * returns the number of blanks before the next cell.
  */
-static int print_cell(const struct table *table, const int *widths, size_t c, const char *text,
-		      int blanks, FILE *out)
+static int print_cell(const struct table *table, const struct layout *layout, size_t c,
+		      const char *text, int blanks, FILE *out)
 {
-	int pad = widths[c] - text_width(text);
 	bool right = is_right_aligned(table, c);
+	AUTO_BUF struct buf shown = { 0 };
+	int pad;
 
+	if (layout->starts_line[c]) {
+		putc('\n', out);
+		blanks = layout->indent + FOLD;
+	}
+	add_shortened(&shown, text, layout->widths[c]);
+	pad = layout->widths[c] - term_columns(buf_text(&shown));
 	if (*text)
-		fprintf(out, "%*s%s", blanks + (right ? pad : 0), "", text);
+		fprintf(out, "%*s%s", blanks + (right ? pad : 0), "", buf_text(&shown));
 	if (c + 1 == table->columns)
 		putc('\n', out);
-	return 2 + (!*text ? blanks + pad : right ? 0 : pad);
+	return GAP + (!*text ? blanks + pad : right ? 0 : pad);
 }
 
 void table_print(const struct table *table, FILE *out, int indent)
 {
-	int widths[TABLE_COLUMNS_MAX], blanks = indent;
+	struct layout layout = { .indent = indent };
+	int width = term_width(out), blanks = indent;
 
 	if (!table->columns)
 		return;
-	measure_columns(table, widths);
+	measure_columns(table, &layout);
+	if (width && !shorten_columns(table, &layout, width))
+		fold_columns(table, &layout, width);
 	for (size_t c = 0; c < table->columns; c++)
-		blanks = print_cell(table, widths, c, table->titles[c] + is_right_aligned(table, c),
-				    blanks, out);
+		blanks = print_cell(table, &layout, c, title_of(table, c), blanks, out);
 	for (size_t i = 0; i < table->count; i++) {
 		if (i % table->columns == 0)
 			blanks = indent;
-		blanks =
-			print_cell(table, widths, i % table->columns, table->cells[i], blanks, out);
+		blanks = print_cell(table, &layout, i % table->columns, table->cells[i], blanks,
+				    out);
 	}
 }

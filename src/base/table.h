@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A text table. Cells are added row by row; each column is printed as wide as its widest cell.
+ * A text table. Cells are added row by row; each column is printed as wide as its widest cell. If
+ * that exceeds the width of the terminal, texts are shortened ("/home/...ts/out.dat") and, if that
+ * is not enough, rows are folded into several lines. Where there is no terminal, nothing is
+ * shortened.
  */
 #ifndef SLUICE_BASE_TABLE_H
 #define SLUICE_BASE_TABLE_H

@@ -2,14 +2,17 @@
 #include "base/term.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/mem.h"
+#include "base/unit.h"
 
 #define REDRAW_NS (100 * NS_PER_MS)
 #define LOG_NS (PROGRESS_LOG_S * NS_PER_S)
@@ -31,6 +34,28 @@ static bool has_color(FILE *out)
 	if (no && *no)
 		return false;
 	return isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
+}
+
+int term_width(FILE *out)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size = { 0 };
+	uint64_t width = 0;
+
+	if (!columns || unit_parse_count(columns, &width) < 0 || width > INT_MAX)
+		width = 0;
+	if (!width && isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0)
+		width = size.ws_col;
+	return width && width < TERM_WIDTH_LEAST ? TERM_WIDTH_LEAST : (int)width;
+}
+
+int term_columns(const char *text)
+{
+	int columns = 0;
+
+	for (; *text; text++)
+		columns += (*text & 0xC0) != 0x80;
+	return columns;
 }
 
 const char *term_bold(FILE *out)
@@ -93,6 +118,37 @@ void term_lines(FILE *out, const char *text)
 		term_printf(out, text[n] ? "%.*s\n" : "%.*s", (int)n, text);
 		text += n + (text[n] == '\n');
 	}
+}
+
+/* Prints a word after `blanks` blanks, on a new line if it does not fit. Returns the column. */
+static int print_word(FILE *out, const char *word, int blanks, int column, int hang, int width)
+{
+	int columns = term_columns(word);
+
+	if (width && column > hang && column + blanks + columns > width) {
+		putc('\n', out);
+		column = 0;
+		blanks = hang;
+	}
+	fprintf(out, "%*s%s", blanks, "", word);
+	return column + blanks + columns;
+}
+
+void term_paragraph(FILE *out, int hang, const char *text)
+{
+	AUTO_BUF struct buf safe = { 0 };
+	int width = term_width(out), column = 0;
+
+	escape_text(&safe, text, "");
+	for (const char *at = buf_text(&safe); *at;) {
+		size_t blanks = strspn(at, " "), n = strcspn(at + blanks, " ");
+		AUTO_FREE char *word = xstrndup(at + blanks, n);
+
+		if (n)
+			column = print_word(out, word, (int)blanks, column, hang, width);
+		at += blanks + n;
+	}
+	putc('\n', out);
 }
 
 void progress_start(struct progress *progress, const char *label, uint64_t total)

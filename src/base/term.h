@@ -23,6 +23,16 @@ enum term_color_when { TERM_COLOR_AUTO, TERM_COLOR_ALWAYS, TERM_COLOR_NEVER };
 /* Applies to the whole process; the default is auto. */
 void term_set_color(enum term_color_when when);
 
+/*
+ * Columns of a line on `out`: $COLUMNS if it is set, else those of the terminal; 0: there is no
+ * limit, because it is not a terminal. At least TERM_WIDTH_LEAST.
+ */
+#define TERM_WIDTH_LEAST 40
+int term_width(FILE *out);
+
+/* The number of columns of a text, approximated as one per UTF-8 character. */
+int term_columns(const char *text);
+
 /* Prints the text as a bold line, escaped as by term_printf(). */
 void term_headline(FILE *out, const char *text);
 
@@ -40,6 +50,13 @@ int term_vprintf(FILE *out, const char *format, va_list ap) __attribute__((forma
 
 /* Prints a text that has lines of its own; everything but its line breaks is escaped. */
 void term_lines(FILE *out, const char *text);
+
+/*
+ * Prints the text, escaped, as lines that fit the width of `out`, broken at blanks. Lines after the
+ * first one begin with `hang` blanks. A word that is longer than a line is not broken, so that
+ * paths and commands can be copied.
+ */
+void term_paragraph(FILE *out, int hang, const char *text);
 
 #define PROGRESS_LOG_S 30
 
