@@ -128,6 +128,7 @@ static int parse_kind(enum option_kind kind, const char *words, const char *text
 		list->items[list->count++] = text;
 		return 0;
 	}
+	case OPTION_DIVIDER:
 	case OPTION_INCLUDED:
 		break;
 	}
@@ -166,6 +167,8 @@ int option_value(enum option_kind kind, const char *words, const char *name, con
 
 static void set_default(const struct option *row, void *field)
 {
+	if (row->kind == OPTION_DIVIDER)
+		return;
 	if (row->fallback && row->kind != OPTION_LIST)
 		option_value(row->kind, row->value, row->name, row->fallback, field, NULL);
 	else if (row->kind == OPTION_COUNT || row->kind == OPTION_SIZE)
@@ -247,7 +250,7 @@ static int store_value(struct parser *p, const struct option *row, size_t offset
 {
 	const char *text = attached;
 
-	if (row->kind != OPTION_FLAG && !text) {
+	if (option_takes_value(row) && !text) {
 		if (p->at >= p->argc)
 			return err_set(p->err, EINVAL, "option %s requires a value: %s", shown,
 				       row->value);
@@ -268,7 +271,7 @@ static int parse_long(struct parser *p, char *word)
 		return OPTION_HELP_WANTED;
 	if (!row)
 		return fail_unknown(p, shown);
-	if (attached && row->kind == OPTION_FLAG)
+	if (attached && !option_takes_value(row))
 		return err_set(p->err, EINVAL, "option %s takes no value", shown);
 	return store_value(p, row, offset, attached, shown);
 }
@@ -286,13 +289,25 @@ static int parse_short(struct parser *p, char *word)
 			return OPTION_HELP_WANTED;
 		if (!row)
 			return fail_unknown(p, shown);
-		if (row->kind != OPTION_FLAG)
+		if (option_takes_value(row))
 			return store_value(p, row, offset, c[1] ? c + 1 : NULL, shown);
 		ret = store_value(p, row, offset, NULL, shown);
 		if (ret)
 			return ret;
 	}
 	return 0;
+}
+
+/* An operand, or a word that divides operands. */
+static bool is_operand(const struct parser *p, const char *word)
+{
+	size_t offset;
+	const struct option *row;
+
+	if (word[0] != '-' || !word[1])
+		return true;
+	row = word[1] == '-' ? find_long(p->rows, word + 2, strlen(word + 2), &offset) : NULL;
+	return row && row->kind == OPTION_DIVIDER;
 }
 
 /* Parses all words, moves the operands to the front and returns their number. */
@@ -305,10 +320,10 @@ static int parse_words(struct parser *p, enum option_order order)
 		int ret;
 
 		if (strcmp(word, "--") == 0) {
-			p->at++;
+			p->at += order != OPTION_KEEP_DASHES;
 			break;
 		}
-		if (word[0] != '-' || !word[1]) {
+		if (is_operand(p, word)) {
 			if (order == OPTION_STOP_FIRST)
 				break;
 			p->argv[operands++] = word;
@@ -347,15 +362,15 @@ static int takes_next(const struct option *rows, const char *word)
 
 	if (word[1] == '-') {
 		row = find_long(rows, word + 2, n, &offset);
-		if (!row || (row->kind == OPTION_FLAG && word[2 + n]))
+		if (!row || (!option_takes_value(row) && word[2 + n]))
 			return -EINVAL;
-		return row->kind != OPTION_FLAG && !word[2 + n];
+		return option_takes_value(row) && !word[2 + n];
 	}
 	for (const char *c = word + 1; *c; c++) {
 		row = find_short(rows, *c, &offset);
 		if (!row)
 			return -EINVAL;
-		if (row->kind != OPTION_FLAG)
+		if (option_takes_value(row))
 			return !c[1];
 	}
 	return 0;

@@ -29,6 +29,7 @@ enum option_kind {
 	OPTION_SPAN,	 /* struct option_span: FROM:TO, either may be missing; 0 means open */
 	OPTION_CHOICE,	 /* int: index among the words of `value`, "auto|yes|no"; unset: -1 */
 	OPTION_LIST,	 /* struct option_list: one item for each use of the option */
+	OPTION_DIVIDER,	 /* no field, no value; the word stays among the operands, to divide them */
 	OPTION_INCLUDED, /* only in rows of OPTION_INCLUDE() */
 };
 
@@ -64,6 +65,11 @@ struct option {
 		.offset = (member_offset),                                             \
 	}
 
+static inline bool option_takes_value(const struct option *row)
+{
+	return row->kind != OPTION_FLAG && row->kind != OPTION_DIVIDER;
+}
+
 /* Visits the rows of a table, included ones as well, in order. */
 #define OPTION_DEPTH 4
 struct option_walk {
@@ -78,9 +84,10 @@ void option_walk_start(struct option_walk *walk, const struct option *rows);
 const struct option *option_walk_next(struct option_walk *walk);
 
 enum option_order {
-	OPTION_ANYWHERE,   /* options and operands may be mixed, up to "--" */
-	OPTION_STOP_FIRST, /* the first operand ends the options, because another program's follow
-			    */
+	OPTION_ANYWHERE,    /* options and operands may be mixed, up to "--" */
+	OPTION_KEEP_DASHES, /* the same, but "--" stays among the operands, as it has a meaning */
+	OPTION_STOP_FIRST,  /* the first operand ends the options, because another program's follow
+			     */
 };
 
 #define OPTION_HELP_WANTED 0x40000000 /* returned instead of a number of operands */

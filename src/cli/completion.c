@@ -66,7 +66,7 @@ static const struct option *find_option(const struct option *rows, const char *w
 		bool is_long = strncmp(word, "--", 2) == 0 && strcmp(word + 2, row->name) == 0;
 		bool is_short = row->letter && word[0] == '-' && word[1] == row->letter && !word[2];
 
-		if ((is_long || is_short) && row->kind != OPTION_FLAG)
+		if ((is_long || is_short) && option_takes_value(row))
 			return row;
 	}
 	return NULL;

@@ -30,6 +30,7 @@ static const struct option rows[] = {
 	  offsetof(struct args, when) },
 	{ 0, "mode", "a|b", NULL, "a choice", OPTION_CHOICE, offsetof(struct args, mode) },
 	{ 'i', "item", "ITEM", NULL, "a list", OPTION_LIST, offsetof(struct args, items) },
+	{ 0, "versus", NULL, NULL, "divides operands", OPTION_DIVIDER, 0 },
 	{ 0 }
 };
 
@@ -237,9 +238,24 @@ static void options_are_skipped_as_they_are_parsed(void)
 	CHECK_INT(SKIP("-vh", "x"), -EINVAL);
 }
 
+static void dividers_and_two_dashes_stay_among_operands(void)
+{
+	struct args a;
+
+	CHECK_INT(PARSE(&a, OPTION_KEEP_DASHES, "a", "-v", "--versus", "b", "-j"), 3);
+	CHECK_TEXT(words[1], "--versus");
+	CHECK(a.verbose && a.json);
+	CHECK_INT(PARSE(&a, OPTION_KEEP_DASHES, "-v", "--", "a", "-j"), 3);
+	CHECK_TEXT(words[0], "--");
+	CHECK(a.verbose && !a.json);
+	CHECK_INT(PARSE(&a, OPTION_ANYWHERE, "--versus=b"), -EINVAL);
+	CHECK_INT(SKIP("-v", "--versus", "x"), 2);
+}
+
 TESTS(TEST(defaults_are_filled_in), TEST(every_spelling_of_a_value_is_read),
       TEST(operands_may_be_mixed_until_two_dashes), TEST(a_program_keeps_its_own_options),
       TEST(times_sizes_and_choices_are_read), TEST(a_list_grows_and_is_released),
       TEST(mistakes_are_named), TEST(typos_get_a_suggestion),
       TEST(included_rows_fill_the_member_struct), TEST(help_is_in_every_table),
-      TEST(choices_have_names), TEST(options_are_skipped_as_they_are_parsed))
+      TEST(choices_have_names), TEST(options_are_skipped_as_they_are_parsed),
+      TEST(dividers_and_two_dashes_stay_among_operands))
