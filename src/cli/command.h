@@ -25,6 +25,8 @@ enum command_exit {
 	COMMAND_MISUSE = 2,
 	COMMAND_NO_DATA = 3,
 	COMMAND_THRESHOLD = 4,
+	COMMAND_NOT_EXECUTABLE = 126, /* the program that was to be run, as in shells */
+	COMMAND_NOT_FOUND = 127,
 	COMMAND_SIGNAL = 128, /* plus the number of the signal that ended the command */
 };
 
