@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -135,17 +136,45 @@ static int draft_sync(const struct file_draft *draft, struct err *err)
 	return 0;
 }
 
-int file_draft_commit(struct file_draft *draft, struct err *err)
+int file_rename_new(const char *from, const char *to)
 {
-	int r = draft_sync(draft, err);
+	struct stat st;
 
-	if (!r && rename(draft->temporary, draft->path) < 0)
-		r = err_set(err, errno, "%s: cannot rename to %s: %s", draft->temporary,
-			    draft->path, strerror(errno));
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* The file system cannot exclude that the name appears between these two calls. */
+	if (lstat(to, &st) == 0)
+		return -EEXIST;
+	return rename(from, to) == 0 ? 0 : -errno;
+}
+
+static int draft_commit(struct file_draft *draft, bool replace, struct err *err)
+{
+	int r = draft_sync(draft, err), renamed = 0;
+
+	if (!r && replace)
+		renamed = rename(draft->temporary, draft->path) == 0 ? 0 : -errno;
+	else if (!r)
+		renamed = file_rename_new(draft->temporary, draft->path);
+	if (renamed < 0)
+		r = err_set(err, -renamed, "%s: cannot rename to %s: %s", draft->temporary,
+			    draft->path, strerror(-renamed));
 	if (r < 0)
 		unlink(draft->temporary);
 	draft_release(draft);
 	return r;
+}
+
+int file_draft_commit(struct file_draft *draft, struct err *err)
+{
+	return draft_commit(draft, true, err);
+}
+
+int file_draft_commit_new(struct file_draft *draft, struct err *err)
+{
+	return draft_commit(draft, false, err);
 }
 
 void file_draft_discard(struct file_draft *draft)
@@ -155,16 +184,18 @@ void file_draft_discard(struct file_draft *draft)
 	draft_release(draft);
 }
 
-static int write_bytes(int fd, const char *bytes, size_t n)
+int file_write_fd(int fd, const void *bytes, size_t n)
 {
+	const char *at = bytes;
+
 	while (n) {
-		ssize_t done = write(fd, bytes, n);
+		ssize_t done = write(fd, at, n);
 
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0)
 			return -errno;
-		bytes += done;
+		at += done;
 		n -= (size_t)done;
 	}
 	return 0;
@@ -173,7 +204,7 @@ static int write_bytes(int fd, const char *bytes, size_t n)
 static int write_file(const char *path, int flags, const void *bytes, size_t n)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, FILE_MODE);
-	int r = fd < 0 ? -errno : write_bytes(fd, bytes, n);
+	int r = fd < 0 ? -errno : file_write_fd(fd, bytes, n);
 
 	if (fd >= 0 && close(fd) < 0 && !r)
 		r = -errno;
@@ -208,6 +239,20 @@ int file_write_all(const char *path, const void *bytes, size_t n, struct err *er
 		file_draft_discard(&draft);
 	}
 	return r < 0 ? err_set(err, -r, "%s: cannot write: %s", path, strerror(-r)) : 0;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+	(void)st;
+	(void)kind;
+	(void)ftw;
+	remove(path);
+	return 0;
+}
+
+void file_remove_tree(const char *directory)
+{
+	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
 const char *path_base_name(const char *path)

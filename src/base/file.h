@@ -57,6 +57,9 @@ void file_draft_init(struct file_draft *draft, const char *path);
  */
 int file_draft_commit(struct file_draft *draft, struct err *err);
 
+/* The same, but fails with -EEXIST if something has the final name already. */
+int file_draft_commit_new(struct file_draft *draft, struct err *err);
+
 /* Removes the temporary file, if there is one. Accepts a zeroed draft. */
 void file_draft_discard(struct file_draft *draft);
 
@@ -65,6 +68,15 @@ void file_draft_discard(struct file_draft *draft);
  * of root, such as /dev/stdout, are written in place, because a rename would replace them.
  */
 int file_write_all(const char *path, const void *bytes, size_t n, struct err *err);
+
+/* Writes all bytes to an open file. Returns -errno; a part may have been written. */
+int file_write_fd(int fd, const void *bytes, size_t n);
+
+/* Renames a file or directory. Fails with -EEXIST if something has the new name already. */
+int file_rename_new(const char *from, const char *to);
+
+/* Removes a directory and everything in it. Does not follow links. */
+void file_remove_tree(const char *directory);
 
 /* The part of a path after its last slash; points into path. */
 const char *path_base_name(const char *path);

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "params/tunable.h"
@@ -175,20 +175,6 @@ size_t cleanup_remove(const struct cleanup *cleanup)
 	return removed;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-	(void)st;
-	(void)kind;
-	(void)ftw;
-	remove(path);
-	return 0;
-}
-
-void cleanup_remove_tree(const char *directory)
-{
-	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
-
 /* Did a runner that was killed leave it? */
 static bool is_stale(const char *directory)
 {
@@ -209,7 +195,7 @@ static void remove_stale_directories(const char *base)
 		AUTO_FREE char *path = place_join(base, entry->d_name);
 
 		if (strncmp(entry->d_name, OWN_NAME, strlen(OWN_NAME)) == 0 && is_stale(path))
-			cleanup_remove_tree(path);
+			file_remove_tree(path);
 	}
 	if (dir)
 		closedir(dir);

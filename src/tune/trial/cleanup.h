@@ -61,7 +61,4 @@ size_t cleanup_remove(const struct cleanup *cleanup);
  */
 char *cleanup_make_directory(const char *base, int *lock, struct err *err);
 
-/* Removes a directory of the runner and everything in it. Does not follow links. */
-void cleanup_remove_tree(const char *directory);
-
 #endif

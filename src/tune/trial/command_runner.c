@@ -307,7 +307,7 @@ static int enter_copy(struct command_runner *b, struct err *err)
 	struct child_end end;
 	int r;
 
-	cleanup_remove_tree(b->copy);
+	file_remove_tree(b->copy);
 	if (mkdir(b->copy, 0700) != 0)
 		return err_set(err, errno, "%s: %s", b->copy, strerror(errno));
 	r = run_helper(b, argv, &end, err);
@@ -387,7 +387,7 @@ static int restore_files(struct command_runner *b, const struct cleanup *cleanup
 		return 0;
 	refusal = snapshot_refusal(&b->snapshot, b->options.restore);
 	if (b->copy && chdir(b->home) == 0)
-		cleanup_remove_tree(b->copy);
+		file_remove_tree(b->copy);
 	cleanup_remove(cleanup);
 	r = snapshot_restore(&b->snapshot, err);
 	return r >= 0 && refusal ? err_set(err, EPERM, "cannot preserve %s", refusal) : r;
@@ -419,7 +419,7 @@ static int clean_up(struct command_runner *b, const struct cleanup *cleanup,
 	if (b->scratch_lock < 0 && trial->state != TRIAL_GOOD)
 		keep_output(b, kept);
 	unlink(b->trace);
-	cleanup_remove_tree(b->spool);
+	file_remove_tree(b->spool);
 	mkdir(b->spool, 0700);
 	return r;
 }
@@ -600,9 +600,9 @@ static void command_runner_close(void *state)
 		return;
 	close_snapshot(b);
 	if (b->spools)
-		cleanup_remove_tree(b->spools);
+		file_remove_tree(b->spools);
 	if (b->scratch_lock >= 0)
-		cleanup_remove_tree(b->scratch);
+		file_remove_tree(b->scratch);
 	auto_close(&b->scratch_lock);
 	auto_close(&b->spools_lock);
 	for (size_t i = 0; i < b->argc; i++)

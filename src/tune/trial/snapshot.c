@@ -129,7 +129,7 @@ int snapshot_open(struct snapshot *s, const struct snapshot_options *options, st
 	if (r >= 0)
 		r = write_options(s, options, err);
 	if (r < 0) {
-		cleanup_remove_tree(s->journal);
+		file_remove_tree(s->journal);
 		if (s->record)
 			unlink(s->record);
 		snapshot_release(s);
@@ -311,7 +311,7 @@ static int finish(struct snapshot *s, int64_t until_ns, struct err *err)
 
 	if (r >= 0) {
 		drop_claims(s, &entries);
-		cleanup_remove_tree(s->journal);
+		file_remove_tree(s->journal);
 		if (s->record)
 			unlink(s->record);
 		if (s->locked)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/place.h"
 #include "trace_sample.h"
 #include "tune/trial/cleanup.h"
@@ -107,7 +108,7 @@ static void the_directory_of_a_killed_runner_is_removed(void)
 	second = cleanup_make_directory(base, &two, &err);
 	CHECK(second && !place_exists(first));
 	close(two);
-	cleanup_remove_tree(base);
+	file_remove_tree(base);
 	CHECK(!cleanup_make_directory("/nonexistent", &one, &err) && err.code == ENOENT);
 }
 
@@ -140,9 +141,9 @@ static void empty_directories_are_removed(void)
 	CHECK(!knows_birth(full) || !place_exists(outer));
 	CHECK(place_exists(file));
 	cleanup_release(&cleanup);
-	cleanup_remove_tree(full);
+	file_remove_tree(full);
 	CHECK(!place_exists(full));
-	cleanup_remove_tree(outer);
+	file_remove_tree(outer);
 }
 
 static void a_trace_is_read(void)
@@ -236,7 +237,7 @@ static void a_runner_identifies_its_program_and_cleans_up(void)
 	CHECK_INT(trial.io_s, 7);
 	runner.ops->close(runner.state);
 	CHECK(place_exists(scratch));
-	cleanup_remove_tree(scratch);
+	file_remove_tree(scratch);
 	options.scratch = "/proc/nonexistent/scratch";
 	CHECK(command_runner_open(&runner, &options, &err) < 0);
 	CHECK(strstr(err.text, "/proc/nonexistent"));
