@@ -61,6 +61,14 @@ static int check_failures;
 		}                                                                                \
 	} while (0)
 
+/* Compares n bytes with those of a literal. */
+#define CHECK_BYTES(actual, n, literal)                                   \
+	do {                                                              \
+		CHECK_INT(n, sizeof(literal) - 1);                        \
+		CHECK((size_t)(n) == sizeof(literal) - 1 &&               \
+		      memcmp(actual, literal, sizeof(literal) - 1) == 0); \
+	} while (0)
+
 static inline bool check_joins(char a, char b)
 {
 	return (isalnum((unsigned char)a) || a == '_') && (isalnum((unsigned char)b) || b == '_');

@@ -168,13 +168,6 @@ int block_unpack(const struct block *block, int fd, struct buf *packed, struct b
 	return 0;
 }
 
-static void put_varint(struct buf *out, uint64_t value)
-{
-	uint8_t bytes[VARINT_MAX];
-
-	buf_add(out, bytes, (size_t)(wire_put_varint(bytes, value) - bytes));
-}
-
 void fact_row_encode(struct buf *out, const struct fact *fact, const void *row)
 {
 	AUTO_BUF struct buf fields = { 0 };
@@ -184,14 +177,14 @@ void fact_row_encode(struct buf *out, const struct fact *fact, const void *row)
 		const char *text;
 
 		if (field->type != FACT_TEXT) {
-			put_varint(&fields, zigzag((uint64_t)fact_number(field, row)));
+			wire_add_varint(&fields, zigzag((uint64_t)fact_number(field, row)));
 			continue;
 		}
 		text = fact_text(field, row);
-		put_varint(&fields, strlen(text));
+		wire_add_varint(&fields, strlen(text));
 		buf_puts(&fields, text);
 	}
-	put_varint(out, fields.len);
+	wire_add_varint(out, fields.len);
 	buf_add(out, buf_text(&fields), fields.len);
 }
 

@@ -354,9 +354,7 @@ static void put_key_bits(struct rows_scratch *scratch, struct buf *raw, unsigned
 
 static void put_group_table(struct rows_scratch *scratch, struct buf *raw, struct block *block)
 {
-	uint8_t count[VARINT_MAX];
-
-	buf_add(raw, count, (size_t)(wire_put_varint(count, scratch->group_count) - count));
+	wire_add_varint(raw, scratch->group_count);
 	column_put(raw, &(struct column_source){ .values = scratch->group_process,
 						 .count = scratch->group_count });
 	put_key_bits(scratch, raw, KEY_THREAD, UINT64_MAX);

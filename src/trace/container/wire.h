@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/buf.h"
+
 #define VARINT_MAX 10 /* bytes of the longest varint */
 
 struct wire {
@@ -63,6 +65,13 @@ static inline uint8_t *wire_put_varint(uint8_t *to, uint64_t value)
 	}
 	*to++ = (uint8_t)value;
 	return to;
+}
+
+static inline void wire_add_varint(struct buf *out, uint64_t value)
+{
+	uint8_t bytes[VARINT_MAX];
+
+	buf_add(out, bytes, (size_t)(wire_put_varint(bytes, value) - bytes));
 }
 
 /* Maps small numbers of either sign to small unsigned ones: 0, -1, 1, -2 become 0, 1, 2, 3. */
