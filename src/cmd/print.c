@@ -11,39 +11,22 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cmd/filter_option.h"
 #include "cmd/run_argument.h"
 #include "observe/report/line.h"
 #include "observe/report/loss.h"
-#include "observe/tally/names.h"
 #include "observe/tally/nest.h"
 
 #define BATCH 1024
 
 struct print_args {
-	uint64_t rank, limit;
-	const char *layers, *file, *collective;
-	struct option_span between;
-	int64_t min_duration_ns;
+	struct filter_args filter;
+	uint64_t limit;
 	bool tree, csv, json;
 };
 
-#define LAYER_WORD(name, text) " " text
-
 static const struct option print_options[] = {
-	{ 'r', "rank", "N", NULL, "print only calls of this MPI rank", OPTION_COUNT,
-	  offsetof(struct print_args, rank) },
-	{ 0, "layer", "NAME,...", NULL, "print only these layers:" LAYER_LIST(LAYER_WORD),
-	  OPTION_TEXT, offsetof(struct print_args, layers) },
-	{ 0, "file", "PATTERN", NULL, "print only calls on files whose path or base name matches",
-	  OPTION_TEXT, offsetof(struct print_args, file) },
-	{ 0, "between", "FROM:TO", NULL,
-	  "print only calls that start in this part of the run; either end may be omitted",
-	  OPTION_SPAN, offsetof(struct print_args, between) },
-	{ 0, "min-duration", "TIME", NULL, "print only calls that took at least this long",
-	  OPTION_TIME, offsetof(struct print_args, min_duration_ns) },
-	{ 0, "collective", "HEX", NULL,
-	  "print only this collective call on all its ranks, and the calls it caused", OPTION_TEXT,
-	  offsetof(struct print_args, collective) },
+	OPTION_INCLUDE(filter_options, offsetof(struct print_args, filter)),
 	{ 'l', "limit", "N", NULL, "stop after N calls", OPTION_COUNT,
 	  offsetof(struct print_args, limit) },
 	{ 0, "tree", NULL, NULL, "indent each call below the call that caused it", OPTION_FLAG,
@@ -63,37 +46,6 @@ struct printer {
 	struct nest nest;
 	uint64_t left; /* activities that --limit still allows */
 };
-
-/* Sets a bit for each layer of a list such as "POSIX,STDIO"; 0 for all. */
-static int parse_layers(const struct command *command, const char *list, uint64_t *layers)
-{
-	*layers = 0;
-	while (list && *list) {
-		size_t n = strcspn(list, ",");
-		int layer = names_find_layer(list, n);
-
-		if (layer < 0)
-			return command_misuse(command, "--layer: unknown layer \"%.*s\"", (int)n,
-					      list);
-		*layers |= UINT64_C(1) << layer;
-		list += n + (list[n] == ',');
-	}
-	return COMMAND_GOOD;
-}
-
-/* Parses the number that a line shows after group/collective=. */
-static int parse_collective(const struct command *command, const char *text, uint64_t *collective)
-{
-	size_t digits = text ? strspn(text, "0123456789abcdefABCDEF") : 0;
-
-	*collective = text ? strtoull(text, NULL, 16) : 0;
-	if (text && (!digits || digits > 16 || text[digits] || !*collective))
-		return command_misuse(command,
-				      "--collective: \"%s\" is not the number of a collective "
-				      "call (up to 16 hexadecimal digits, not 0)",
-				      text);
-	return COMMAND_GOOD;
-}
 
 static void print_one(struct printer *p, const struct activity *a)
 {
@@ -163,22 +115,14 @@ static void print_end(struct printer *p)
 static int print_run(struct command *command)
 {
 	const struct print_args *args = command->args;
-	struct trace_filter filter = {
-		.from_ns = args->between.from_ns,
-		.to_ns = args->between.to_ns,
-		.rank = args->rank < INT32_MAX ? (int32_t)args->rank + 1 : 0,
-		.file = args->file,
-		.min_duration_ns = args->min_duration_ns,
-	};
+	struct trace_filter filter;
 	struct printer printer = { .args = args, .left = args->limit };
 	struct trace trace;
 	int ret;
 
 	if (args->json + args->csv + args->tree > 1)
 		return command_misuse(command, "--json, --csv and --tree cannot be combined");
-	ret = parse_layers(command, args->layers, &filter.layers);
-	if (!ret)
-		ret = parse_collective(command, args->collective, &filter.collective);
+	ret = filter_option_parse(command, &args->filter, &filter);
 	if (!ret)
 		ret = run_argument_open(command, &trace, &filter);
 	if (ret)
