@@ -114,6 +114,15 @@ void json_real(struct json *json, const char *key, double number)
 		fputs("null", json->out);
 }
 
+void json_thousandths(struct json *json, const char *key, int64_t number)
+{
+	uint64_t size = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+
+	put_key(json, key);
+	fprintf(json->out, "%s%" PRIu64 ".%03" PRIu64, number < 0 ? "-" : "", size / 1000,
+		size % 1000);
+}
+
 void json_bool(struct json *json, const char *key, bool truth)
 {
 	put_key(json, key);

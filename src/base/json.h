@@ -39,6 +39,8 @@ void json_text(struct json *json, const char *key, const char *text); /* NULL is
 void json_number(struct json *json, const char *key, int64_t number);
 void json_count(struct json *json, const char *key, uint64_t number);
 void json_real(struct json *json, const char *key, double number);
+/* number / 1000, exactly: nanoseconds as microseconds. */
+void json_thousandths(struct json *json, const char *key, int64_t number);
 void json_bool(struct json *json, const char *key, bool truth);
 
 /* Writes the quoted text alone, without a struct json. */
