@@ -78,6 +78,23 @@ static const struct fact_field loss_fields[] = {
 	{ FIELD(struct loss_info, U64, threads) },
 };
 
+#define USAGE_FIELD(value_name, text)                                                            \
+	{ #text, FACT_I64, offsetof(struct usage, value) + USAGE_##value_name * sizeof(int64_t), \
+	  0, 4 },
+static const struct fact_field usage_fields[] = { { FIELD_SINCE(4, struct usage, U32, process) },
+						  { FIELD_SINCE(4, struct usage, U32, file) },
+						  { FIELD_SINCE(4, struct usage, TEXT, layer) },
+						  USAGE_LIST(USAGE_FIELD) };
+
+static const struct fact_field flow_fields[] = {
+	{ FIELD_SINCE(4, struct flow, U32, process) },
+	{ FIELD_SINCE(4, struct flow, TEXT, layer) },
+	{ FIELD_SINCE(4, struct flow, I64, start_ns) },
+	{ FIELD_SINCE(4, struct flow, I64, period_ns) },
+	{ FIELD_SINCE(4, struct flow, I64, bytes_read) },
+	{ FIELD_SINCE(4, struct flow, I64, bytes_written) },
+};
+
 static const struct fact_field host_fields[] = {
 	{ FIELD(struct host_info, TEXT, host) },
 	{ FIELD(struct host_info, TEXT, method) },
@@ -149,6 +166,8 @@ const struct fact fact_process = { FACT("process", struct process_info, process_
 const struct fact fact_file = { FACT("file", struct file_row, file_fields) };
 const struct fact fact_aggregate = { FACT("aggregate", struct aggregate_row, aggregate_fields) };
 const struct fact fact_loss = { FACT("loss", struct loss_info, loss_fields) };
+const struct fact fact_usage = { FACT("usage", struct usage, usage_fields) };
+const struct fact fact_flow = { FACT("flow", struct flow, flow_fields) };
 const struct fact fact_host = { FACT("host", struct host_info, host_fields) };
 const struct fact fact_statistic = { FACT("statistic", struct statistic_info, statistic_fields) };
 const struct fact fact_sample = { FACT("sample", struct stat_sample, sample_fields) };
@@ -156,13 +175,17 @@ const struct fact fact_note = { FACT("note", struct note, note_fields) };
 const struct fact fact_end = { FACT("end", struct run_end, end_fields) };
 const struct fact fact_activity = { FACT("activity", struct activity, activity_fields) };
 
+const int64_t usage_size_limits[USAGE_SIZES] = {
+	100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30, INT64_MAX
+};
+
 const struct fact *fact_by_name(const char *name)
 {
 	static const struct fact *const all[] = { &fact_name,	   &fact_call,	  &fact_run,
 						  &fact_clock,	   &fact_process, &fact_file,
 						  &fact_aggregate, &fact_loss,	  &fact_host,
 						  &fact_statistic, &fact_sample,  &fact_note,
-						  &fact_end };
+						  &fact_end,	   &fact_usage,	  &fact_flow };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (!strcmp(all[i]->name, name))

@@ -15,12 +15,13 @@
 #include <stdint.h>
 
 #include "trace/format.h"
+#include "trace/usage.h"
 
 /*
  * Version of the tables below; text and SQLite traces store it. Fields are only ever added, and
  * only at the end of a table, so that a row of an earlier version is a prefix of the current one.
  */
-#define FACTS_VERSION 3
+#define FACTS_VERSION 4
 
 enum fact_type {
 	FACT_TEXT, /* char *, owned by the row; NULL is written as "" */
@@ -83,6 +84,8 @@ union fact_row {
 	struct file_row file;
 	struct aggregate_row aggregate;
 	struct loss_info loss;
+	struct usage usage;
+	struct flow flow;
 	struct host_info host;
 	struct statistic_info statistic;
 	struct stat_sample sample;
@@ -91,7 +94,8 @@ union fact_row {
 };
 
 extern const struct fact fact_name, fact_call, fact_run, fact_clock, fact_process, fact_file,
-	fact_aggregate, fact_loss, fact_host, fact_statistic, fact_sample, fact_note, fact_end;
+	fact_aggregate, fact_loss, fact_usage, fact_flow, fact_host, fact_statistic, fact_sample,
+	fact_note, fact_end;
 
 /* The fields of a struct activity, for the forms that write them one by one. */
 extern const struct fact fact_activity;

@@ -21,6 +21,7 @@
 
 const struct trace_format *const trace_formats[] = { &trace_container, &trace_text, &trace_sqlite,
 						     NULL };
+const struct trace_format *const trace_imports[] = { &trace_darshan, NULL };
 
 const struct trace_format *trace_format_by_name(const char *name)
 {
@@ -43,6 +44,14 @@ const struct trace_format *trace_format_by_suffix(const char *path)
 	return NULL;
 }
 
+static const struct trace_format *find_recognized(const struct trace_format *const *list,
+						  const unsigned char *head, size_t n)
+{
+	while (*list && !(*list)->recognize(head, n))
+		list++;
+	return *list;
+}
+
 static int recognize_format(const char *path, const struct trace_format **format, struct err *err)
 {
 	AUTO_CLOSE int fd = file_open(path, err);
@@ -56,12 +65,12 @@ static int recognize_format(const char *path, const struct trace_format **format
 		return err_set(err, errno, "%s: cannot read: %s", path, strerror(errno));
 	if (!n)
 		return err_set(err, EINVAL, "%s: not a Sluice trace: the file is empty", path);
-	for (size_t i = 0; trace_formats[i]; i++) {
-		*format = trace_formats[i];
-		if (trace_formats[i]->recognize(head, (size_t)n))
-			return 0;
-	}
-	return err_set(err, EINVAL, "%s: not a Sluice trace", path);
+	*format = find_recognized(trace_formats, head, (size_t)n);
+	if (!*format)
+		*format = find_recognized(trace_imports, head, (size_t)n);
+	if (!*format)
+		return err_set(err, EINVAL, "%s: not a Sluice trace", path);
+	return 0;
 }
 
 /* Adds a duration to the sum of all. False if it would overflow. */
@@ -231,6 +240,10 @@ static int convert_facts(struct trace *trace, const struct trace_format *form, v
 		r = form->add_aggregate(writer, &head->aggregates[i], err);
 	for (size_t i = 0; i < head->loss_count && !r; i++)
 		r = form->add_loss(writer, &head->losses[i], err);
+	for (size_t i = 0; i < head->usage_count && !r; i++)
+		r = form->add_fact(writer, &fact_usage, &head->usages[i], err);
+	for (size_t i = 0; i < head->flow_count && !r; i++)
+		r = form->add_fact(writer, &fact_flow, &head->flows[i], err);
 	for (size_t i = 0; i < head->host_count && !r; i++)
 		r = form->add_host(writer, &head->hosts[i], err);
 	return r ? r : trace_copy_notes(head, form, writer, err);

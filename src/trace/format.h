@@ -50,7 +50,7 @@ struct process_info {
 	uint32_t first_thread;
 	int32_t pid, ppid;
 	int32_t rank;	     /* in MPI_COMM_WORLD, -1 outside MPI or before MPI_Init */
-	int32_t ranks;	     /* size of MPI_COMM_WORLD, 0 outside MPI */
+	int32_t ranks;	     /* size of MPI_COMM_WORLD, 0 outside MPI; see process_is_group() */
 	int64_t attached_ns; /* since the start of the run */
 	char *host;
 	char *program; /* path of the executable */
@@ -74,6 +74,9 @@ struct aggregate {
 	uint64_t calls, errors;
 	int64_t bytes, duration_ns;
 };
+
+struct usage; /* trace/usage.h: details of such sums that another tool provides */
+struct flow;
 
 /* How the clock of a host was aligned with that of the trace; one per host of a merged trace. */
 struct host_info {
@@ -151,6 +154,10 @@ struct trace_head {
 	size_t aggregate_count;
 	struct loss_info *losses;
 	size_t loss_count;
+	struct usage *usages; /* trace/usage.h; only in logs of other tools */
+	size_t usage_count;
+	struct flow *flows; /* likewise */
+	size_t flow_count;
 	struct statistic_info *statistics; /* by number */
 	size_t statistic_count;
 	struct stat_sample *samples; /* sorted by statistic, then time */
@@ -205,8 +212,8 @@ struct trace_format {
 	int (*add_aggregate)(void *writer, const struct aggregate *row, struct err *err);
 	int (*add_loss)(void *writer, const struct loss_info *row, struct err *err);
 	int (*add_host)(void *writer, const struct host_info *row, struct err *err);
-	/* Adds a fact_statistic (numbers ascend from 0, each before its samples), fact_sample or
-	 * fact_note of trace/facts.h. */
+	/* Adds a fact_statistic (numbers ascend from 0, each before its samples), fact_sample,
+	 * fact_note, fact_usage or fact_flow of trace/facts.h. */
 	int (*add_fact)(void *writer, const struct fact *fact, const void *row, struct err *err);
 	/* Optional. Writes all added data to the file, so that it survives a kill. */
 	int (*flush)(void *writer, struct err *err);
@@ -228,6 +235,11 @@ struct trace_format {
 
 extern const struct trace_format trace_container, trace_text, trace_sqlite;
 extern const struct trace_format *const trace_formats[]; /* ends with NULL */
+
+/* Logs of other tools. They are read like traces, but not written: create() and the following
+ * functions up to finish() are NULL. They are not part of trace_formats[]. */
+extern const struct trace_format trace_darshan;
+extern const struct trace_format *const trace_imports[]; /* ends with NULL */
 
 const struct trace_format *trace_format_by_name(const char *name);
 /* The format whose suffix the path has; NULL if there is none. */
@@ -269,6 +281,15 @@ int trace_convert(struct trace *trace, const struct trace_format *form, const ch
 /* Writes the statistics, samples and notes of a head; its processes must have been added. */
 int trace_copy_notes(const struct trace_head *head, const struct trace_format *form, void *writer,
 		     struct err *err);
+
+/*
+ * Does the process stand for all ranks together? Logs of other tools have such an entry for what
+ * they counted without regard to the rank. It has no activities.
+ */
+static inline bool process_is_group(const struct process_info *process)
+{
+	return process->rank < 0 && process->ranks > 0;
+}
 
 void run_info_release(struct run_info *run);
 void process_info_release(struct process_info *process);

@@ -142,6 +142,27 @@ static int add_loss(struct head_builder *builder, const struct loss_info *row)
 	return 0;
 }
 
+static int add_usage(struct head_builder *builder, struct usage *row)
+{
+	struct trace_head *head = builder->head;
+
+	head->usages =
+		xgrow(head->usages, &builder->usage_cap, head->usage_count + 1, sizeof(*row));
+	head->usages[head->usage_count++] = *row;
+	*row = (struct usage){ 0 };
+	return 0;
+}
+
+static int add_flow(struct head_builder *builder, struct flow *row)
+{
+	struct trace_head *head = builder->head;
+
+	head->flows = xgrow(head->flows, &builder->flow_cap, head->flow_count + 1, sizeof(*row));
+	head->flows[head->flow_count++] = *row;
+	*row = (struct flow){ 0 };
+	return 0;
+}
+
 static int add_host(struct head_builder *builder, struct host_info *row)
 {
 	struct trace_head *head = builder->head;
@@ -213,6 +234,10 @@ static int add_row(struct head_builder *builder, const struct fact *fact, union 
 		return add_aggregate(builder, &row->aggregate, err);
 	if (fact == &fact_loss)
 		return add_loss(builder, &row->loss);
+	if (fact == &fact_usage)
+		return add_usage(builder, &row->usage);
+	if (fact == &fact_flow)
+		return add_flow(builder, &row->flow);
 	if (fact == &fact_host)
 		return add_host(builder, &row->host);
 	if (fact == &fact_statistic)
@@ -334,6 +359,35 @@ static void drop_invalid_notes(struct trace_head *head)
 	head->note_count = kept;
 }
 
+/* Every process, file and layer of a usage or flow is valid afterwards. */
+static void drop_invalid_usages(struct trace_head *head)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < head->usage_count; i++) {
+		struct usage *row = &head->usages[i];
+
+		if (row->file >= head->file_count)
+			row->file = 0;
+		if (row->process < head->process_count && layer_by_name(row->layer) >= 0)
+			head->usages[kept++] = *row;
+		else
+			fact_release(&fact_usage, row);
+	}
+	head->usage_count = kept;
+	kept = 0;
+	for (size_t i = 0; i < head->flow_count; i++) {
+		struct flow *row = &head->flows[i];
+
+		if (row->process < head->process_count && layer_by_name(row->layer) >= 0 &&
+		    row->period_ns > 0)
+			head->flows[kept++] = *row;
+		else
+			fact_release(&fact_flow, row);
+	}
+	head->flow_count = kept;
+}
+
 void head_finish(struct head_builder *builder)
 {
 	struct trace_head *head = builder->head;
@@ -353,6 +407,7 @@ void head_finish(struct head_builder *builder)
 		if (head->losses[i].process < head->process_count)
 			head->losses[kept++] = head->losses[i];
 	head->loss_count = kept;
+	drop_invalid_usages(head);
 	sort_samples(head);
 	drop_invalid_notes(head);
 }
@@ -377,6 +432,10 @@ void head_release(struct trace_head *head)
 		process_info_release(&head->processes[i]);
 	for (size_t i = 0; i < head->file_count; i++)
 		free(head->files[i]);
+	for (size_t i = 0; i < head->usage_count; i++)
+		fact_release(&fact_usage, &head->usages[i]);
+	for (size_t i = 0; i < head->flow_count; i++)
+		fact_release(&fact_flow, &head->flows[i]);
 	for (size_t i = 0; i < head->host_count; i++)
 		fact_release(&fact_host, &head->hosts[i]);
 	for (size_t i = 0; i < head->statistic_count; i++)
@@ -390,6 +449,8 @@ void head_release(struct trace_head *head)
 	free(head->files);
 	free(head->aggregates);
 	free(head->losses);
+	free(head->usages);
+	free(head->flows);
 	free(head->hosts);
 	free(head->statistics);
 	free(head->samples);

@@ -25,6 +25,7 @@ struct err;
 struct head_builder {
 	struct trace_head *head;
 	size_t call_cap, process_cap, file_cap, aggregate_cap, loss_cap, host_cap;
+	size_t usage_cap, flow_cap;
 	size_t statistic_cap, sample_cap, note_cap;
 	/* Numbers of this build by those of the trace, from its name facts; -1: unknown. */
 	int8_t layers[LAYERS_MAX], fields[FIELDS_MAX];

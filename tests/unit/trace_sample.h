@@ -252,6 +252,19 @@ static UNUSED void sample_findings(const struct trace_format *form, void *w)
 		REQUIRE(form->add_fact(w, &fact_note, &notes[i], &err) == 0);
 }
 
+/* What another tool has counted. */
+static UNUSED void sample_usages(const struct trace_format *form, void *w)
+{
+	struct usage usage = { .process = 1, .file = 2, .layer = (char *)"STDIO" };
+	struct flow flow = { 1, (char *)"MPI", -5, 7, HEAD_TIME_MAX, 0 };
+	struct err err = { 0 };
+
+	for (int64_t i = 0; i < USAGE_VALUES; i++)
+		usage.value[i] = i % 3 ? i : -HEAD_TIME_MAX;
+	REQUIRE(form->add_fact(w, &fact_usage, &usage, &err) == 0);
+	REQUIRE(form->add_fact(w, &fact_flow, &flow, &err) == 0);
+}
+
 static UNUSED void sample_finish(const struct trace_format *form, void *w)
 {
 	struct err err = { 0 };
@@ -272,6 +285,7 @@ static UNUSED void sample_finish(const struct trace_format *form, void *w)
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
 		REQUIRE(form->add_host(w, &hosts[i], &err) == 0);
 	sample_findings(form, w);
+	sample_usages(form, w);
 	r = form->finish(w, &sample_end, &sample_clock, &err);
 	if (r < 0)
 		printf("%s\n", err.text);

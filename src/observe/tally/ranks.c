@@ -48,7 +48,7 @@ static void list_ranks(struct ranks *ranks, const struct trace_head *head)
 
 		if (p->rank >= 0)
 			ranks->list[n++] = (struct rank_info){ p->rank, p->host ? p->host : "" };
-		if (p->rank >= 0 && p->ranks > 0 && (size_t)p->ranks > ranks->world)
+		if (p->ranks > 0 && (size_t)p->ranks > ranks->world)
 			ranks->world = (size_t)p->ranks;
 	}
 	qsort(ranks->list, n, sizeof(*ranks->list), compare_numbers);

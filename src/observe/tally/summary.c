@@ -23,12 +23,15 @@ struct started {
 	unsigned ways;
 };
 
-/* Returns the sums of the rank that the process belongs to, or NULL in a run without ranks. */
+/*
+ * Returns the sums of the rank that the process belongs to; NULL in a run without ranks, and for all
+ * ranks together.
+ */
 static struct sums *sums_of_process(struct summary *s, uint32_t process)
 {
 	int32_t rank = ranks_of_process(&s->ranks, process);
 
-	if (!s->ranks.count)
+	if (!s->ranks.count || process_is_group(&s->head->processes[process]))
 		return NULL;
 	return rank < 0 ? &s->outside : &s->of_rank[rank];
 }

@@ -33,6 +33,8 @@ const struct fact *block_fact(unsigned type)
 		[BLOCK_STATISTICS] = &fact_statistic,
 		[BLOCK_SAMPLES] = &fact_sample,
 		[BLOCK_NOTES] = &fact_note,
+		[BLOCK_USAGES] = &fact_usage,
+		[BLOCK_FLOWS] = &fact_flow,
 	};
 
 	return type < sizeof(facts) / sizeof(facts[0]) ? facts[type] : NULL;

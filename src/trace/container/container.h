@@ -56,6 +56,8 @@ enum block_type {
 	BLOCK_STATISTICS,
 	BLOCK_SAMPLES,
 	BLOCK_NOTES,
+	BLOCK_USAGES,
+	BLOCK_FLOWS,
 	BLOCK_TYPES, /* one more than the last type */
 };
 

@@ -36,7 +36,7 @@ struct writer {
 	struct rows_in rows;
 	struct buf raw, packed;
 	struct pending processes, files, aggregates, losses, hosts, statistics, samples, notes,
-		other;
+		usages, flows, other;
 	struct sample_chain chain; /* of the pending samples */
 	struct buf index;
 	uint32_t blocks;
@@ -218,6 +218,8 @@ static void writer_free(struct writer *w)
 	buf_release(&w->statistics.rows);
 	buf_release(&w->samples.rows);
 	buf_release(&w->notes.rows);
+	buf_release(&w->usages.rows);
+	buf_release(&w->flows.rows);
 	buf_release(&w->other.rows);
 	buf_release(&w->index);
 	free(w->path);
@@ -247,6 +249,8 @@ int container_create(void **writer, const char *path, const struct run_info *run
 	w->statistics.type = BLOCK_STATISTICS;
 	w->samples.type = BLOCK_SAMPLES;
 	w->notes.type = BLOCK_NOTES;
+	w->usages.type = BLOCK_USAGES;
+	w->flows.type = BLOCK_FLOWS;
 	r = w->zstd ? write_start(w, run, clock, calls, count, err) : fail_write(w, ENOMEM, err);
 	if (r < 0) {
 		writer_free(w);
@@ -375,6 +379,10 @@ int container_add_fact(void *writer, const struct fact *fact, const void *row, s
 		return add_sample(w, row, err);
 	if (fact == &fact_note)
 		return add_pending(w, &w->notes, row, err);
+	if (fact == &fact_usage)
+		return add_pending(w, &w->usages, row, err);
+	if (fact == &fact_flow)
+		return add_pending(w, &w->flows, row, err);
 	return err_set(err, EINVAL, "%s: add_fact() does not accept %s", w->path, fact->name);
 }
 
@@ -416,6 +424,10 @@ int container_flush(void *writer, struct err *err)
 		r = flush_pending(w, &w->samples, err);
 	if (!r)
 		r = flush_pending(w, &w->notes, err);
+	if (!r)
+		r = flush_pending(w, &w->usages, err);
+	if (!r)
+		r = flush_pending(w, &w->flows, err);
 	return r;
 }
 

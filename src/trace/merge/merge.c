@@ -249,6 +249,30 @@ static int add_counts(struct merger *m, const struct part *p, struct err *err)
 	return r;
 }
 
+static int add_usages(struct merger *m, const struct part *p, struct err *err)
+{
+	const struct trace_head *head = &p->trace.head;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < head->usage_count; i++) {
+		struct usage row = head->usages[i];
+
+		row.process += p->first_process;
+		row.file = p->files[row.file];
+		row.value[USAGE_FIRST_NS] = ns_add(row.value[USAGE_FIRST_NS], p->shift_ns);
+		row.value[USAGE_LAST_NS] = ns_add(row.value[USAGE_LAST_NS], p->shift_ns);
+		r = m->form->add_fact(m->writer, &fact_usage, &row, err);
+	}
+	for (size_t i = 0; r >= 0 && i < head->flow_count; i++) {
+		struct flow row = head->flows[i];
+
+		row.process += p->first_process;
+		row.start_ns = ns_add(row.start_ns, p->shift_ns);
+		r = m->form->add_fact(m->writer, &fact_flow, &row, err);
+	}
+	return r;
+}
+
 /* In a trace of several nodes, every statistic and note must name its host. */
 static char *find_host(const struct trace_head *head, char *host)
 {
@@ -344,6 +368,8 @@ static int add_facts(struct merger *m, struct err *err)
 		r = m->form->add_file(m->writer, (file_id)i, m->files[i], err);
 	for (size_t i = 0; r >= 0 && i < m->part_count; i++)
 		r = add_counts(m, &m->parts[i], err);
+	for (size_t i = 0; r >= 0 && i < m->part_count; i++)
+		r = add_usages(m, &m->parts[i], err);
 	for (size_t i = 0; r >= 0 && i < m->part_count; i++)
 		r = add_statistics(m, &m->parts[i], err);
 	for (size_t i = 0; r >= 0 && i < m->part_count; i++)

@@ -28,6 +28,8 @@ enum table {
 	TABLE_STATISTICS,
 	TABLE_SAMPLES,
 	TABLE_NOTES,
+	TABLE_USAGES,
+	TABLE_FLOWS,
 	TABLE_END,
 	TABLE_COUNT
 };
@@ -44,6 +46,8 @@ const struct sqlite_table sqlite_tables[] = {
 	[TABLE_STATISTICS] = { "statistics", &fact_statistic, 3 },
 	[TABLE_SAMPLES] = { "samples", &fact_sample, 3 },
 	[TABLE_NOTES] = { "notes", &fact_note, 3 },
+	[TABLE_USAGES] = { "usages", &fact_usage, 4 },
+	[TABLE_FLOWS] = { "flows", &fact_flow, 4 },
 	[TABLE_END] = { "end_of_run", &fact_end, 1 },
 	[TABLE_COUNT] = { NULL, NULL, 0 },
 };

@@ -28,6 +28,9 @@ static void check_same_findings(const struct trace_head *a, const struct trace_h
 	check_same_rows(&fact_statistic, a->statistics, b->statistics, a->statistic_count);
 	check_same_rows(&fact_sample, a->samples, b->samples, a->sample_count);
 	check_same_rows(&fact_note, a->notes, b->notes, a->note_count);
+	REQUIRE(b->usage_count == a->usage_count && b->flow_count == a->flow_count);
+	check_same_rows(&fact_usage, a->usages, b->usages, a->usage_count);
+	check_same_rows(&fact_flow, a->flows, b->flows, a->flow_count);
 }
 
 static void check_same_heads(const struct trace_head *a, const struct trace_head *b)
