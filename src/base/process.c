@@ -22,29 +22,46 @@
 /* Files above this number are not closed if the kernel has no close_range(). */
 #define FILES_MAX 4096
 
-uint64_t process_start(int pid)
+struct stat_line {
+	uint64_t start;
+	long threads;
+	char state;
+};
+
+static bool read_stat(int pid, struct stat_line *line)
 {
 	AUTO_FREE char *path = xprintf("/proc/%d/stat", pid);
 	AUTO_FCLOSE FILE *f = fopen(path, "re");
 	char text[1024], *fields;
-	uint64_t start = 0;
-	long threads = 0;
-	char state = 0;
 
 	if (!f || !fgets(text, sizeof(text), f))
-		return 0;
+		return false;
 	/* The name may contain anything and ends at the last parenthesis; the state is field 3. */
 	fields = strrchr(text, ')');
-	if (!fields ||
-	    sscanf(fields + 1,
-		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d "
-		   "%" SCNu64,
-		   &state, &threads, &start) != 3)
+	return fields &&
+	       sscanf(fields + 1,
+		      " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d "
+		      "%" SCNu64,
+		      &line->state, &line->threads, &line->start) == 3;
+}
+
+uint64_t process_start(int pid)
+{
+	struct stat_line line;
+
+	if (!read_stat(pid, &line))
 		return 0;
 	/* A thread group leader that exited before its threads looks like a zombie. */
-	if (state == 'X' || (state == 'Z' && threads <= 1))
+	if (line.state == 'X' || (line.state == 'Z' && line.threads <= 1))
 		return 0;
-	return start;
+	return line.start;
+}
+
+bool process_is_idle(int pid)
+{
+	struct stat_line line;
+
+	return read_stat(pid, &line) && line.state != 'R' && line.state != 'D';
 }
 
 int process_pidfd(int pid)

@@ -13,6 +13,9 @@
 /* Start time in clock ticks since boot, which with the pid identifies a process. 0: it exited. */
 uint64_t process_start(int pid);
 
+/* Whether its first thread waits for something other than a processor or a disk. */
+bool process_is_idle(int pid);
+
 /* A descriptor that becomes readable when the process exits; -1 if the kernel has no pidfds. */
 int process_pidfd(int pid);
 

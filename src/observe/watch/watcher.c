@@ -349,10 +349,13 @@ static void await_exit(struct watcher *w)
 {
 	AUTO_CLOSE int pidfd = process_pidfd(w->pid);
 	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
-	uint64_t until = clock_monotonic_ns() + (uint64_t)w->stop_ms * NS_PER_MS;
+	uint64_t limit = (uint64_t)w->stop_ms * NS_PER_MS, idle = 0;
+	uint64_t last = clock_monotonic_ns(), until = last + WATCHER_PATIENCE * limit;
 	bool finished = false;
 
-	while (!check_exit(w) && clock_monotonic_ns() < until) {
+	while (!check_exit(w) && idle < limit && last < until) {
+		uint64_t now = clock_monotonic_ns();
+
 		if (!finished && flush_pending(w)) {
 			queue_finish(w->in);
 			finished = true;
@@ -360,6 +363,9 @@ static void await_exit(struct watcher *w)
 		watcher_wake(w->shared);
 		receive_facts(w);
 		poll(&fd, pidfd >= 0, 1);
+		if (process_is_idle(w->pid))
+			idle += now - last;
+		last = now;
 	}
 }
 

@@ -34,7 +34,12 @@ struct watcher_options {
 	unsigned stop_ms;      /* time limit of watcher_stop(); 0: WATCHER_STOP_MS */
 };
 
+/*
+ * Time for the watcher to exit. Time in which it waits for a processor or a disk of a loaded node
+ * does not count, but after WATCHER_PATIENCE times the limit it is killed in any case.
+ */
 #define WATCHER_STOP_MS 10000
+#define WATCHER_PATIENCE 6
 #define WATCHER_BATCH 256
 
 /* Callbacks of the trace writer. */
