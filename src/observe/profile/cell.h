@@ -20,6 +20,7 @@
 
 #include "base/map.h"
 #include "contract/call.h"
+#include "observe/profile/raster.h"
 #include "observe/tally/recent.h"
 #include "observe/tally/survey.h"
 #include "trace/activity.h"
@@ -56,6 +57,7 @@ struct cell {
 	uint64_t sizes[2][CELL_SIZE_BINS];
 	struct cell_size common[2][CELL_SIZES];	     /* sorted by descending count */
 	struct cell_sample samples[2][CELL_SAMPLES]; /* sorted by descending duration */
+	struct raster_hint raster;
 };
 
 /* Bytes of a size bin's lower limit: 0, 1, 2, 4, ... */

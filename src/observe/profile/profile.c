@@ -166,7 +166,8 @@ static void add_transfer(struct profile *p, const struct summary_call *call, fil
 	cell_add_transfer(cell, a, way, bytes);
 	if (a->present & PRESENT(OFFSET) && !call->share.is_copy)
 		rasters_add(&p->timeline.rasters, &access,
-			    cell->survey.bytes[READING] + cell->survey.bytes[WRITING]);
+			    cell->survey.bytes[READING] + cell->survey.bytes[WRITING],
+			    &cell->raster);
 }
 
 static bool may_create(const struct activity *a, const struct call_info *info)

@@ -86,8 +86,9 @@ static void add_access(struct raster *raster, const struct raster_access *access
 {
 	size_t column = clamp(access->start_ns / raster->column_ns, RASTER_COLUMNS);
 	int64_t end = access->offset + (int64_t)access->bytes;
-	size_t first = clamp(access->offset / raster->line_bytes, RASTER_LINES);
-	size_t last = clamp((end - 1) / raster->line_bytes, RASTER_LINES);
+	int shift = __builtin_ctzll((uint64_t)raster->line_bytes);
+	size_t first = clamp(access->offset >> shift, RASTER_LINES);
+	size_t last = clamp((end - 1) >> shift, RASTER_LINES);
 	uint64_t rest = access->bytes;
 
 	for (size_t line = first; line <= last; line++) {
@@ -123,13 +124,9 @@ static void add_point(struct raster *raster, const struct raster_access *access)
 
 static struct raster *find_raster(struct rasters *rasters, file_id file, unsigned layer)
 {
-	struct raster *latest = rasters->latest;
-
-	if (latest && latest->file == file && latest->layer == layer)
-		return latest;
 	for (size_t i = 0; i < rasters->count; i++) {
 		if (rasters->list[i]->file == file && rasters->list[i]->layer == layer)
-			return rasters->latest = rasters->list[i];
+			return rasters->list[i];
 	}
 	return NULL;
 }
@@ -165,18 +162,41 @@ static struct raster *make_raster(struct rasters *rasters, const struct raster_a
 	}
 	rasters->list[place] = raster_new(access, rasters->duration_ns);
 	rasters->list[place]->bytes = rasters->list[place]->missed = before;
-	return rasters->latest = rasters->list[place];
+	rasters->changes++;
+	return rasters->list[place];
 }
 
-void rasters_add(struct rasters *rasters, const struct raster_access *access, uint64_t before)
+/* Searches the list only if the hint is outdated. */
+static struct raster *get_raster(struct rasters *rasters, const struct raster_access *access,
+				 uint64_t before, struct raster_hint *hint)
 {
-	struct raster *raster = find_raster(rasters, access->file, access->layer);
+	struct raster *raster;
+
+	if (!hint->changes && hint->place < rasters->count) {
+		raster = rasters->list[hint->place];
+		if (raster->file == access->file && raster->layer == access->layer)
+			return raster;
+	}
+	if (hint->changes == rasters->changes && hint->changes && before / 2 < rasters->smallest)
+		return NULL;
+	raster = find_raster(rasters, access->file, access->layer);
+	if (!raster)
+		raster = make_raster(rasters, access, before);
+	for (hint->place = 0; raster && rasters->list[hint->place] != raster;)
+		hint->place++;
+	hint->changes = raster ? 0 : rasters->changes;
+	return raster;
+}
+
+void rasters_add(struct rasters *rasters, const struct raster_access *access, uint64_t before,
+		 struct raster_hint *hint)
+{
+	struct raster *raster;
 
 	if (!access->bytes || access->offset < 0 || access->bytes > (uint64_t)LIMIT ||
 	    access->offset > LIMIT - (int64_t)access->bytes)
 		return;
-	if (!raster)
-		raster = make_raster(rasters, access, before);
+	raster = get_raster(rasters, access, before, hint);
 	if (!raster)
 		return;
 	raster->bytes += access->bytes;

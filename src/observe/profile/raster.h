@@ -38,9 +38,9 @@ struct raster_point {
 struct raster {
 	file_id file;
 	uint8_t layer;
-	uint64_t bytes, missed;	   /* transferred; of these, not in the raster */
-	int64_t column_ns;	   /* width of a column; the first one starts with the run */
-	int64_t line_bytes;	   /* height of a line; the first line starts at offset 0 */
+	uint64_t bytes, missed; /* transferred; of these, not in the raster */
+	int64_t column_ns;	/* width of a column; the first one starts with the run */
+	int64_t line_bytes;	/* height of a line, a power of two; the first starts at offset 0 */
 	struct raster_cell *cells; /* column * RASTER_LINES + line */
 	struct raster_point
 		*points; /* in order of start; NULL: there were more than RASTER_POINTS */
@@ -50,10 +50,10 @@ struct raster {
 struct rasters {
 	struct raster *list[RASTERS_MAX];
 	size_t count;
-	int64_t duration_ns;   /* expected length of the run */
-	uint64_t dropped;      /* rasters that another file took */
-	uint64_t smallest;     /* lower bound of the bytes of all rasters, if there is no room */
-	struct raster *latest; /* the one found last */
+	int64_t duration_ns; /* expected length of the run */
+	uint64_t dropped;    /* rasters that another file took */
+	uint64_t smallest;   /* lower bound of the bytes of all rasters, if there is no room */
+	uint32_t changes;    /* counts changes of the list */
 };
 
 void rasters_release(struct rasters *rasters);
@@ -68,8 +68,15 @@ struct raster_access {
 	uint64_t bytes;
 };
 
+/* Where the raster of a file was found before. */
+struct raster_hint {
+	uint32_t place;	  /* in the list */
+	uint32_t changes; /* changes of the list when there was none for the file; 0: there was */
+};
+
 /* before: bytes that the member transferred to or from the file until now */
-void rasters_add(struct rasters *rasters, const struct raster_access *access, uint64_t before);
+void rasters_add(struct rasters *rasters, const struct raster_access *access, uint64_t before,
+		 struct raster_hint *hint);
 
 /* See timeline_merge(). */
 struct merged_map;

@@ -97,6 +97,8 @@ size_t timeline_row_of(const struct timeline *timeline, int64_t member)
 		return 0;
 	if (member >= timeline->members)
 		return timeline->row_count - 1;
+	if (timeline->members == (int64_t)timeline->row_count)
+		return (size_t)member;
 	return (size_t)(member * (int64_t)timeline->row_count / timeline->members);
 }
 
@@ -159,6 +161,13 @@ void timeline_add_member(struct timeline *timeline, const struct timeline_span *
 {
 	struct timeline_cell *row =
 		&timeline->rows[timeline_row_of(timeline, member) * TIMELINE_BINS];
+	const struct timeline_cell whole = { .bytes = { what->bytes[0], what->bytes[1] },
+					     .time_ns = what->time_ns };
+
+	if (span->first == span->last) {
+		add_cell(&row[span->first], &whole);
+		return;
+	}
 
 	for (int i = span->first; i <= span->last; i++) {
 		for (int way = 0; way < 2; way++)

@@ -73,9 +73,9 @@ void survey_add_stride(struct survey *survey, int way, uint64_t stride)
 
 void survey_add_alignment(struct survey *survey, int way, uint64_t offset, uint64_t bytes)
 {
+	/* They are powers of two. */
 	for (int i = 0; i < SURVEY_ALIGNMENTS; i++)
-		survey->aligned[way][i] +=
-			offset % alignments[i] == 0 && bytes % alignments[i] == 0;
+		survey->aligned[way][i] += !((offset | bytes) & (alignments[i] - 1));
 }
 
 static double ratio(uint64_t part, uint64_t whole)
