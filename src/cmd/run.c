@@ -44,8 +44,9 @@ static const struct option run_options[] = {
 	  "record the messages that MPI-IO sends internally; overrides capture.messages",
 	  OPTION_FLAG, offsetof(struct run_args, messages) },
 	{ 'p', "params", "FILE", NULL,
-	  "apply the parameters in FILE (XML, JSON or hints); overrides params.file", OPTION_TEXT,
-	  offsetof(struct run_args, params) },
+	  "apply the parameters in FILE (XML, JSON or hints), or 'NAME=VALUE ...'; overrides "
+	  "params.file",
+	  OPTION_TEXT, offsetof(struct run_args, params) },
 	{ 0, "tune", "WHEN", NULL,
 	  "apply or suggest parameters that 'sluice tune' found, or off; overrides tune.apply",
 	  OPTION_TEXT, offsetof(struct run_args, tune) },
@@ -234,7 +235,10 @@ const struct command_ops command_run = {
 		 "node merges them; see 'sluice trace merge'.\n\n"
 		 "--params passes parameters of HDF5, MPI-IO and the file system to the program's "
 		 "libraries when it opens files. FILE is read once and all ranks get the same "
-		 "values; see 'sluice kb params'. If FILE cannot be read or is malformed, the program "
+		 "values; see 'sluice kb params'. A few parameters can be given directly, for all "
+		 "files or, after @, for those that match a pattern:\n\n"
+		 "  sluice run --params 'rdcc_nbytes=16M cb_nodes=4@*.h5' -- ./app\n\n"
+		 "If FILE cannot be read or is malformed, the program "
 		 "is not started. A parameter is ignored, with a warning, if it "
 		 "changes more than params.allow permits, if params.forbid lists it, or if it is "
 		 "known to lose data. A parameter overrides the value that the program sets "

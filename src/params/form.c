@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -89,6 +90,13 @@ static const struct param_form *detect_form(const char *text, size_t bytes)
 	return NULL;
 }
 
+static void replace_set(struct param_set *set, const struct param_set *fresh, const char *origin)
+{
+	param_set_release(set);
+	*set = *fresh;
+	set->origin = xstrdup(origin);
+}
+
 int param_set_read_text(struct param_set *set, const char *name, const char *text, size_t bytes,
 			param_problem problem, void *arg, struct err *err)
 {
@@ -118,18 +126,54 @@ int param_set_read_text(struct param_set *set, const char *name, const char *tex
 		param_set_release(&fresh);
 		return r;
 	}
-	param_set_release(set);
-	*set = fresh;
-	set->origin = xstrdup(name);
+	replace_set(set, &fresh, name);
 	return 0;
+}
+
+/* NAME=VALUE NAME=VALUE@FILE ..., unless a file has that name. */
+static bool is_list(const char *text)
+{
+	size_t name =
+		strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+
+	return name && text[name] == '=' && access(text, F_OK) != 0;
+}
+
+static void read_list(struct param_set *set, const char *text, param_problem problem, void *arg)
+{
+	struct form_reading reading = { set, text, problem, arg };
+	AUTO_FREE char *copy = xstrdup(text);
+	char *rest = NULL;
+
+	for (char *name = strtok_r(copy, " \t\n", &rest); name;
+	     name = strtok_r(NULL, " \t\n", &rest)) {
+		char *value = strchr(name, '=');
+		char *file = value ? strrchr(value, '@') : NULL;
+
+		if (value)
+			*value++ = 0;
+		if (file)
+			*file++ = 0;
+		if (value && *value)
+			form_set_param(&reading, name, value, file, NULL, 0);
+		else
+			form_report(&reading, NULL, true, 0, "%.80s: missing value", name);
+	}
 }
 
 int param_set_read(struct param_set *set, const char *path, param_problem problem, void *arg,
 		   struct err *err)
 {
 	AUTO_BUF struct buf text = { 0 };
-	int r = form_read_file(path, &text, err);
+	struct param_set fresh = { 0 };
+	int r;
 
+	if (is_list(path)) {
+		read_list(&fresh, path, problem, arg);
+		replace_set(set, &fresh, path);
+		return 0;
+	}
+	r = form_read_file(path, &text, err);
 	if (r < 0)
 		return r;
 	return param_set_read_text(set, path, buf_text(&text), text.len, problem, arg, err);

@@ -100,6 +100,7 @@ extern const struct param_form param_xml, param_json, param_hints, param_shell;
 extern const struct param_form *const param_forms[]; /* ends with NULL */
 const struct param_form *param_form_by_name(const char *name);
 
+/* Instead of a path, the parameters themselves: "cb_nodes=4 striping_factor=4@sample.h5part". */
 int param_set_read(struct param_set *set, const char *path, param_problem problem, void *arg,
 		   struct err *err);
 int param_set_read_text(struct param_set *set, const char *name, const char *text, size_t bytes,

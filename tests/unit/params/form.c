@@ -190,6 +190,19 @@ static void hints_files_are_read(void)
 	CHECK_TEXT(read_text("# nothing\n"), "");
 }
 
+static void a_list_takes_the_place_of_a_file(void)
+{
+	AUTO_BUF struct buf line = { 0 };
+	struct param_set set = { 0 };
+	struct err err = { 0 };
+
+	REQUIRE(param_set_read(&set, "rdcc_nbytes=16M cb_nodes=4@*.h5 alignment=0,64K", NULL, NULL,
+			       &err) == 0);
+	param_set_line(&set, &line);
+	CHECK_TEXT(buf_text(&line), "rdcc_nbytes=16777216 cb_nodes=4@*.h5 alignment=0,65536");
+	param_set_release(&set);
+}
+
 static void unknown_formats_are_refused(void)
 {
 	struct param_set set = { 0 };
@@ -309,6 +322,7 @@ static void shell_commands_are_quoted_and_complete(void)
 TESTS(TEST(the_sample_of_h5tuner_is_read), TEST(invalid_elements_are_skipped_and_reported),
       TEST(broken_xml_is_refused_with_its_line), TEST(entities_are_not_expanded),
       TEST(deeply_nested_xml_is_reported), TEST(json_is_read_with_lines),
-      TEST(hints_files_are_read), TEST(unknown_formats_are_refused),
-      TEST(written_sets_are_read_back_unchanged), TEST(hints_files_contain_the_hints_for_all_files),
+      TEST(hints_files_are_read), TEST(a_list_takes_the_place_of_a_file),
+      TEST(unknown_formats_are_refused), TEST(written_sets_are_read_back_unchanged),
+      TEST(hints_files_contain_the_hints_for_all_files),
       TEST(shell_commands_are_quoted_and_complete))
