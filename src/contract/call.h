@@ -21,6 +21,7 @@
  *   CALL_*_parameters  after a file or dataset was opened while parameters are injected. LINK is
  *                      the handle, NAME what was requested (KEY=VALUE;KEY=VALUE, and KEY=!REASON
  *                      for a refused parameter), HINTS what is in effect
+ *   CALL_H5D_layout, CALL_H5D_no_collective   see capture/libraries/hdf5_facts.h
  *
  * and the operations that a call hands to io_uring, as children of that call.
  */

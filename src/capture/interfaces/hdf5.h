@@ -30,6 +30,7 @@
 #endif
 #else
 #include "capture/apply/inject_hdf5.h"
+#include "capture/libraries/hdf5_facts.h"
 #define SINCE(major, minor, release) 1
 #define PARALLEL 1
 #endif
@@ -51,7 +52,8 @@ LIBRARY(HDF5)
 #define MOVES(class)                                                                                        \
 	CALL(class) FAILS(NEGATIVE) FIELD(LINK2, hdf5_link(called, dxpl_id))                                        \
 	FIELD(SIZE, hdf5_bytes(called, dset_id, mem_type_id, mem_space_id, file_space_id, entry, err))      \
-	RESULT(err ? ret : (int64_t)size) AFTER(capture_self.moved += size;)
+	RESULT(err ? ret : (int64_t)size) AFTER(capture_self.moved += size;)                                \
+	AFTER(hdf5_transferred(called, dset_id, dxpl_id, entry, f.lane->seq - f.seq, size, err);)
 #define MOVES_MANY(class)                                                                                   \
 	CALL(class) FAILS(NEGATIVE) FIELD(LINK2, hdf5_link(called, dxpl_id))                                        \
 	FIELD(SIZE, hdf5_bytes_many(called, count, dset_id, mem_type_id, mem_space_id, file_space_id, err)) \

@@ -75,6 +75,8 @@ static const struct {
 	PARAMETERS("MPI_File_parameters", "MPI"),
 	PARAMETERS("H5F_parameters", "HDF5"),
 	PARAMETERS("H5D_parameters", "HDF5"),
+	PARAMETERS("H5D_layout", "HDF5"),
+	PARAMETERS("H5D_no_collective", "HDF5"),
 	PARAMETERS("posix_parameters", "POSIX"),
 	URING_DATA("read"),
 	URING_DATA("readv"),
