@@ -126,6 +126,7 @@ struct note {
 #define NOTE_REFUSED "refused"	 /* a plug-in that was not loaded or was switched off */
 #define NOTE_CAUTION "caution"	 /* what the user should know about parameters and hints */
 #define NOTE_COST "cost"	 /* overhead of Sluice itself */
+#define NOTE_NODE "node"	 /* a property of a node, such as NODE_PROCESSORS */
 /* What is missing, by cause; see observe/tally/losses.h. */
 #define NOTE_LOST "lost"	     /* calls of a process */
 #define NOTE_UNRECORDED "unrecorded" /* processes */

@@ -156,6 +156,14 @@ static void write_number(const struct overhead *o, int64_t process, const char *
 	write_note(o, -1, process, NOTE_COST, name, text);
 }
 
+static void write_processors(const struct overhead *o)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%u", o->settings.processors);
+	write_note(o, -1, -1, NOTE_NODE, NODE_PROCESSORS, text);
+}
+
 static void write_mode_change(const struct overhead *o, int64_t now_ns, size_t process,
 			      double share)
 {
@@ -208,6 +216,7 @@ void overhead_finish(struct overhead *overhead, int64_t collector_ns, int64_t wa
 		write_number(o, -1, OVERHEAD_COLLECTOR_NS, (double)collector_ns);
 	if (watcher_ns >= 0)
 		write_number(o, -1, OVERHEAD_WATCHER_NS, (double)watcher_ns);
+	write_processors(o);
 }
 
 static int64_t timeval_ns(const struct timeval *t)

@@ -17,4 +17,7 @@
 #define OVERHEAD_COLLECTOR_NS "collector_ns"
 #define OVERHEAD_WATCHER_NS "watcher_ns"
 
+/* NOTE_NODE, per node: number of its processors. */
+#define NODE_PROCESSORS "processors"
+
 #endif
