@@ -107,6 +107,42 @@ struct err;
 	X(PLACE_RULE, "place", "rule", CHOICE, "off|equal|classes|expected|hedged", "off",         \
 	  "how a forecast distributes the new files of a run over storage targets; off: it does "  \
 	  "not")                                                                                   \
+	X(FINDINGS_SHOW, "findings", "show", COUNT, "N", "3",                                      \
+	  "number of findings that a report shows in full")                                        \
+	X(FINDINGS_MIN_CALLS, "findings", "min_calls", COUNT, "N", "500",                          \
+	  "minimum number of small requests, status calls or metadata operations for a finding")   \
+	X(FINDINGS_MIN_ACCESSES, "findings", "min_accesses", COUNT, "N", "50",                     \
+	  "minimum number of accesses for a finding about their order, or of opens of a file")     \
+	X(FINDINGS_MIN_BYTES, "findings", "min_bytes", SIZE, "SIZE", "1M",                         \
+	  "minimum number of superfluous bytes, or of bytes that ranks share unevenly")            \
+	X(FINDINGS_MIN_TIME, "findings", "min_time", TIME, "TIME", "1s",                           \
+	  "minimum time in locks, of a straggler or of a regression")                              \
+	X(FINDINGS_SHARE_PERCENT, "findings", "share_percent", COUNT, "PERCENT", "50",             \
+	  "share of the accesses or bytes of a file that a finding must concern")                  \
+	X(FINDINGS_TIME_PERCENT, "findings", "time_percent", COUNT, "PERCENT", "10",               \
+	  "share of the run time for findings that are derived from times")                        \
+	X(FINDINGS_SMALL_BYTES, "findings", "small_bytes", SIZE, "SIZE", "64K",                    \
+	  "requests and files below this size are small")                                          \
+	X(FINDINGS_SMALL_FILES, "findings", "small_files", COUNT, "N", "100",                      \
+	  "number of small files for a finding")                                                   \
+	X(FINDINGS_SYNCS, "findings", "syncs", COUNT, "N", "100",                                  \
+	  "number of fsync calls and flushes of a file for a finding")                             \
+	X(FINDINGS_COLLECTIVE_BYTES, "findings", "collective_bytes", SIZE, "SIZE", "1M",           \
+	  "below this size, interleaved accesses of ranks should be collective")                   \
+	X(FINDINGS_AGGREGATOR_BYTES, "findings", "aggregator_bytes", SIZE, "SIZE", "8M",           \
+	  "bytes per aggregator from which on more aggregators are suggested")                     \
+	X(FINDINGS_STRIPE_BYTES, "findings", "stripe_bytes", SIZE, "SIZE", "64M",                  \
+	  "size from which on a shared file should have several stripes")                          \
+	X(FINDINGS_STDIO_BYTES, "findings", "stdio_bytes", SIZE, "SIZE", "16M",                    \
+	  "size from which on data is large for a stream, or for reads that miss the cache")       \
+	X(FINDINGS_AMPLIFICATION_PERCENT, "findings", "amplification_percent", COUNT, "PERCENT",   \
+	  "150", "bytes that libraries move, in percent of the requested bytes, for a finding")    \
+	X(FINDINGS_IMBALANCE_PERCENT, "findings", "imbalance_percent", COUNT, "PERCENT", "150",    \
+	  "bytes or time of one rank, in percent of the average, for a finding")                   \
+	X(FINDINGS_HISTORY_RUNS, "findings", "history_runs", COUNT, "N", "5",                      \
+	  "number of earlier runs that a run is compared with, at least")                          \
+	X(FINDINGS_REGRESSION_PERCENT, "findings", "regression_percent", COUNT, "PERCENT", "150",  \
+	  "run time, in percent of the median of earlier runs, for a finding")                     \
 	X(RUN_SUMMARY, "run", "summary", CHOICE, "auto|yes|no", "auto",                            \
 	  "print a summary after a run; auto: if standard error is a terminal")
 

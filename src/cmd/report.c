@@ -10,8 +10,10 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cmd/run_argument.h"
+#include "observe/diagnose/background.h"
 #include "observe/profile/profile.h"
 #include "observe/report/render.h"
+#include "observe/report/render_findings.h"
 #include "observe/tally/summary.h"
 #include "observe/watch/replay.h"
 #include "trace/facts.h"
@@ -19,7 +21,7 @@
 struct report_args {
 	uint64_t top;
 	const char *plugins;
-	bool all, by_rank, survey, json;
+	bool all, by_rank, findings, rules, survey, json;
 };
 
 static const struct option report_options[] = {
@@ -29,6 +31,10 @@ static const struct option report_options[] = {
 	  offsetof(struct report_args, all) },
 	{ 0, "by-rank", NULL, NULL, "add a table with one row per MPI rank", OPTION_FLAG,
 	  offsetof(struct report_args, by_rank) },
+	{ 0, "findings", NULL, NULL, "print only the findings, all of them in full", OPTION_FLAG,
+	  offsetof(struct report_args, findings) },
+	{ 0, "rules", NULL, NULL, "describe all findings that exist, and exit", OPTION_FLAG,
+	  offsetof(struct report_args, rules) },
 	{ 0, "survey", NULL, NULL, "print only how each file was accessed", OPTION_FLAG,
 	  offsetof(struct report_args, survey) },
 	{ 0, "plugin", "NAMES", NULL,
@@ -64,15 +70,42 @@ static int print_report(const struct command *command, const struct report *repo
 		render_json(stdout, report);
 	else if (args->survey)
 		render_survey(stdout, report);
+	else if (args->findings)
+		render_findings(stdout, report->profile, report->findings, report->finding_count,
+				SIZE_MAX);
 	else
 		render_text(stdout, report);
 	return command_finish(command);
+}
+
+/* Sets the findings of the report; the caller releases them. */
+static struct finding *diagnose_run(const struct command *command, struct report *report)
+{
+	struct diagnose_options options = {
+		.config = command->config,
+		.run = command->argc ? command->argv[0] : NULL,
+	};
+	struct background background;
+	struct finding *findings;
+
+	background_init(&background, command->config, report->profile->head);
+	options.past = background.past;
+	options.past_count = background.past_count;
+	options.known = background.known;
+	options.known_count = background.known_count;
+	findings = diagnose(report->profile, &options, &report->finding_count);
+	background_release(&background);
+	report->findings = findings;
+	report->findings_shown = (size_t)config_number(command->config, SETTING_FINDINGS_SHOW);
+	return findings;
 }
 
 static int report_profile(const struct command *command, const struct profile *profile)
 {
 	const struct report_args *args = command->args;
 	AUTO_FREE struct survey_row *survey = NULL;
+	struct finding *findings;
+	int ret;
 	struct report report = { .summary = &profile->summary,
 				 .profile = profile,
 				 .top = args->top,
@@ -83,7 +116,10 @@ static int report_profile(const struct command *command, const struct profile *p
 		report.survey = survey = profile_survey(profile, &report.survey_count);
 	if (args->by_rank && !profile->summary.ranks.count)
 		command_warn(command, "--by-rank: this run has no MPI ranks");
-	return print_report(command, &report);
+	findings = diagnose_run(command, &report);
+	ret = print_report(command, &report);
+	findings_release(findings, report.finding_count);
+	return ret;
 }
 
 static int report_trace(const struct command *command, struct trace *trace)
@@ -159,9 +195,14 @@ static int report_run(struct command *command)
 	struct trace trace;
 	int ret;
 
-	if (args->survey + args->by_rank + (args->plugins != NULL) > 1)
+	if (args->rules) {
+		render_rules(stdout);
+		return command_finish(command);
+	}
+	if (args->survey + args->by_rank + args->findings + (args->plugins != NULL) > 1)
 		return command_misuse(command,
-				      "--survey, --by-rank and --plugin cannot be combined");
+				      "--findings, --survey, --by-rank and --plugin cannot "
+				      "be combined");
 	ret = run_argument_open(command, &trace, NULL);
 	if (ret)
 		return ret;
@@ -176,35 +217,42 @@ const struct command_ops command_report = {
 	.help = "explain a run: time and bytes by layer, function, file and rank",
 	.operands = "[RUN]",
 	.operands_max = 1,
-	.about = "Without RUN, the latest run is reported. The first line is the verdict. \"In "
-		 "I/O\" is the part of the run time in which at least one thread was inside an "
-		 "I/O call of any layer. Sockets and pipes, which mostly wait for other programs, "
-		 "are counted separately, and so are MPI_Init and other calls that start or end "
-		 "processes. The tables sum times over threads. A call inside another call of the "
-		 "same layer, function or file does not count its time and bytes again. All "
-		 "percentages are shares of the run time: the time of a row in proportion to the "
-		 "time in I/O, for a parallel run averaged over ranks. Bytes are "
-		 "those that the program requested; the line \"storage\" shows the accesses that "
-		 "libraries made of them. System files, sockets and pipes are combined to one row "
-		 "each; --all lists them.\n\n"
-		 "For a parallel run, the tables show the calls and bytes of all ranks; the time "
-		 "as average, minimum and maximum over the ranks that took part; and the slowest "
-		 "rank. The launcher is shown separately.\n\n"
-		 "--survey prints the figures of SIOX's file surveyor for each file and layer: "
-		 "each number as (average,minimum,maximum) over ranks, or over processes in a "
-		 "serial run. Times are in nanoseconds. An access is sequential if it starts "
-		 "where the previous one ended (or at 0 after an open). A seek of up to 64 KiB is "
-		 "short. A non-contiguous access counts as a long seek:\n\n"
-		 "  [FileSurveyor:MPI] \"/data/out\"/Accesses/Reading/Sequential = (0.2,0,2)\n\n"
-		 "--plugin replays the recorded calls to asynchronous plug-ins, named as in the "
-		 "setting plugins.load, and prints their reports. It neither uses nor changes the "
-		 "store of earlier runs.\n\n"
-		 "A name in parentheses stands for calls that were counted but not recorded "
-		 "individually.\n\n"
-		 "The report also lists the notes of the run: anomalies, applied parameters and "
-		 "hints, reduced recording, and plug-ins that were switched off. After the tables "
-		 "it shows the node's statistics during I/O, the reports of plug-ins, and the "
-		 "overhead of recording.",
+	.about =
+		"Without RUN, the latest run is reported. The first line is the verdict. \"In "
+		"I/O\" is the part of the run time in which at least one thread was inside an "
+		"I/O call of any layer. Sockets and pipes, which mostly wait for other programs, "
+		"are counted separately, and so are MPI_Init and other calls that start or end "
+		"processes. The tables sum times over threads. A call inside another call of the "
+		"same layer, function or file does not count its time and bytes again. All "
+		"percentages are shares of the run time: the time of a row in proportion to the "
+		"time in I/O, for a parallel run averaged over ranks. Bytes are "
+		"those that the program requested; the line \"storage\" shows the accesses that "
+		"libraries made of them. System files, sockets and pipes are combined to one row "
+		"each; --all lists them.\n\n"
+		"The findings follow: reasons why the I/O was slow, the worst first, each with its "
+		"evidence, its share of the run time, a command that shows the calls, and fixes "
+		"to copy. A cause that the evidence does not prove is called possible. A "
+		"predicted gain is the run time divided by what remains if the superfluous calls "
+		"vanish. --rules describes all findings and their thresholds, which are settings "
+		"(findings.*).\n\n"
+		"For a parallel run, the tables show the calls and bytes of all ranks; the time "
+		"as average, minimum and maximum over the ranks that took part; and the slowest "
+		"rank. The launcher is shown separately.\n\n"
+		"--survey prints the figures of SIOX's file surveyor for each file and layer: "
+		"each number as (average,minimum,maximum) over ranks, or over processes in a "
+		"serial run. Times are in nanoseconds. An access is sequential if it starts "
+		"where the previous one ended (or at 0 after an open). A seek of up to 64 KiB is "
+		"short. A non-contiguous access counts as a long seek:\n\n"
+		"  [FileSurveyor:MPI] \"/data/out\"/Accesses/Reading/Sequential = (0.2,0,2)\n\n"
+		"--plugin replays the recorded calls to asynchronous plug-ins, named as in the "
+		"setting plugins.load, and prints their reports. It neither uses nor changes the "
+		"store of earlier runs.\n\n"
+		"A name in parentheses stands for calls that were counted but not recorded "
+		"individually.\n\n"
+		"The report also lists the notes of the run: anomalies, applied parameters and "
+		"hints, reduced recording, and plug-ins that were switched off. After the tables "
+		"it shows the node's statistics during I/O, the reports of plug-ins, and the "
+		"overhead of recording.",
 	.options = report_options,
 	.args_bytes = sizeof(struct report_args),
 	.run = report_run,

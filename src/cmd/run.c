@@ -116,7 +116,7 @@ static void print_brief(const struct command *c, const struct session_result *re
 {
 	struct err err = { 0 };
 
-	if (brief_print(stderr, result->trace, &err) >= 0)
+	if (brief_print(stderr, result->trace, c->config, &err) >= 0)
 		return;
 	command_warn(c, "%s", err.text);
 	term_printf(stderr, "sluice: %llu calls of %u processes recorded in %s\n",

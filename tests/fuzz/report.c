@@ -76,7 +76,7 @@ static void report_trace(FILE *out, struct trace *trace)
 	render_survey(out, &report);
 	render_json(out, &report);
 	render_plugins(out, &profile.summary);
-	brief_render(out, &profile.summary, "trace", true);
+	brief_render(out, &profile.summary, NULL, "trace", true);
 	loss_describe(&losses, &trace->head);
 	fputs(buf_text(&losses), out);
 	profile_release(&profile);

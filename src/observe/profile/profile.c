@@ -64,6 +64,7 @@ void profile_init(struct profile *profile, const struct trace_head *head,
 	profile->cells.limit = limits && limits->cells ? limits->cells : CELLS_DEFAULT;
 	call_tree_init(&profile->tree, limits && limits->nodes ? limits->nodes : NODES_DEFAULT);
 	timeline_init(&profile->timeline, head->end.duration_ns, count_members(profile));
+	facts_init(&profile->facts, head);
 	surveyor_init(&profile->surveyor, &surveyor_ops, profile);
 	profile->channels = xcalloc(head->file_count + 1, sizeof(*profile->channels));
 	for (size_t i = 1; i < head->file_count; i++)
@@ -76,6 +77,7 @@ void profile_release(struct profile *profile)
 	cell_table_release(&profile->cells);
 	call_tree_release(&profile->tree);
 	timeline_release(&profile->timeline);
+	facts_release(&profile->facts);
 	nest_release(&profile->nest);
 	surveyor_release(&profile->surveyor);
 	free(profile->channels);
@@ -210,6 +212,7 @@ void profile_add(struct profile *profile, const struct activity *activity)
 
 	if (!summary_in_range(&p->summary, activity))
 		return;
+	facts_add(&p->facts, p->head, activity);
 	call.depth = nest_enter(&p->nest, activity, &call.enclosing);
 	covered = is_covered(p, &call);
 	member = member_of(p, activity->process);

@@ -74,6 +74,7 @@ static void add_part(struct profile *p, const struct profile *other)
 	merge_cells(p, &other->cells, &map, member_base);
 	call_tree_merge(&p->tree, &other->tree, map.calls, map.files);
 	timeline_merge(&p->timeline, &other->timeline, &map, member_base);
+	facts_merge(&p->facts, &other->facts, map.files);
 	p->parts += other->parts;
 	merged_map_release(&map);
 }

@@ -17,6 +17,7 @@
 #include "observe/report/loss.h"
 #include "observe/report/note_groups.h"
 #include "observe/report/render.h"
+#include "observe/report/render_findings.h"
 #include "observe/tally/names.h"
 #include "observe/tally/overhead_notes.h"
 
@@ -503,25 +504,40 @@ static void print_lines(FILE *out, struct brief *b, bool bold)
 	b->count = 0;
 }
 
-void brief_render(FILE *out, const struct summary *summary, const char *path, bool read)
+static void put_finding(struct brief *b, const struct finding *worst)
+{
+	AUTO_BUF struct buf text = { 0 };
+
+	if (!worst)
+		return;
+	render_finding_line(&text, worst);
+	put_line(b, "finding", buf_text(&text));
+}
+
+void brief_render(FILE *out, const struct summary *summary, const struct finding *worst,
+		  const char *path, bool read)
 {
 	struct brief first = { .s = summary, .read = read };
 	struct brief rest = { .s = summary, .read = read };
 	size_t room;
 
 	put_head(&first);
+	put_finding(&first, worst);
 	put_applied(&first);
 	put_ranks(&first);
 	put_rest(&rest, path);
-	room = BRIEF_LINES - first.count - rest.count;
+	room = BRIEF_LINES - MIN(BRIEF_LINES, first.count + rest.count);
 	if (read)
 		put_layers(&first, MIN(room, LAYERS_MAX));
 	print_lines(out, &first, true);
 	print_lines(out, &rest, false);
 }
 
-int brief_print(FILE *out, const char *path, struct err *err)
+int brief_print(FILE *out, const char *path, const struct config *config, struct err *err)
 {
+	struct diagnose_options options = { .config = config };
+	struct finding *findings = NULL;
+	size_t count = 0;
 	struct trace trace;
 	struct profile profile;
 	int r = trace_open(&trace, path, NULL, err);
@@ -533,8 +549,11 @@ int brief_print(FILE *out, const char *path, struct err *err)
 	profile_init(&profile, &trace.head, NULL);
 	if (read)
 		r = profile_read(&profile, &trace, NULL, NULL, err);
+	if (r >= 0 && read)
+		findings = diagnose(&profile, &options, &count);
 	if (r >= 0)
-		brief_render(out, &profile.summary, path, read);
+		brief_render(out, &profile.summary, count ? findings : NULL, path, read);
+	findings_release(findings, count);
 	profile_release(&profile);
 	trace_close(&trace);
 	return r;

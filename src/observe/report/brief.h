@@ -11,7 +11,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct config;
 struct err;
+struct finding;
 struct summary;
 
 #define BRIEF_LINES 12
@@ -20,9 +22,13 @@ struct summary;
 #define BRIEF_ACTIVITIES 10000000
 
 /* Reads the trace and prints the summary. On failure nothing is printed. */
-int brief_print(FILE *out, const char *path, struct err *err);
+int brief_print(FILE *out, const char *path, const struct config *config, struct err *err);
 
-/* Prints a summary that was computed before; read is false if its activities were not added. */
-void brief_render(FILE *out, const struct summary *summary, const char *path, bool read);
+/*
+ * Prints a summary that was computed before; read is false if its activities were not added. worst
+ * is the most important finding, or NULL.
+ */
+void brief_render(FILE *out, const struct summary *summary, const struct finding *worst,
+		  const char *path, bool read);
 
 #endif

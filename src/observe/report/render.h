@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 struct buf;
+struct finding;
 struct json;
 struct profile;
 struct summary;
@@ -21,9 +22,12 @@ struct report {
 	const struct profile *profile;	 /* what the summary is a part of; NULL: there is none */
 	const struct survey_row *survey; /* of profile_survey(); NULL: files were not surveyed */
 	size_t survey_count;
-	uint64_t top; /* maximum number of rows of functions and files */
-	bool by_rank; /* add a table with one row per rank */
-	bool all;     /* show each system file instead of one row for all of them */
+	const struct finding *findings; /* of diagnose(); NULL: the run was not diagnosed */
+	size_t finding_count;
+	size_t findings_shown; /* of these, how many are shown in full */
+	uint64_t top;	       /* maximum number of rows of functions and files */
+	bool by_rank;	       /* add a table with one row per rank */
+	bool all;	       /* show each system file instead of one row for all of them */
 };
 
 /* Appends the verdict: one line without a newline. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "observe/report/loss.h"
 #include "observe/report/render.h"
+#include "observe/report/render_findings.h"
 #include "observe/tally/names.h"
 #include "observe/tally/summary.h"
 #include "observe/tally/survey_rows.h"
@@ -228,6 +229,9 @@ void render_json(FILE *out, const struct report *report)
 
 	json_start(&json, out, "sluice.report/1");
 	put_run(&json, s->head);
+	if (report->findings)
+		render_findings_json(&json, report->profile, report->findings,
+				     report->finding_count);
 	put_sums(&json, s);
 	if (s->ranks.count)
 		put_ranks(&json, s);

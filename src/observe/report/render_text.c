@@ -11,6 +11,7 @@
 #include "base/term.h"
 #include "base/unit.h"
 #include "observe/report/render.h"
+#include "observe/report/render_findings.h"
 #include "observe/tally/names.h"
 #include "observe/tally/summary.h"
 
@@ -215,6 +216,10 @@ void render_text(FILE *out, const struct report *report)
 	render_notes(&notes, s);
 	term_headline(out, buf_text(&verdict));
 	term_printf(out, "%s\n", s->head->run.command ? s->head->run.command : "");
+	if (report->findings)
+		render_findings(out, report->profile, report->findings, report->finding_count,
+				report->findings_shown);
+	term_printf(out, "\n");
 	term_lines(out, buf_text(&notes));
 	render_events(out, report);
 	render_parameters(out, report);

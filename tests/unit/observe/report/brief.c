@@ -78,7 +78,7 @@ static char *render(struct run *run, bool read)
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
-	brief_render(out, &run->summary, "/tmp/my trace.sluice", read);
+	brief_render(out, &run->summary, NULL, "/tmp/my trace.sluice", read);
 	fclose(out);
 	summary_release(&run->summary);
 	return text;

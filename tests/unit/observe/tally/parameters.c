@@ -406,7 +406,7 @@ static void the_run_summary_counts_applied_parameters(void)
 						  .value = "cb_nodes=4 foo=1" };
 	all_opened(OF_MPI, "/d/a", "cb_nodes=4;foo=1", "cb_nodes=4;mpi=mpich");
 	all_opened(OF_MPI, "/d/b", "cb_nodes=4;foo=1", "cb_nodes=4;mpi=mpich");
-	brief_render(f, &summary, "t", true);
+	brief_render(f, &summary, NULL, "t", true);
 	fclose(f);
 	CHECK(strstr(out, "  parameters cb_nodes=4 foo=1 (1 of 2 applied)\n"));
 	free(out);

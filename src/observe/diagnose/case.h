@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What rules look at: the profile, arranged by file. Only files of the user are included.
+ *
+ * The requesting layer of a file is the highest layer that transferred its data: what happens in
+ * the layers below is a consequence. Rules about access patterns look at the requesting layer,
+ * rules about libraries compare it with the storage calls inside (`inner`).
+ */
+#ifndef SLUICE_OBSERVE_DIAGNOSE_CASE_H
+#define SLUICE_OBSERVE_DIAGNOSE_CASE_H
+
+#include "base/config.h"
+#include "observe/diagnose/rule.h"
+#include "observe/profile/profile.h"
+#include "observe/tally/traffic.h"
+
+/* Storage calls inside calls of a library. Arrays of two are indexed by READING and WRITING. */
+struct case_inner {
+	uint64_t calls[2], bytes[2];
+	int64_t time_ns[2];
+};
+
+/* What the calls of a library do: READING, WRITING, or open, close, flush and the like. */
+enum { CASE_OTHER = 2, CASE_WAYS };
+
+struct case_file {
+	file_id file;
+	const struct file_total *layers[LAYER_COUNT]; /* NULL: the layer did not access the file */
+	const struct file_total *top;	/* of the requesting layer; NULL: no data was transferred */
+	const struct file_facts *facts; /* never NULL */
+	struct case_inner inner[CASE_WAYS]; /* by what the outermost call of a library does */
+	struct case_inner mpi[CASE_WAYS];   /* the same by what the nearest call of MPI does */
+	int64_t library_ns[CASE_WAYS];	    /* time of these outermost calls */
+	int64_t own_ns[CASE_WAYS]; /* of it, in the library, not in any call that it made */
+	uint64_t hidden;	   /* bit per rule: explained by another finding */
+};
+
+struct diagnosis {
+	const struct profile *profile;
+	const struct diagnose_options *options;
+	struct file_total *totals;
+	size_t total_count;
+	struct case_file *files;
+	size_t count;
+	size_t members; /* ranks, or processes of a serial run */
+};
+
+void diagnosis_init(struct diagnosis *d, const struct profile *profile,
+		    const struct diagnose_options *options);
+void diagnosis_release(struct diagnosis *d);
+
+/* A threshold, by the name of its setting without SETTING_FINDINGS_. */
+#define LIMIT(d, name) config_number((d)->options->config, SETTING_FINDINGS_##name)
+
+/* Share of the run time of a time that is summed over threads and ranks; NAN: unknown. */
+double case_share(const struct diagnosis *d, double time_ns);
+
+/* Is `part` at least findings.share_percent of `whole`? */
+bool case_is_most(const struct diagnosis *d, uint64_t part, uint64_t whole);
+
+/* Calls of a class on the file, in its highest layer that makes such calls; and their time. */
+uint64_t case_calls(const struct case_file *file, enum call_class class, int64_t *time_ns);
+
+/* Bytes that members accessed more than once, at least. */
+uint64_t case_repeated(const struct file_total *total, int way);
+
+/* Transfers of less than findings.small_bytes. */
+uint64_t case_small(const struct diagnosis *d, const struct file_total *total, int way);
+
+/* Accesses with a known position. */
+uint64_t case_placed(const struct file_total *total, int way);
+
+/* Average size of a transfer; 0 if there is none. */
+double case_average(const struct file_total *total, int way);
+
+/* Do most of the accesses take part in collective calls? */
+bool case_is_collective(const struct file_total *total, int way);
+
+/* Bytes that the storage calls inside the library read and wrote. */
+uint64_t case_stored(const struct case_file *file, int way);
+
+/* Does a library of this layer access the data of the file? */
+bool case_uses(const struct case_file *file, unsigned layer);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rules about calls that transfer no data: opens, metadata, synchronization, locks and mappings.
+ */
+#include <inttypes.h>
+
+#include "base/unit.h"
+#include "observe/diagnose/case.h"
+
+/* Opens of one file by one member, from which on they are repeated without need. */
+#define OPENS_PER_MEMBER 20
+
+static uint64_t bytes_of(const struct case_file *file)
+{
+	const struct survey *s = file->top ? &file->top->total.survey : NULL;
+
+	return s ? s->bytes[READING] + s->bytes[WRITING] : 0;
+}
+
+static int64_t transfer_ns_of(const struct case_file *file)
+{
+	const struct survey *s = file->top ? &file->top->total.survey : NULL;
+
+	return s ? s->transfer_ns[READING] + s->transfer_ns[WRITING] : 0;
+}
+
+/* All calls that the program made on files of the user, in the highest layer of each. */
+static uint64_t count_all_calls(const struct diagnosis *d)
+{
+	uint64_t all = 0;
+	int64_t time = 0;
+
+	for (size_t i = 0; i < d->count; i++) {
+		for (int class = 0; class < CLASS_COUNT; class ++)
+			all += case_calls(&d->files[i], (enum call_class) class, &time);
+	}
+	return all;
+}
+
+static bool test_small_files(const struct diagnosis *d, struct match *m, struct finding *f)
+{
+	uint64_t opened = 0, opens = 0;
+
+	for (size_t i = 0; i < d->count; i++) {
+		const struct case_file *file = &d->files[i];
+		int64_t time = 0;
+
+		opens = case_calls(file, CLASS_OPEN, &time);
+		if (!opens || !file->top)
+			continue;
+		opened++;
+		if (bytes_of(file) >= LIMIT(d, SMALL_BYTES))
+			continue;
+		case_calls(file, CLASS_CLOSE, &time);
+		m->calls++;
+		m->bytes += bytes_of(file);
+		m->time_ns += (double)(time + transfer_ns_of(file));
+		finding_add_file(f, file->file);
+	}
+	m->of_calls = opened;
+	return m->calls >= LIMIT(d, SMALL_FILES) && case_is_most(d, m->calls, opened);
+}
+
+static void describe_small_files(struct buf *out, const struct diagnosis *d, const struct match *m)
+{
+	char bytes[UNIT_TEXT];
+
+	(void)d;
+	buf_printf(out,
+		   "%" PRIu64 " of %" PRIu64 " files hold less data than a large request, %s on "
+		   "average",
+		   m->calls, m->of_calls,
+		   unit_bytes(bytes, m->calls ? (double)m->bytes / (double)m->calls : 0));
+}
+
+static bool test_churn(const struct diagnosis *d, const struct case_file *file, struct match *m)
+{
+	int64_t time = 0;
+	uint64_t opens = case_calls(file, CLASS_OPEN, &time), members = 1;
+
+	for (unsigned layer = LAYER_COUNT; layer-- > 0;) {
+		if (file->layers[layer] && file->layers[layer]->total.calls[CLASS_OPEN]) {
+			members = file->layers[layer]->members;
+			break;
+		}
+	}
+	if (opens < LIMIT(d, MIN_ACCESSES) || opens < OPENS_PER_MEMBER * members)
+		return false;
+	case_calls(file, CLASS_CLOSE, &time);
+	m->calls = m->of_calls = opens;
+	m->time_ns = (double)time;
+	m->saved_ns = (double)time * (1 - (double)members / (double)opens);
+	m->value = (double)members;
+	return true;
+}
+
+static void describe_churn(struct buf *out, const struct diagnosis *d, const struct match *m)
+{
+	(void)d;
+	buf_printf(out, "%" PRIu64 " opens of the same file%s", m->calls, m->files > 1 ? "s" : "");
+}
+
+/* Calls of some classes on all files, if they are most of the program's calls. */
+static bool test_classes(const struct diagnosis *d, struct match *m, struct finding *f,
+			 const enum call_class *classes, size_t count)
+{
+	for (size_t i = 0; i < d->count; i++) {
+		int64_t time = 0;
+		uint64_t calls = 0;
+
+		for (size_t k = 0; k < count; k++)
+			calls += case_calls(&d->files[i], classes[k], &time);
+		if (!calls)
+			continue;
+		m->calls += calls;
+		m->time_ns += (double)time;
+		m->value++;
+		finding_add_file(f, d->files[i].file);
+	}
+	m->of_calls = count_all_calls(d);
+	return m->calls >= LIMIT(d, MIN_CALLS) && case_is_most(d, m->calls, m->of_calls);
+}
+
+static bool test_stats(const struct diagnosis *d, struct match *m, struct finding *f)
+{
+	static const enum call_class classes[] = { CLASS_STAT };
+
+	if (!test_classes(d, m, f, classes, 1))
+		return false;
+	m->saved_ns = m->time_ns * (1 - m->value / (double)m->calls);
+	return true;
+}
+
+static bool test_metadata(const struct diagnosis *d, struct match *m, struct finding *f)
+{
+	static const enum call_class classes[] = { CLASS_META, CLASS_DIR, CLASS_RESIZE };
+
+	return test_classes(d, m, f, classes, sizeof(classes) / sizeof(*classes));
+}
+
+static void describe_classes(struct buf *out, const struct diagnosis *d, const struct match *m)
+{
+	(void)d;
+	buf_printf(out, "%" PRIu64 " of %" PRIu64 " calls, on %.0f path%s", m->calls, m->of_calls,
+		   m->value, m->value == 1 ? "" : "s");
+}
+
+static bool test_syncs(const struct diagnosis *d, const struct case_file *file, struct match *m)
+{
+	int64_t time = 0;
+	uint64_t syncs = case_calls(file, CLASS_SYNC, &time);
+
+	if (syncs < LIMIT(d, SYNCS))
+		return false;
+	m->calls = syncs;
+	m->of_calls = file->top ? file->top->total.survey.accesses[WRITING] : 0;
+	m->bytes = file->top ? file->top->total.survey.bytes[WRITING] : 0;
+	m->time_ns = (double)time;
+	m->saved_ns = (double)time * (1 - 1.0 / (double)syncs);
+	return true;
+}
+
+static void describe_syncs(struct buf *out, const struct diagnosis *d, const struct match *m)
+{
+	char bytes[UNIT_TEXT];
+
+	(void)d;
+	buf_printf(out, "%" PRIu64 " calls force data to storage, one for every %s that is written",
+		   m->calls, unit_bytes(bytes, (double)m->bytes / (double)m->calls));
+}
+
+static bool test_locks(const struct diagnosis *d, struct match *m, struct finding *f)
+{
+	for (size_t i = 0; i < d->count; i++) {
+		const struct case_file *file = &d->files[i];
+		int64_t time = file->facts->lock_ns;
+		uint64_t calls = case_calls(file, CLASS_LOCK, &time) + file->facts->locks;
+
+		if (!calls)
+			continue;
+		m->calls += calls;
+		m->time_ns += (double)time;
+		finding_add_file(f, file->file);
+	}
+	m->of_calls = m->calls;
+	m->saved_ns = m->time_ns;
+	return m->time_ns >= (double)LIMIT(d, MIN_TIME) &&
+	       case_share(d, m->time_ns) * 100 >= (double)LIMIT(d, TIME_PERCENT);
+}
+
+static void describe_locks(struct buf *out, const struct diagnosis *d, const struct match *m)
+{
+	char time[UNIT_TEXT];
+
+	(void)d;
+	buf_printf(out, "%" PRIu64 " calls waited %s for locks", m->calls,
+		   unit_ns(time, (int64_t)m->time_ns));
+}
+
+static bool test_mapped(const struct diagnosis *d, const struct case_file *file, struct match *m)
+{
+	if (file->facts->mapped_bytes < LIMIT(d, MIN_BYTES))
+		return false;
+	m->bytes = m->of_bytes = file->facts->mapped_bytes;
+	return true;
+}
+
+static void describe_mapped(struct buf *out, const struct diagnosis *d, const struct match *m)
+{
+	char bytes[UNIT_TEXT];
+
+	(void)d;
+	buf_printf(out, "%s of files were mapped into memory", unit_bytes(bytes, (double)m->bytes));
+}
+
+static const struct rule rules[] = {
+	{ .code = "small-files",
+	  .title = "many small files",
+	  .when = "at least findings.small_files files, and findings.share_percent of all opened "
+		  "files, have less than findings.small_bytes transferred",
+	  .explanation =
+		  "Creating, opening and closing a file costs much more than transferring a few "
+		  "kilobytes, most of all on parallel file systems. One file, or one file per "
+		  "node, with the same data needs a fraction of these calls.",
+	  .hides = "stat-storm",
+	  .most = SEVERITY_CRITICAL,
+	  .test_run = test_small_files,
+	  .describe = describe_small_files,
+	  .query = "--layer POSIX,STDIO",
+	  .fixes = { { "c", "/* append all records to one file; keep an index of offsets */\n"
+			    "int fd = open(\"{directory}/all.dat\", O_WRONLY | O_CREAT | O_APPEND, "
+			    "0666);" },
+		     { "hdf5", "H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, "
+			       "H5P_DEFAULT);  /* one dataset per record */" },
+		     { "program",
+		       "python: zipfile.ZipFile(\"all.zip\", \"a\").writestr(name, data)" } } },
+	{ .code = "open-churn",
+	  .title = "a file is opened again and again",
+	  .when = "a file is opened at least findings.min_accesses times, and 20 times by each "
+		  "rank or "
+		  "process",
+	  .explanation =
+		  "The program opens and closes the file for each access. Each open asks the "
+		  "metadata server, and closing discards what the client and the library cached.",
+	  .hides = "random-access strided-reads",
+	  .most = SEVERITY_CRITICAL,
+	  .test_file = test_churn,
+	  .describe = describe_churn,
+	  .fixes = { { "c", "/* open {file} once, before the loop */\n"
+			    "int fd = open(\"{file}\", O_RDWR);" },
+		     { "h5py", "with h5py.File(\"{file}\", \"r+\") as f:  # outside the loop" } } },
+	{ .code = "stat-storm",
+	  .title = "many status calls",
+	  .when = "at least findings.min_calls calls, and findings.share_percent of all calls on "
+		  "files "
+		  "of the user, ask for the status of a file",
+	  .explanation =
+		  "Most calls only ask whether files exist or how large they are. Each may need "
+		  "an answer of the metadata server, which all jobs share.",
+	  .most = SEVERITY_CRITICAL,
+	  .test_run = test_stats,
+	  .describe = describe_classes,
+	  .query = "--layer POSIX",
+	  .fixes = { { "c", "/* ask once and keep the answer; to wait for a file, use inotify */\n"
+			    "int watch = inotify_add_watch(inotify_init(), \"{directory}\", "
+			    "IN_CLOSE_WRITE);" },
+		     { "program", "python: entries = list(os.scandir(\"{directory}\"))  # one call "
+				  "for all names" } } },
+	{ .code = "metadata-storm",
+	  .title = "many metadata operations",
+	  .when = "at least findings.min_calls calls, and findings.share_percent of all calls on "
+		  "files "
+		  "of the user, create, remove, rename, resize or list",
+	  .explanation = "Most calls change or list names instead of transferring data. A metadata "
+			 "server executes them one after the other, for all jobs.",
+	  .most = SEVERITY_CRITICAL,
+	  .test_run = test_metadata,
+	  .describe = describe_classes,
+	  .query = "--layer POSIX",
+	  .fixes = { { "c", "/* keep temporary data in one file or in memory */\n"
+			    "int fd = memfd_create(\"scratch\", 0);" },
+		     { "shell", "export TMPDIR=/dev/shm  # temporary files on the node" } } },
+	{ .code = "sync-storm",
+	  .title = "data is forced to storage very often",
+	  .when = "at least findings.syncs calls of fsync, H5Fflush or similar functions on a file",
+	  .explanation =
+		  "Each of these calls waits until all data of the file is on storage. Once per "
+		  "checkpoint is enough to survive a crash.",
+	  .most = SEVERITY_CRITICAL,
+	  .test_file = test_syncs,
+	  .describe = describe_syncs,
+	  .fixes = { { "c", "if (step % 100 == 0)\n\tfsync(fd);  /* not after each write */" },
+		     { "hdf5", "if (step % 100 == 0)\n\tH5Fflush(file, H5F_SCOPE_LOCAL);" },
+		     { "h5py", "if step % 100 == 0:\n    f.flush()" } } },
+	{ .code = "lock-time",
+	  .title = "processes wait for file locks",
+	  .when = "locks take at least findings.min_time, and findings.time_percent of the run "
+		  "time",
+	  .explanation =
+		  "Processes wait until others release a lock on the file. Locks turn parallel "
+		  "work into a sequence.",
+	  .most = SEVERITY_CRITICAL,
+	  .test_run = test_locks,
+	  .describe = describe_locks,
+	  .query = "--layer POSIX --min-duration 1ms",
+	  .fixes = { { "c", "/* lock only the bytes that are changed, or give each rank its own "
+			    "file */\n"
+			    "struct flock l = { .l_type = F_WRLCK, .l_start = offset, .l_len = "
+			    "bytes };\n"
+			    "fcntl(fd, F_SETLKW, &l);" },
+		     { "shell",
+		       "export HDF5_USE_FILE_LOCKING=FALSE  # if only one process writes" } } },
+	{ .code = "mapped-io",
+	  .title = "memory-mapped I/O is not visible",
+	  .when = "at least findings.min_bytes of a file of the user are mapped",
+	  .explanation =
+		  "The program accesses files through memory mappings, whose page faults are no "
+		  "calls. Their time is missing in this report: it looks like computation.",
+	  .most = SEVERITY_INFO,
+	  .test_file = test_mapped,
+	  .describe = describe_mapped,
+	  .query = "--layer POSIX",
+	  .fixes = { { "program", "numpy.load(path) instead of numpy.load(path, mmap_mode=\"r\")" },
+		     { "shell",
+		       "perf trace -F all --no-syscalls -- {command}  # shows page faults" } } },
+};
+
+const struct rule_table rules_metadata = { rules, sizeof(rules) / sizeof(*rules) };
