@@ -144,7 +144,9 @@ struct err;
 	X(FINDINGS_REGRESSION_PERCENT, "findings", "regression_percent", COUNT, "PERCENT", "150",  \
 	  "run time, in percent of the median of earlier runs, for a finding")                     \
 	X(RUN_SUMMARY, "run", "summary", CHOICE, "auto|yes|no", "auto",                            \
-	  "print a summary after a run; auto: if standard error is a terminal")
+	  "print a summary after a run; auto: if standard error is a terminal, else only the "     \
+	  "path "                                                                                  \
+	  "of the trace; no: neither")
 
 #define SETTING_ENUM(name, ...) SETTING_##name,
 enum setting_id { SETTING_LIST(SETTING_ENUM) SETTING_COUNT };

@@ -103,23 +103,6 @@ int term_printf(FILE *out, const char *format, ...)
 	return n;
 }
 
-void term_headline(FILE *out, const char *text)
-{
-	fputs(term_bold(out), out);
-	term_printf(out, "%s", text);
-	fprintf(out, "%s\n", term_plain(out));
-}
-
-void term_lines(FILE *out, const char *text)
-{
-	while (*text) {
-		size_t n = strcspn(text, "\n");
-
-		term_printf(out, text[n] ? "%.*s\n" : "%.*s", (int)n, text);
-		text += n + (text[n] == '\n');
-	}
-}
-
 /* Prints a word after `blanks` blanks, on a new line if it does not fit. Returns the column. */
 static int print_word(FILE *out, const char *word, int blanks, int column, int hang, int width)
 {
@@ -134,7 +117,8 @@ static int print_word(FILE *out, const char *word, int blanks, int column, int h
 	return column + blanks + columns;
 }
 
-void term_paragraph(FILE *out, int hang, const char *text)
+/* Prints the text without a line break at its end. */
+static void print_wrapped(FILE *out, int hang, const char *text)
 {
 	AUTO_BUF struct buf safe = { 0 };
 	int width = term_width(out), column = 0;
@@ -148,7 +132,41 @@ void term_paragraph(FILE *out, int hang, const char *text)
 			column = print_word(out, word, (int)blanks, column, hang, width);
 		at += blanks + n;
 	}
+}
+
+void term_paragraph(FILE *out, int hang, const char *text)
+{
+	print_wrapped(out, hang, text);
 	putc('\n', out);
+}
+
+void term_sentence(FILE *out, const char *format, ...)
+{
+	AUTO_FREE char *text = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	text = xvprintf(format, ap);
+	va_end(ap);
+	term_paragraph(out, TERM_HANG, text);
+}
+
+void term_headline(FILE *out, const char *text)
+{
+	fputs(term_bold(out), out);
+	print_wrapped(out, TERM_HANG, text);
+	fprintf(out, "%s\n", term_plain(out));
+}
+
+void term_lines(FILE *out, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		AUTO_FREE char *line = xstrndup(text, n);
+
+		term_paragraph(out, TERM_HANG, line);
+		text += n + (text[n] == '\n');
+	}
 }
 
 void progress_start(struct progress *progress, const char *label, uint64_t total)

@@ -33,7 +33,7 @@ int term_width(FILE *out);
 /* The number of columns of a text, approximated as one per UTF-8 character. */
 int term_columns(const char *text);
 
-/* Prints the text as a bold line, escaped as by term_printf(). */
+/* Prints the text in bold, as term_paragraph() does. */
 void term_headline(FILE *out, const char *text);
 
 /* Escape sequences for bold and normal text; empty strings if `out` gets no color. */
@@ -48,7 +48,7 @@ int term_printf(FILE *out, const char *format, ...) __attribute__((format(printf
 
 int term_vprintf(FILE *out, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
 
-/* Prints a text that has lines of its own; everything but its line breaks is escaped. */
+/* Prints a text that has lines of its own, each of them as term_paragraph() does. */
 void term_lines(FILE *out, const char *text);
 
 /*
@@ -57,6 +57,10 @@ void term_lines(FILE *out, const char *text);
  * paths and commands can be copied.
  */
 void term_paragraph(FILE *out, int hang, const char *text);
+
+/* term_paragraph() of a formatted text: a sentence with arguments. Lines hang by TERM_HANG. */
+#define TERM_HANG 2
+void term_sentence(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define PROGRESS_LOG_S 30
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/spelling.h"
 #include "base/term.h"
@@ -19,10 +20,10 @@
 static void print_message(const struct command *command, const char *kind, const char *format,
 			  va_list ap)
 {
+	AUTO_FREE char *text = xvprintf(format, ap);
+
 	fflush(stdout);
-	term_printf(stderr, "%s %s: %s", command->program, command->name, kind);
-	term_vprintf(stderr, format, ap);
-	putc('\n', stderr);
+	term_sentence(stderr, "%s %s: %s%s", command->program, command->name, kind, text);
 }
 
 int command_fail(const struct command *command, const char *format, ...)
@@ -71,6 +72,7 @@ int command_finish(const struct command *command)
 static int run_parsed(struct command *command)
 {
 	const struct command_ops *ops = command->ops;
+	int ret;
 
 	if (command->argc < ops->operands_min)
 		return command_misuse(command, "missing argument; usage: %s %s %s",
@@ -82,7 +84,9 @@ static int run_parsed(struct command *command)
 		for (size_t i = 0; i < command->config->problem_count; i++)
 			command_warn(command, "%s", command->config->problems[i]);
 	}
-	return ops->run(command);
+	ret = ops->run(command);
+	/* Scripts see that a command was interrupted, whatever it has done since. */
+	return *interrupt_flag() ? COMMAND_SIGNAL + *interrupt_flag() : ret;
 }
 
 static int run_leaf(const struct command_ops *ops, const char *name, struct config *config,

@@ -9,11 +9,13 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/term.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/main_options.h"
 
 #define HELP_COLUMNS 96
+#define USAGE_HANG 4
 #define HELP_INDENT 32 /* column of the descriptions of options */
 #define NAME_WIDTH 10  /* of commands and subcommands in a list */
 #define NAME_INDENT (2 + NAME_WIDTH + 2)
@@ -44,15 +46,17 @@ static void append_syntax(struct buf *out, const struct option *row)
 		buf_printf(out, " %s", row->value);
 }
 
-/* Prints text in columns [indent, HELP_COLUMNS); the cursor is at `column` of the first line. */
+/* Prints text in columns from `indent` on; the cursor is at `column` of the first line. */
 static void print_wrapped(FILE *out, const char *text, size_t indent, size_t column)
 {
+	size_t width = (size_t)term_width(out), columns;
 	bool is_first = true;
 
+	columns = width && width < HELP_COLUMNS ? width : HELP_COLUMNS;
 	while (*text) {
 		size_t n = strcspn(text, " \n");
 
-		if (n && !is_first && column + 1 + n > HELP_COLUMNS) {
+		if (n && !is_first && column + 1 + n > columns) {
 			fprintf(out, "\n%*s", (int)indent, "");
 			column = indent;
 			is_first = true;
@@ -96,12 +100,17 @@ static void print_help_rows(FILE *out, const struct option *rows)
 		print_help_row(out, row);
 }
 
-static void print_usage(FILE *out, const char *path, const struct command_ops *ops)
+/* `before` precedes the usage. */
+static void print_usage(FILE *out, const char *before, const char *path,
+			const struct command_ops *ops)
 {
 	const char *operands = ops->subcommands ? usage_of_groups : text_or_empty(ops->operands);
+	AUTO_FREE char *text =
+		xprintf("%s%s %s%s%s%s", before, cli_program.name, path,
+			ops->subcommands ? "" : " [OPTION]...", *operands ? " " : "", operands);
 
-	fprintf(out, "%s %s%s%s%s", cli_program.name, path, ops->subcommands ? "" : " [OPTION]...",
-		*operands ? " " : "", operands);
+	term_paragraph(out, USAGE_HANG, text);
+	putc('\n', out);
 }
 
 /* Returns the next paragraph and advances *about; NULL at the end. The caller frees. */
@@ -160,9 +169,7 @@ static void print_subcommands(FILE *out, const struct command_ops *ops)
 
 void manual_help(FILE *out, const char *path, const struct command_ops *ops)
 {
-	fputs("Usage: ", out);
-	print_usage(out, path, ops);
-	fputs("\n\n", out);
+	print_usage(out, "Usage: ", path, ops);
 	print_sentence(out, ops->help);
 	print_about(out, ops->about);
 	if (ops->subcommands) {
@@ -395,9 +402,8 @@ static void markdown_command(const char *path, const struct command_ops *ops, vo
 {
 	FILE *out = arg;
 
-	fprintf(out, "\n## %s %s\n\n    ", cli_program.name, path);
-	print_usage(out, path, ops);
-	fputs("\n\n", out);
+	fprintf(out, "\n## %s %s\n\n", cli_program.name, path);
+	print_usage(out, "    ", path, ops);
 	print_sentence(out, ops->help);
 	print_about(out, ops->about);
 	if (!ops->subcommands)

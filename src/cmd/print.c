@@ -10,6 +10,7 @@
 #include "base/integer.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/term.h"
 #include "cli/command.h"
 #include "cmd/filter_option.h"
 #include "cmd/run_argument.h"
@@ -44,7 +45,8 @@ struct printer {
 	struct buf text;
 	struct json json;
 	struct nest nest;
-	uint64_t left; /* activities that --limit still allows */
+	uint64_t left;	 /* activities that --limit still allows */
+	bool is_wrapped; /* lines fit the terminal */
 };
 
 static void print_one(struct printer *p, const struct activity *a)
@@ -67,7 +69,11 @@ static void print_batch(struct printer *p, const struct activity *batch, size_t 
 {
 	for (size_t i = 0; i < n; i++)
 		print_one(p, &batch[i]);
-	fwrite(buf_text(&p->text), 1, p->text.len, stdout);
+	/* Lines for programs are not broken. */
+	if (p->is_wrapped)
+		term_lines(stdout, buf_text(&p->text));
+	else
+		fwrite(buf_text(&p->text), 1, p->text.len, stdout);
 	buf_clear(&p->text);
 }
 
@@ -116,7 +122,9 @@ static int print_run(struct command *command)
 {
 	const struct print_args *args = command->args;
 	struct trace_filter filter;
-	struct printer printer = { .args = args, .left = args->limit };
+	struct printer printer = { .args = args,
+				   .left = args->limit,
+				   .is_wrapped = !args->json && !args->csv && term_width(stdout) };
 	struct trace trace;
 	int ret;
 

@@ -65,7 +65,10 @@ static const struct option run_options[] = {
 	{ 0, "spool-limit", "SIZE", NULL,
 	  "maximum size of records that wait for the collector; overrides spool.limit", OPTION_TEXT,
 	  offsetof(struct run_args, spool_limit) },
-	{ 0, "summary", NULL, NULL, "print a summary even if standard error is not a terminal",
+	{ 0, "summary", NULL, NULL,
+	  "print a summary even if standard error is not a terminal, where otherwise only the path "
+	  "of "
+	  "the trace is printed",
 	  OPTION_FLAG, offsetof(struct run_args, summary) },
 	{ 'q', "quiet", NULL, NULL, "print no summary, notices or warnings", OPTION_FLAG,
 	  offsetof(struct run_args, quiet) },
@@ -158,6 +161,8 @@ static void print_summary(struct command *c, const struct session_result *result
 		print_brief(c, result);
 	else if (result->totals.lost || result->totals.unrecorded || result->totals.has_acted)
 		print_notices(c, result);
+	if (!wanted && when != CONFIG_WHEN_NO)
+		term_printf(stderr, "sluice: trace %s\n", result->trace);
 	if (result->is_empty)
 		command_warn(c, "no process of the run could be recorded; run 'sluice doctor' to "
 				"find out why");

@@ -17,9 +17,14 @@ check_brief() {
 
 head -c 3000000 /dev/urandom >input
 
-# Without the option and without a terminal, no report is printed.
+# Without the option and without a terminal, only the path of the trace is printed.
+export SLUICE_RUN_SUMMARY=auto
 check_rc 0 "$sluice" run -o t.sluice -- cp input copy
-check_eq "$(cat err)" "" "stderr of a run that is not watched"
+check_eq "$(cat err)" "sluice: trace t.sluice" "stderr of a run that is not watched"
+SLUICE_RUN_SUMMARY=no check_rc 0 "$sluice" run -o t.sluice -- cp input copy
+check_eq "$(cat err)" "" "stderr of a run without a summary"
+check_rc 0 "$sluice" run -q -o t.sluice -- cp input copy
+check_eq "$(cat err)" "" "stderr of a quiet run"
 check_rc 0 "$sluice" run --summary --quiet -o t.sluice -- cp input copy
 check_eq "$(cat err)" "" "stderr of a quiet run"
 

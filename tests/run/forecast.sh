@@ -161,5 +161,5 @@ done
 kill -TERM $watcher
 rc=0
 wait $watcher || rc=$?
-check_eq "$rc" 0 "exit code of a watch that was stopped"
+check_eq "$rc" 143 "exit code of a watch that was stopped"
 [ "$(wc -l <watched.txt)" -ge 2 ] || fail "it did not go on: $(cat watched.txt)"

@@ -41,11 +41,13 @@ trap finish EXIT
 for variable in $(compgen -e SLUICE_ || true); do
 	unset "$variable"
 done
-unset LD_PRELOAD NO_COLOR
+unset LD_PRELOAD NO_COLOR COLUMNS
 export HOME=$work/home XDG_CONFIG_HOME=$work/home/.config XDG_DATA_HOME=$work/home/.local/share
 export SLUICE_ETC=$work/etc.conf SLUICE_TRACE_DIR=$work/runs LC_ALL=C
 # The records of a test must not depend on the load of the machine.
 export SLUICE_OVERHEAD_BUDGET=0
+# Standard error has only what the program and `sluice run` complain about, not the path of the trace.
+export SLUICE_RUN_SUMMARY=no
 mkdir -p "$HOME" "$XDG_CONFIG_HOME/sluice"
 
 # fail TEXT: prints what failed and where, and ends the test

@@ -125,7 +125,9 @@ done
 check_rc 1 "$sluice" forecast submit long.sh
 check_words "$(cat err)" already "job slc-"
 kill -TERM "$watcher"
-wait "$watcher" || fail "the watcher failed: $(cat first)"
+rc=0
+wait "$watcher" || rc=$?
+check_eq "$rc" 143 "exit code of the watcher: $(cat first)"
 check_has "$(cat first)" "job 3 stays"
 check_rc 0 "$sluice" forecast submit --every 50ms --duration 300ms --cancel long.sh -- -o /dev/null
 check_eq "$(cut -d' ' -f2- out)" "found job 3 in the queue

@@ -414,9 +414,7 @@ void render_compare_text(FILE *out, const struct contrast *contrast)
 	AUTO_BUF struct buf verdict = { 0 };
 
 	put_verdict(&verdict, contrast);
-	fputs(term_bold(out), out);
-	term_paragraph(out, 0, buf_text(&verdict));
-	fputs(term_plain(out), out);
+	term_headline(out, buf_text(&verdict));
 	for (int side = 0; side < SIDES; side++)
 		print_side(out, contrast, side);
 	print_cautions(out, contrast);

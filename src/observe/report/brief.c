@@ -492,13 +492,22 @@ static void put_rest(struct brief *b, const char *path)
 	put_more(b, path);
 }
 
+/* A command must not be broken, so that it can be copied. */
+static void print_line(FILE *out, const char *line, bool is_command)
+{
+	if (is_command)
+		term_printf(out, "%s\n", line);
+	else
+		term_paragraph(out, LABEL_COLUMNS + 3, line);
+}
+
 static void print_lines(FILE *out, struct brief *b, bool bold)
 {
 	for (size_t i = 0; i < b->count; i++) {
 		if (bold && !i)
 			term_headline(out, b->lines[i]);
 		else
-			term_printf(out, "%s\n", b->lines[i]);
+			print_line(out, b->lines[i], !bold && i + 1 == b->count);
 		free(b->lines[i]);
 	}
 	b->count = 0;
