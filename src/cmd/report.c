@@ -45,23 +45,6 @@ static const struct option report_options[] = {
 	{ 0 }
 };
 
-static void show_progress(void *progress, uint64_t done)
-{
-	progress_show(progress, done);
-}
-
-static int read_trace(const struct command *command, struct profile *profile, struct trace *trace)
-{
-	struct progress progress;
-	struct err err = { 0 };
-	int ret;
-
-	progress_start(&progress, "reading", trace->head.activities);
-	ret = profile_read(profile, trace, show_progress, &progress, &err);
-	progress_end(&progress);
-	return ret < 0 ? command_fail(command, "%s", err.text) : COMMAND_GOOD;
-}
-
 static int print_report(const struct command *command, const struct report *report)
 {
 	const struct report_args *args = command->args;
@@ -128,7 +111,7 @@ static int report_trace(const struct command *command, struct trace *trace)
 	int ret;
 
 	profile_init(&profile, &trace->head, NULL);
-	ret = read_trace(command, &profile, trace);
+	ret = run_argument_read(command, &profile, trace);
 	if (!ret)
 		ret = report_profile(command, &profile);
 	profile_release(&profile);

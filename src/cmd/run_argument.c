@@ -8,8 +8,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/term.h"
 #include "cli/command.h"
 #include "cli/completion.h"
+#include "observe/profile/profile.h"
 #include "observe/report/loss.h"
 #include "trace/runs/runs.h"
 
@@ -38,6 +40,23 @@ int run_argument_open(const struct command *command, struct trace *trace,
 	if (trace_open(trace, path, filter, &err) < 0)
 		return command_fail(command, "%s", err.text);
 	return COMMAND_GOOD;
+}
+
+static void show_progress(void *progress, uint64_t done)
+{
+	progress_show(progress, done);
+}
+
+int run_argument_read(const struct command *command, struct profile *profile, struct trace *trace)
+{
+	struct progress progress;
+	struct err err = { 0 };
+	int ret;
+
+	progress_start(&progress, "reading", trace->head.activities);
+	ret = profile_read(profile, trace, show_progress, &progress, &err);
+	progress_end(&progress);
+	return ret < 0 ? command_fail(command, "%s", err.text) : COMMAND_GOOD;
 }
 
 static void warn_lines(const struct command *command, struct buf *text)

@@ -12,6 +12,7 @@
 #include "trace/format.h"
 
 struct command;
+struct profile;
 
 /*
  * The path of the trace that `name` means; NULL name: the latest run. Returns COMMAND_GOOD and the
@@ -25,6 +26,12 @@ int run_argument_path(const struct command *command, const char *name, char **pa
  */
 int run_argument_open(const struct command *command, struct trace *trace,
 		      const struct trace_filter *filter);
+
+/*
+ * Reads all activities of an open trace into a profile that was initialized with its head, and
+ * shows the progress. Returns COMMAND_GOOD; else prints why and returns the exit code.
+ */
+int run_argument_read(const struct command *command, struct profile *profile, struct trace *trace);
 
 /*
  * Warns about what the trace does not contain. Call it after everything was read, because damage is

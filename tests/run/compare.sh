@@ -30,6 +30,13 @@ check_eq "$(figure out files x calls verdict)" different
 check_rc 0 "$sluice" compare --csv many.sluice few.sluice
 check_line out "functions,write,POSIX,calls,different,100,10,"
 
+# The order of access.
+head -c 400000 /dev/zero >input
+check_rc 0 "$sluice" run -q -o in_order.sluice -- "$prog/strides" forward input 1024 50
+check_rc 0 "$sluice" run -q -o strided.sluice -- "$prog/strides" forward input 4096 50
+check_rc 0 "$sluice" compare in_order.sluice strided.sluice
+check_line out order "100.0%" "2.0%" sequential
+
 # A run is the same as itself.
 check_rc 0 "$sluice" compare --json few.sluice few.sluice
 check_eq "$(grep -c '"verdict": *"\(different\|significant\)"' out)" 0 "differences of a run from itself"

@@ -8,15 +8,13 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/term.h"
 #include "cli/command.h"
 #include "cmd/compare/commands.h"
 #include "cmd/run_argument.h"
 #include "observe/compare/contrast.h"
 #include "observe/compare/render_compare.h"
-#include "observe/tally/summary.h"
+#include "observe/profile/profile.h"
 
-#define BATCH 4096
 #define RUNS_MAX 1000 /* of each side */
 
 /* The order is that of metric_measures[]. */
@@ -30,7 +28,7 @@ struct compare_args {
 	uint64_t runs, warmup, top;
 	const char *prepare, *fail_above;
 	int metric;
-	bool no_record, ignore_failure, json, csv, hyperfine;
+	bool no_record, ignore_failure, all, json, csv, hyperfine;
 };
 
 #define FIELD(name) offsetof(struct compare_args, name)
@@ -55,6 +53,7 @@ static const struct option compare_options[] = {
 	  FIELD(fail_above) },
 	{ 't', "top", "N", "15", "compare the N rows of each table with the most time",
 	  OPTION_COUNT, FIELD(top) },
+	{ 'a', "all", NULL, NULL, "compare system files one by one", OPTION_FLAG, FIELD(all) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.compare/1", OPTION_FLAG,
 	  FIELD(json) },
 	{ 0, "csv", NULL, NULL, "print one line of CSV per row and figure", OPTION_FLAG,
@@ -66,43 +65,23 @@ static const struct option compare_options[] = {
 
 #undef FIELD
 
-/* Reads the activities of an open trace into the account. */
-static int read_trace(const struct command *command, struct trace *trace, const char *path,
-		      struct account *account)
-{
-	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
-	struct progress progress;
-	struct summary summary;
-	struct err err = { 0 };
-	uint64_t done = 0;
-	ssize_t n;
-
-	summary_init(&summary, &trace->head);
-	progress_start(&progress, "reading", trace->head.activities);
-	while ((n = trace_next(trace, batch, BATCH, &err)) > 0) {
-		for (ssize_t i = 0; i < n; i++)
-			summary_add(&summary, &batch[i]);
-		done += (uint64_t)n;
-		progress_show(&progress, done);
-	}
-	progress_end(&progress);
-	if (n >= 0)
-		account_init(account, path, &summary);
-	summary_release(&summary);
-	return n < 0 ? command_fail(command, "%s: %s", path, err.text) : COMMAND_GOOD;
-}
-
 static int read_run(const struct command *command, const char *path, struct account *account)
 {
+	const struct compare_args *args = command->args;
+	struct profile profile;
 	struct trace trace;
 	struct err err = { 0 };
 	int ret;
 
 	if (trace_open(&trace, path, NULL, &err) < 0)
 		return command_fail(command, "%s", err.text);
-	ret = read_trace(command, &trace, path, account);
-	if (!ret)
+	profile_init(&profile, &trace.head, NULL);
+	ret = run_argument_read(command, &profile, &trace);
+	if (!ret) {
+		account_init(account, path, &profile, args->all);
 		run_argument_warn_losses(command, &trace.head);
+	}
+	profile_release(&profile);
 	trace_close(&trace);
 	return ret;
 }

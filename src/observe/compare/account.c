@@ -9,10 +9,11 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "observe/profile/profile.h"
 #include "observe/stats/window.h"
 #include "observe/tally/losses.h"
-#include "observe/tally/names.h"
 #include "observe/tally/summary.h"
+#include "observe/tally/traffic.h"
 
 /* Statistics that say how loaded the nodes were, whatever devices they have. */
 static const char *const node_statistics[] = {
@@ -56,28 +57,102 @@ static void add_run(struct account *account, const struct summary *summary)
 			  &summary->all.storage);
 }
 
-static void add_table(struct account *account, const struct summary *summary,
-		      enum account_table table, enum summary_table source)
+/* Accesses with a known position. */
+struct order {
+	double placed, sequential;
+};
+
+static struct order order_of(const struct survey *survey)
+{
+	struct order order = { 0 };
+
+	for (int way = READING; way <= WRITING; way++) {
+		order.sequential += (double)survey->sequential[way];
+		order.placed += (double)(survey->sequential[way] + survey->short_seeks[way] +
+					 survey->long_seeks[way]);
+	}
+	return order;
+}
+
+static void add_order(struct account_row *row, struct order order)
+{
+	row->sums[ACCOUNT_PLACED] += order.placed;
+	row->sums[ACCOUNT_SEQUENTIAL] += order.sequential;
+}
+
+static void add_layers(struct account *account, const struct profile *profile,
+		       const struct file_total *files, size_t file_count)
 {
 	size_t count;
-	AUTO_FREE struct summary_row *rows = summary_rows(summary, source, &count);
+	AUTO_FREE struct summary_row *rows =
+		summary_rows(&profile->summary, SUMMARY_LAYERS, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct summary_row *row = &rows[i];
-		char *name;
+		struct account_row *row =
+			add_row(account, ACCOUNT_LAYERS, rows[i].layer, xstrdup(rows[i].name));
 
-		/* The numbers of sockets and pipes differ in each run; their layer has a row. */
-		if (table == ACCOUNT_FILES && (row->is_network || !names_is_file(row->name)))
+		set_tally(row, rows[i].tally);
+		for (size_t k = 0; k < file_count; k++)
+			if (files[k].layer == rows[i].layer)
+				add_order(row, order_of(&files[k].total.survey));
+	}
+}
+
+static void add_functions(struct account *account, const struct summary *summary)
+{
+	size_t count;
+	AUTO_FREE struct summary_row *rows = summary_rows(summary, SUMMARY_FUNCTIONS, &count);
+
+	for (size_t i = 0; i < count; i++)
+		set_tally(add_row(account, ACCOUNT_FUNCTIONS, rows[i].layer,
+				  rows[i].counted ? xprintf("(%s)", rows[i].name)
+						  : xstrdup(rows[i].name)),
+			  rows[i].tally);
+}
+
+/* The order of each file's accesses in the layer nearest to storage that knows their positions; by
+ * file. The caller frees it. */
+static struct order *find_orders(const struct profile *profile, const struct file_total *files,
+				 size_t count)
+{
+	struct order *orders = xcalloc(profile->head->file_count + 1, sizeof(*orders));
+
+	/* The totals are in the order of layers, from the lowest. */
+	for (size_t i = 0; i < count; i++)
+		if (files[i].file < profile->head->file_count &&
+		    !(orders[files[i].file].placed > 0))
+			orders[files[i].file] = order_of(&files[i].total.survey);
+	return orders;
+}
+
+static void add_files(struct account *account, const struct profile *profile,
+		      const struct file_total *files, size_t file_count, bool all)
+{
+	size_t count, users;
+	AUTO_FREE struct summary_row *rows = summary_rows(&profile->summary, SUMMARY_FILES, &count);
+	AUTO_FREE struct order *orders = find_orders(profile, files, file_count);
+	struct tally totals[FILE_CLASSES];
+
+	if (!all)
+		count = summary_fold_files(rows, count, &users, totals);
+	for (size_t i = 0; i < count; i++) {
+		struct account_row *row;
+
+		if (rows[i].class == FILE_CHANNEL || rows[i].is_network)
 			continue;
-		name = row->counted ? xprintf("(%s)", row->name) : xstrdup(row->name);
-		set_tally(add_row(account, table, table == ACCOUNT_FILES ? 0 : row->layer, name),
-			  row->tally);
+		row = add_row(account, ACCOUNT_FILES, 0,
+			      rows[i].folded ? xprintf("(%s)", rows[i].name)
+					     : xstrdup(rows[i].name));
+		set_tally(row, rows[i].tally);
+		if (!rows[i].folded)
+			add_order(row, orders[rows[i].key - 1]);
 	}
 }
 
 static void add_ranks(struct account *account, const struct summary *summary)
 {
-	for (size_t i = 0; i < summary->ranks.count; i++) {
+	/* With very many ranks, there are no sums of single ones. */
+	for (size_t i = 0; summary->of_rank && i < summary->ranks.count; i++) {
 		struct account_row *row =
 			add_row(account, ACCOUNT_RANKS, 0,
 				xprintf("%" PRId32, summary->ranks.list[i].number));
@@ -127,10 +202,14 @@ static void copy_pids(struct account *account, const struct trace_head *head)
 	qsort(account->pids, account->pid_count, sizeof(*account->pids), compare_pids);
 }
 
-void account_init(struct account *account, const char *path, const struct summary *summary)
+void account_init(struct account *account, const char *path, const struct profile *profile,
+		  bool all)
 {
-	const struct trace_head *head = summary->head;
+	const struct summary *summary = &profile->summary;
+	const struct trace_head *head = profile->head;
 	struct losses losses = losses_sum(head);
+	size_t count;
+	struct file_total *files = profile_files(profile, &count);
 
 	*account = (struct account){
 		.path = xstrdup(path),
@@ -145,11 +224,12 @@ void account_init(struct account *account, const char *path, const struct summar
 	};
 	copy_pids(account, head);
 	add_run(account, summary);
-	add_table(account, summary, ACCOUNT_LAYERS, SUMMARY_LAYERS);
-	add_table(account, summary, ACCOUNT_FUNCTIONS, SUMMARY_FUNCTIONS);
-	add_table(account, summary, ACCOUNT_FILES, SUMMARY_FILES);
+	add_layers(account, profile, files, count);
+	add_functions(account, summary);
+	add_files(account, profile, files, count, all);
 	add_ranks(account, summary);
 	add_node(account, head);
+	profile_files_release(files, count);
 }
 
 void account_init_time(struct account *account, const char *command, double run_s, int exit_status)

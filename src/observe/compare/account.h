@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct summary;
+struct profile;
 
 enum account_table {
 	ACCOUNT_RUN, /* ACCOUNT_REQUESTED and, with libraries, ACCOUNT_STORAGE */
@@ -64,8 +64,12 @@ struct account {
 	size_t count, cap;
 };
 
-/* Fills the account with the sums of a run whose activities have all been added. */
-void account_init(struct account *account, const char *path, const struct summary *summary);
+/*
+ * Fills the account from the profile of a whole trace. With `all`, system files have rows of their
+ * own; otherwise they share one. Sockets and pipes have none, as their names mean nothing.
+ */
+void account_init(struct account *account, const char *path, const struct profile *profile,
+		  bool all);
 
 /* A run that was only measured. */
 void account_init_time(struct account *account, const char *command, double run_s, int exit_status);

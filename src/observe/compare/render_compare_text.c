@@ -47,13 +47,16 @@ static const char *value_text(char out[UNIT_TEXT], enum contrast_measure measure
 /* Three digits, but no more than needed: "1.52", "10.1", "1010". */
 static const char *factor_text(char out[UNIT_TEXT], double factor)
 {
-	int digits = !(fabs(factor) >= 10) ? 2 : fabs(factor) < 100 ? 1 : 0;
+	int digits = !(factor >= 10) ? 2 : factor < 100 ? 1 : 0;
 
 	if (isnan(factor))
 		return strcpy(out, "-");
 	if (isinf(factor))
 		return strcpy(out, "new");
-	snprintf(out, UNIT_TEXT, "%.*f", digits, factor);
+	if (factor > 0 && factor < 0.1)
+		snprintf(out, UNIT_TEXT, "%.2g", factor);
+	else
+		snprintf(out, UNIT_TEXT, "%.*f", digits, factor);
 	return out;
 }
 
@@ -293,12 +296,20 @@ static void add_medians(struct table *table, enum contrast_measure measure,
 		table_add(table, "%s", value_text(text, measure, d->median[side]));
 }
 
-static void add_judgment(struct table *table, enum contrast_measure measure,
-			 const struct difference *d)
+/* If nothing can be tested, the titles after the ratio are left out. */
+static const char *judged_title(const struct contrast *contrast, const char *title)
+{
+	return contrast->is_testable ? title : NULL;
+}
+
+static void add_judgment(struct table *table, const struct contrast *contrast,
+			 enum contrast_measure measure, const struct difference *d)
 {
 	char text[UNIT_TEXT], high[UNIT_TEXT];
 
 	table_add(table, "%s", d->verdict == VERDICT_SAME ? "1" : factor_text(text, d->ratio));
+	if (!contrast->is_testable)
+		return;
 	if (isnan(d->low))
 		table_add(table, "%s", d->verdict == VERDICT_EXACT ? "exact" : "-");
 	else
@@ -308,7 +319,8 @@ static void add_judgment(struct table *table, enum contrast_measure measure,
 
 static void print_totals(FILE *out, const struct contrast *contrast)
 {
-	static const char *const titles[] = { "", ">A", ">B", ">B/A", ">interval", "result", NULL };
+	const char *titles[] = { "",	   ">A", ">B", ">B/A", judged_title(contrast, ">interval"),
+				 "result", NULL };
 	struct table table;
 
 	table_init(&table, titles);
@@ -326,7 +338,7 @@ static void print_totals(FILE *out, const struct contrast *contrast)
 			table_add(&table, "%s%s", is_storage ? "storage: " : "",
 				  contrast_measures[k].title);
 			add_medians(&table, measure, d);
-			add_judgment(&table, measure, d);
+			add_judgment(&table, contrast, measure, d);
 		}
 	}
 	fputs("\nTotals\n", out);
@@ -352,9 +364,10 @@ static const struct table_kind table_kinds[] = {
 
 static void print_table(FILE *out, const struct contrast *contrast, const struct table_kind *kind)
 {
-	const char *with_calls[] = { kind->first, ">calls A",  ">calls B", ">time A", ">time B",
-				     ">B/A",	  ">interval", "result",   NULL };
-	const char *without[] = { kind->first, ">A", ">B", ">B/A", ">interval", "result", NULL };
+	const char *interval = judged_title(contrast, ">interval");
+	const char *with_calls[] = { kind->first, ">calls A", ">calls B", ">time A", ">time B",
+				     ">B/A",	  interval,   "result",	  NULL };
+	const char *without[] = { kind->first, ">A", ">B", ">B/A", interval, "result", NULL };
 	struct table table;
 	size_t rows = 0;
 
@@ -371,7 +384,7 @@ static void print_table(FILE *out, const struct contrast *contrast, const struct
 		if (kind->has_calls)
 			add_medians(&table, CONTRAST_CALLS, &row->differences[CONTRAST_CALLS]);
 		add_medians(&table, kind->measure, d);
-		add_judgment(&table, kind->measure, d);
+		add_judgment(&table, contrast, kind->measure, d);
 		rows++;
 	}
 	if (rows) {
