@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reports and prints arbitrary bytes as a trace: the text form if the first byte is '#', else a
- * container (container_file.h). Whatever the trace holds, the output is UTF-8 without
+ * Reports, prints and exports arbitrary bytes as a trace: the text form if the first byte is '#',
+ * else a container (container_file.h). Whatever the trace holds, the output is UTF-8 without
  * controls.
  */
 #include <stdlib.h>
@@ -9,9 +9,11 @@
 
 #include "base/err.h"
 #include "base/escape.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "container_file.h"
+#include "observe/export/export.h"
 #include "observe/profile/profile.h"
 #include "observe/report/brief.h"
 #include "observe/report/line.h"
@@ -82,6 +84,29 @@ static void report_trace(FILE *out, struct trace *trace)
 	profile_release(&profile);
 }
 
+/* Writes the trace in one format. A directory is written for few inputs only, because it is slow.
+ */
+static void export_format(FILE *out, const char *path, const struct export_format *format,
+			  bool directories)
+{
+	struct export_options options = { .max_events = 3 };
+	struct export_totals totals = { 0 };
+	char directory[] = "/dev/shm/sluice-fuzz-XXXXXX";
+	struct trace trace;
+	struct export_job job = { &trace, &options, &totals };
+	struct err err;
+
+	if ((format->fill && !directories) || trace_open(&trace, path, NULL, &err) < 0)
+		return;
+	if (format->write)
+		format->write(&job, out, &err);
+	else if (mkdtemp(directory)) {
+		format->fill(&job, directory, &err);
+		file_remove_tree(directory);
+	}
+	trace_close(&trace);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO_BUF struct buf file = { 0 };
@@ -100,8 +125,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd >= 0 && trace_open(&trace, path, NULL, &err) >= 0) {
 		out = open_memstream(&text, &n);
 		report_trace(out, &trace);
-		fclose(out);
 		trace_close(&trace);
+		for (size_t i = 0; export_formats[i]; i++)
+			export_format(out, path, export_formats[i], size % 16 == 0);
+		fclose(out);
 		check_output(text, n);
 		free(text);
 	}

@@ -57,7 +57,7 @@ check_rc 2 "$sluice" trace export --format parquet run.txt -
 check_rc 2 "$sluice" trace export --json --format csv run.txt -
 
 # Ctrl-C ends an export and removes what was written.
-python3 "$SOURCE/tests/export_trace.py" 2 10000 large.txt
+python3 "$SOURCE/tests/export_trace.py" 2 5000 large.txt
 for format in parquet folded; do
 	"$sluice" trace export --format $format large.txt "stopped.$format" 2>err &
 	pid=$!

@@ -102,6 +102,10 @@ for option in "" --json --by-rank; do
 	check_command 0 "$sluice" report $option evil.txt
 	check_eq "$(grep -c '^sluice: forged' out || true)" 0 "forged lines of report $option"
 done
+for format in perfetto folded csv; do
+	check_command 0 "$sluice" trace export --format $format evil.txt -
+	check_eq "$(grep -c '^sluice: forged' out || true)" 0 "forged lines of export $format"
+done
 check_command 0 "$sluice" trace convert evil.txt evil.sluice
 check_command 0 "$sluice" report evil.sluice
 printf '#note\tkind=%s\tunknown%s=1\n' "$evil" "$red" | cat t.txt - >wrong.txt

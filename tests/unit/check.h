@@ -62,11 +62,11 @@ static int check_failures;
 	} while (0)
 
 /* Compares n bytes with those of a literal. */
-#define CHECK_BYTES(actual, n, literal)                                   \
-	do {                                                              \
-		CHECK_INT(n, sizeof(literal) - 1);                        \
-		CHECK((size_t)(n) == sizeof(literal) - 1 &&               \
-		      memcmp(actual, literal, sizeof(literal) - 1) == 0); \
+#define CHECK_BYTES(actual, n, literal)                                                     \
+	do {                                                                                \
+		size_t check_n = (n);                                                       \
+		CHECK_INT(check_n, sizeof(literal) - 1);                                    \
+		CHECK(check_n == sizeof(literal) - 1 && !memcmp(actual, literal, check_n)); \
 	} while (0)
 
 static inline bool check_joins(char a, char b)

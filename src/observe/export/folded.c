@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/integer.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "observe/export/export.h"
 #include "observe/export/texts.h"
 #include "observe/tally/nest.h"
@@ -102,7 +103,7 @@ static int add_calls(void *arg, const struct activity *batch, size_t n, struct e
 
 static uint32_t add_text(struct folded *folded, const char *text)
 {
-	return texts_add(&folded->texts, *text ? text : "?");
+	return texts_add(&folded->texts, text && *text ? text : "?");
 }
 
 static void init_folded(struct folded *folded, const struct trace_head *head)
@@ -113,7 +114,8 @@ static void init_folded(struct folded *folded, const struct trace_head *head)
 	for (size_t i = 0; i < head->call_count; i++)
 		folded->calls[i] = add_text(folded, head->calls[i].name);
 	for (size_t i = 0; i < head->process_count; i++)
-		folded->programs[i] = add_text(folded, path_base_name(head->processes[i].program));
+		folded->programs[i] =
+			add_text(folded, path_base_name(text_or_empty(head->processes[i].program)));
 	add_frame(folded, &(struct frame_key){ UINT32_MAX, 0 });
 }
 
@@ -139,7 +141,7 @@ static void put_name(FILE *out, const char *text)
 static void print_frame(const struct folded *folded, const struct frame *frame, FILE *out)
 {
 	const struct frame *chain[DEPTH_MAX + 2];
-	int64_t us = (frame->self_ns + NS_PER_US / 2) / NS_PER_US;
+	int64_t us = frame->self_ns / NS_PER_US + (frame->self_ns % NS_PER_US >= NS_PER_US / 2);
 	size_t depth = 0;
 
 	if (us <= 0)

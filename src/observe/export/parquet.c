@@ -26,10 +26,10 @@
 #include "observe/export/export.h"
 #include "observe/export/fact_table.h"
 
-#define GROUP_ROWS 131072	      /* rows of a row group */
-#define GROUP_MIN 256		      /* rows for which a part allocates memory at first */
-#define WAITING_ROWS (4 * GROUP_ROWS) /* of all parts; 70 MiB */
-#define SLICE_ROWS 2000000 /* rows of a part, on average, if the user does not choose slices */
+#define GROUP_ROWS 131072    /* rows of a row group */
+#define GROUP_MIN 256	     /* rows for which a part allocates memory at first */
+#define WAITING_ROWS 1048576 /* rows of all parts for which there is memory; 136 MiB */
+#define SLICE_ROWS 2000000   /* rows of a part, on average, if the user does not choose slices */
 #define SLICES_MAX 10000
 #define THREADS_MAX 8
 
@@ -53,6 +53,9 @@ struct dataset {
 	struct part **parts; /* by process; several processes may share one */
 	size_t waiting;	     /* rows for which parts have memory */
 };
+
+/* The part at a place of the map that is in use. */
+#define PART(set, place) ((struct part *)(set)->ranks.entries[place].value)
 
 static uint64_t rank_key(int32_t rank)
 {
@@ -159,40 +162,42 @@ static int finish_part(struct dataset *set, struct part *part, struct err *err)
 	return r;
 }
 
-/* The part with the most memory; NULL if all are empty. */
-static struct part *find_largest(const struct dataset *set)
+/*
+ * Writes the rows of all parts that have at least average memory. With any number of ranks, this
+ * frees memory for many rows at once.
+ */
+static int write_large_parts(struct dataset *set, struct err *err)
 {
-	struct part *largest = NULL;
+	size_t count = 0, average;
+	int r = 0;
 
-	for (size_t i = 0; i < set->ranks.cap; i++) {
-		struct part *part = set->ranks.entries[i].value;
-
-		if (set->ranks.entries[i].key && part->count &&
-		    (!largest || part->cap > largest->cap))
-			largest = part;
-	}
-	return largest;
+	for (size_t i = 0; i < set->ranks.cap; i++)
+		count += set->ranks.entries[i].key && PART(set, i)->cap;
+	average = set->waiting / size_max(count, 1);
+	for (size_t i = 0; i < set->ranks.cap && !r; i++)
+		if (set->ranks.entries[i].key && PART(set, i)->count &&
+		    PART(set, i)->cap >= average)
+			r = write_group(set, PART(set, i), err);
+	return r;
 }
 
 /* Makes room for one more row, if necessary by writing others. */
 static int reserve_row(struct dataset *set, struct part *part, struct err *err)
 {
-	size_t more = part->cap ? part->cap : GROUP_MIN;
-	struct part *largest;
 	int r = 0;
 
-	if (part->count == GROUP_ROWS)
-		return write_group(set, part, err) ?: reserve_row(set, part, err);
 	if (part->count < part->cap)
 		return 0;
-	while (!r && set->waiting + more > WAITING_ROWS && (largest = find_largest(set)))
-		r = write_group(set, largest, err);
-	if (part->count < part->cap || r)
+	if (part->count == GROUP_ROWS)
+		r = write_group(set, part, err);
+	else if (set->waiting + size_max(part->cap, GROUP_MIN) > WAITING_ROWS)
+		r = write_large_parts(set, err);
+	if (r < 0)
 		return r;
-	more = part->cap ? part->cap : GROUP_MIN; /* the largest may have been this one */
-	part->cap += more;
-	set->waiting += more;
-	part->rows = xrealloc(part->rows, part->cap, sizeof(*part->rows));
+	set->waiting -= part->cap;
+	part->rows = xgrow(part->rows, &part->cap, size_max(part->count + 1, GROUP_MIN),
+			   sizeof(*part->rows));
+	set->waiting += part->cap;
 	return 0;
 }
 

@@ -204,7 +204,7 @@ static void put_arguments(struct viewer *viewer, const struct activity *a)
 
 static void put_call(struct viewer *viewer, const struct activity *a)
 {
-	open_event(viewer, "X", viewer->head->calls[a->call].name);
+	open_event(viewer, "X", text_or_empty(viewer->head->calls[a->call].name));
 	json_text(&viewer->json, "cat", names_layer(a->layer));
 	put_place(viewer, a);
 	json_thousandths(&viewer->json, "dur", a->duration_ns);

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 struct texts_entry {
 	uint32_t number;
@@ -32,7 +33,7 @@ uint32_t texts_add(struct texts *texts, const char *text)
 	AUTO_BUF struct buf escaped = { 0 };
 	struct texts_entry *entry;
 
-	escape_text(&escaped, text, "");
+	escape_text(&escaped, text_or_empty(text), "");
 	HASH_FIND(hh, texts->entries, buf_text(&escaped), escaped.len, entry);
 	if (entry)
 		return entry->number;

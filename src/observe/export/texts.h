@@ -20,7 +20,7 @@ struct texts {
 
 void texts_release(struct texts *texts);
 
-/* Adds the text unless its escaped form exists. Returns its number. */
+/* Adds the text, NULL as "", unless its escaped form exists. Returns its number. */
 uint32_t texts_add(struct texts *texts, const char *text);
 
 #endif

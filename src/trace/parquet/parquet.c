@@ -26,6 +26,7 @@
 #define LOGICAL_TEXT 1
 #define LOGICAL_TIMESTAMP 8
 #define UNIT_MICROS 2
+#define PARALLEL_ROWS 16384 /* a smaller group takes less time than starting threads */
 
 /* The physical type, and the older annotation, which some readers still need; -1: none. */
 static const struct {
@@ -102,7 +103,8 @@ static int encode_group(struct parquet_encoder *encoder, const struct parquet_sc
 	struct encode_work work = { encoder, schema, rows };
 
 	reserve_chunks(encoder, schema->count);
-	parallel_for(encoder->threads, schema->count, encode_column, &work);
+	parallel_for(rows->count < PARALLEL_ROWS ? 1 : encoder->threads, schema->count,
+		     encode_column, &work);
 	for (size_t i = 0; i < schema->count; i++)
 		if (encoder->results[i] < 0)
 			return encoder->results[i];
@@ -338,13 +340,9 @@ int parquet_finish(struct parquet *file, const struct parquet_pair *pairs, struc
 {
 	AUTO_CLOSE int fd = open_file(file, err);
 	AUTO_BUF struct buf footer = { 0 };
-	int r;
 
 	if (fd < 0)
 		return fd;
 	put_footer(&footer, file, pairs);
-	r = append(file, fd, footer.data, footer.len, err);
-	if (!r && fsync(fd) < 0)
-		r = fail_write(file, -errno, err);
-	return r;
+	return append(file, fd, footer.data, footer.len, err);
 }
