@@ -70,6 +70,7 @@ static const struct fact_field aggregate_fields[] = {
 	{ FIELD(struct aggregate_row, U64, errors) },
 	{ FIELD(struct aggregate_row, I64, bytes) },
 	{ FIELD(struct aggregate_row, I64, duration_ns) },
+	{ FIELD_SINCE(4, struct aggregate_row, U32, place) },
 };
 
 static const struct fact_field loss_fields[] = {

@@ -73,6 +73,7 @@ struct aggregate_row {
 	char *group, *layer;
 	uint64_t calls, errors;
 	int64_t bytes, duration_ns;
+	uint32_t place;
 };
 
 union fact_row {

@@ -65,6 +65,10 @@ struct loss_info {
 	uint64_t threads; /* threads that were not recorded because thread numbers ran out */
 };
 
+/* Are the calls of an aggregate enclosed by other calls of the trace, so that they must not be added
+ * to those? The guest does not know; logs of other tools do. */
+enum aggregate_place { AGGREGATE_UNKNOWN, AGGREGATE_OUTERMOST, AGGREGATE_ENCLOSED };
+
 /* Sums of calls that were counted but not recorded (counters mode, or the spool was full). */
 struct aggregate {
 	uint32_t process;
@@ -73,6 +77,7 @@ struct aggregate {
 	uint8_t layer;
 	uint64_t calls, errors;
 	int64_t bytes, duration_ns;
+	uint32_t place; /* enum aggregate_place */
 };
 
 struct usage; /* trace/usage.h: details of such sums that another tool provides */

@@ -121,6 +121,7 @@ struct aggregate_row aggregate_row_make(const struct aggregate *aggregate)
 		.errors = aggregate->errors,
 		.bytes = aggregate->bytes,
 		.duration_ns = aggregate->duration_ns,
+		.place = aggregate->place,
 	};
 }
 
@@ -139,6 +140,7 @@ const char *aggregate_row_parse(const struct aggregate_row *row, struct aggregat
 		.errors = row->errors,
 		.bytes = row->bytes,
 		.duration_ns = row->duration_ns,
+		.place = row->place,
 	};
 	return NULL;
 }

@@ -8,12 +8,10 @@
 #define SLUICE_TESTS_FUZZ_CONTAINER_FILE_H
 
 #include <stdint.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/buf.h"
+#include "memory_file.h"
 #include "trace/container/container.h"
 #include "trace/container/wire.h"
 
@@ -55,21 +53,6 @@ static inline void container_make(struct buf *file, const uint8_t *data, size_t 
 		blocks_make(file, data + 1, size - 1);
 	else if (size)
 		buf_add(file, data + 1, size - 1);
-}
-
-#define MEMORY_PATH 64
-
-/* Writes the bytes to a file in memory. Returns its descriptor, or -1; path receives its name. */
-static inline int memory_file(char path[MEMORY_PATH], const void *bytes, size_t n)
-{
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-
-	snprintf(path, MEMORY_PATH, "/proc/self/fd/%d", fd);
-	if (fd >= 0 && n && write(fd, bytes, n) != (ssize_t)n) {
-		close(fd);
-		return -1;
-	}
-	return fd;
 }
 
 #endif

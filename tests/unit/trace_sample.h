@@ -273,9 +273,15 @@ static UNUSED void sample_finish(const struct trace_format *form, void *w)
 		{ (char *)"node1", (char *)"reference", 0, 0 },
 		{ (char *)"node\t2", (char *)"time of day", -HEAD_TIME_MAX, -1 },
 	};
-	struct aggregate counted = {
-		1, 2, GROUP_SYNC, LAYER_STDIO, HEAD_COUNT_MAX, 3, -HEAD_TIME_MAX, 5
-	};
+	struct aggregate counted = { 1,
+				     2,
+				     GROUP_SYNC,
+				     LAYER_STDIO,
+				     HEAD_COUNT_MAX,
+				     3,
+				     -HEAD_TIME_MAX,
+				     5,
+				     AGGREGATE_OUTERMOST };
 	struct loss_info loss = { 2, HEAD_COUNT_MAX, 1 };
 	int r;
 

@@ -261,20 +261,31 @@ static void tally_add_aggregate(struct tally *t, const struct aggregate *row)
 }
 
 /*
- * A counted call does not record what encloses it. Only the lowest layers enter the sum, so nothing
+ * If it is not known what encloses a counted call, only the lowest layers enter the sums, so nothing
  * is counted twice.
  */
 void sums_add_aggregate(struct sums *sums, const struct aggregate *row)
 {
+	bool is_lowest = row->layer == LAYER_POSIX || row->layer == LAYER_STDIO;
+	bool is_outermost = row->place ? row->place == AGGREGATE_OUTERMOST : is_lowest;
+	struct tally *file = sums_tally(&sums->files, sums_file_key(row->file));
+
 	if (row->layer == LAYER_NETWORK) {
 		tally_add_aggregate(&sums->network, row);
-	} else if (row->layer == LAYER_POSIX || row->layer == LAYER_STDIO) {
-		tally_add_aggregate(&sums->io, row);
-		tally_add_aggregate(&sums->storage, row);
+		is_outermost = false;
 	}
+	if (is_outermost)
+		tally_add_aggregate(&sums->io, row);
+	if (is_lowest)
+		tally_add_aggregate(&sums->storage, row);
 	tally_add_aggregate(&sums->layers[row->layer], row);
 	tally_add_aggregate(sums_tally(&sums->functions, group_key(row->group, row->layer)), row);
-	tally_add_aggregate(sums_tally(&sums->files, sums_file_key(row->file)), row);
+	if (is_outermost || row->layer == LAYER_NETWORK) {
+		tally_add_aggregate(file, row);
+	} else {
+		file->calls += row->calls;
+		file->errors += row->errors;
+	}
 }
 
 uint64_t sums_renumber_function(uint64_t key, const struct renumbering *to)

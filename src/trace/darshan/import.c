@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "trace/darshan/aggregates.h"
 
 #define CALL_FIELDS                      \
 	{                                \
@@ -170,49 +171,6 @@ int import_job(struct import *import, struct err *err)
 	return r;
 }
 
-static void push_aggregate(struct import *import, const struct aggregate *row)
-{
-	struct head_builder *b = &import->builder;
-
-	if (!row->calls && !row->bytes && !row->duration_ns)
-		return;
-	b->head->aggregates = xgrow(b->head->aggregates, &b->aggregate_cap,
-				    b->head->aggregate_count + 1, sizeof(*row));
-	b->head->aggregates[b->head->aggregate_count++] = *row;
-}
-
-/*
- * Darshan adds the time of seeks to that of metadata, and the time of syncs to that of writes, so
- * these groups have no time of their own, unless all writes are activities.
- */
-static void push_aggregates(struct import *import, const struct usage *u, unsigned layer)
-{
-	const int64_t *v = u->value;
-	bool only_syncs = !v[USAGE_WRITES] && v[USAGE_SYNCS];
-	struct aggregate row = { .process = u->process, .file = u->file, .layer = (uint8_t)layer };
-	const struct {
-		uint8_t group;
-		int64_t calls, bytes, ns;
-	} groups[] = {
-		{ GROUP_READ, v[USAGE_READS], v[USAGE_BYTES_READ], v[USAGE_READ_NS] },
-		{ GROUP_WRITE, v[USAGE_WRITES], v[USAGE_BYTES_WRITTEN],
-		  only_syncs ? 0 : v[USAGE_WRITE_NS] },
-		{ GROUP_SEEK, v[USAGE_SEEKS], 0, 0 },
-		{ GROUP_SYNC, v[USAGE_SYNCS], 0, only_syncs ? v[USAGE_WRITE_NS] : 0 },
-		{ GROUP_META, v[USAGE_OPENS] + v[USAGE_STATS] + v[USAGE_OTHERS], 0,
-		  v[USAGE_METADATA_NS] },
-		{ GROUP_OTHER, v[USAGE_MAPS], 0, 0 },
-	};
-
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
-		row.group = groups[i].group;
-		row.calls = (uint64_t)groups[i].calls;
-		row.bytes = groups[i].bytes;
-		row.duration_ns = groups[i].ns;
-		push_aggregate(import, &row);
-	}
-}
-
 static void push_usage(struct import *import, const struct usage *usage, unsigned layer)
 {
 	struct head_builder *b = &import->builder;
@@ -223,7 +181,6 @@ static void push_usage(struct import *import, const struct usage *usage, unsigne
 	row = &b->head->usages[b->head->usage_count++];
 	*row = *usage;
 	row->layer = xstrdup(layer_name(layer));
-	push_aggregates(import, row, layer);
 }
 
 /* Adds what can be added; the rest describes one file only. */
@@ -301,6 +258,7 @@ void import_finish(struct import *import)
 			    "the log has more than %u records; the others are shown as one file "
 			    "per layer",
 			    IMPORT_ROWS_MAX);
+	aggregates_make(import);
 	set_end(import);
 	head_finish(&import->builder);
 	import->is_sealed = true;

@@ -36,6 +36,7 @@ enum import_call {
 struct coverage {
 	int64_t calls[2], bytes[2], ns[2];
 	int64_t sizes[2][USAGE_SIZES];
+	bool traced[2]; /* there are such activities */
 };
 
 struct import {
@@ -66,7 +67,7 @@ uint32_t import_process(struct import *import, int64_t rank);
 file_id import_file(struct import *import, uint64_t id);
 file_id import_path(struct import *import, uint64_t id, const char *path, size_t n);
 
-/* Adds the usage and the aggregates that follow from it. */
+/* Adds a usage. import_finish() adds the aggregates that follow from it. */
 void import_usage(struct import *import, const struct usage *usage, unsigned layer);
 
 /* Adds a note of the source "darshan" about the whole run. */

@@ -182,6 +182,7 @@ static void count_segment(struct pass *pass, uint64_t id, const struct segment *
 	pass->import->last_ns =
 		MAX(pass->import->last_ns, segment->start_ns + segment->duration_ns);
 	coverage->calls[way]++;
+	coverage->traced[way] = true;
 	coverage->bytes[way] += segment->length;
 	coverage->ns[way] += segment->duration_ns;
 	coverage->sizes[way][size_class(segment->length)]++;

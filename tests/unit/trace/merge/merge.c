@@ -195,7 +195,7 @@ static void everything_is_renumbered(void)
 	struct made a = made_begin((struct made_options){ .host = "n1", .started_ns = DAY });
 	struct made b = made_begin(
 		(struct made_options){ .host = "n1", .started_ns = DAY + 100, .there = true });
-	struct aggregate counted = { 1, 2, GROUP_WRITE, LAYER_POSIX, 7, 1, 70, 700 };
+	struct aggregate counted = { 1, 2, GROUP_WRITE, LAYER_POSIX, 7, 1, 70, 700, AGGREGATE_ENCLOSED };
 	struct loss_info loss = { 1, 3, 0 };
 	struct err err = { 0 };
 	struct trace merged;
