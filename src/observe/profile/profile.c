@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "observe/profile/counted.h"
 #include "observe/profile/merged_head.h"
 #include "observe/tally/names.h"
 #include "observe/tally/traffic.h"
@@ -69,6 +70,7 @@ void profile_init(struct profile *profile, const struct trace_head *head,
 	profile->channels = xcalloc(head->file_count + 1, sizeof(*profile->channels));
 	for (size_t i = 1; i < head->file_count; i++)
 		profile->channels[i] = !names_is_file(head->files[i]);
+	counted_add(profile);
 }
 
 void profile_release(struct profile *profile)

@@ -3,6 +3,7 @@
  * Renders a summary as tables for people.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -56,10 +57,14 @@ static void add_value(struct table *table, const struct measure *measure, double
 static void add_spread(struct table *table, const struct measure *measure,
 		       const struct spread *spread)
 {
+	/* What all ranks did together has no spread. */
 	add_value(table, measure, spread_average(spread));
-	add_value(table, measure, spread->minimum);
-	add_value(table, measure, spread->maximum);
-	table_add(table, "%" PRId32, spread->maximum_rank);
+	add_value(table, measure, spread->count ? spread->minimum : NAN);
+	add_value(table, measure, spread->count ? spread->maximum : NAN);
+	if (spread->count)
+		table_add(table, "%" PRId32, spread->maximum_rank);
+	else
+		table_add(table, "-");
 }
 
 static void add_tally(struct table *table, const struct summary *s, const struct summary_row *row)

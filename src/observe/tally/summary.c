@@ -23,15 +23,20 @@ struct started {
 	unsigned ways;
 };
 
+static bool is_group(const struct summary *s, uint32_t process)
+{
+	return process < s->head->process_count && process_is_group(&s->head->processes[process]);
+}
+
 /*
- * Returns the sums of the rank that the process belongs to; NULL in a run without ranks, and for all
- * ranks together.
+ * Returns the sums of the rank that the process belongs to; NULL in a run without ranks, and for
+ * all ranks together.
  */
 static struct sums *sums_of_process(struct summary *s, uint32_t process)
 {
 	int32_t rank = ranks_of_process(&s->ranks, process);
 
-	if (!s->ranks.count || process_is_group(&s->head->processes[process]))
+	if (!s->ranks.count || is_group(s, process))
 		return NULL;
 	return rank < 0 ? &s->outside : &s->of_rank[rank];
 }
@@ -44,6 +49,7 @@ static void add_aggregate(struct summary *s, const struct aggregate *row)
 	    row->file >= s->head->file_count)
 		return;
 	s->has_aggregates = true;
+	s->has_group |= is_group(s, row->process);
 	if (own)
 		sums_add_aggregate(own, row);
 	if (own == &s->outside)
@@ -236,12 +242,14 @@ void summary_add(struct summary *summary, const struct activity *activity)
 	summary_add_nested(summary, &call);
 }
 
-/* Time in I/O: the average of the ranks, or that of a run without ranks. */
-static double busy_time(const struct summary *s)
+double summary_io_time_ns(const struct summary *summary)
 {
+	const struct summary *s = summary;
 	const struct measure *time = &sums_measures[s->has_aggregates ? SUMS_TIME : SUMS_BUSY];
 	struct spread ranks = summary_rank_spread(s, time);
 
+	if (s->has_group)
+		return time->get(&s->all) / (double)s->ranks.world;
 	return s->ranks.count ? spread_average(&ranks) : time->get(&s->all);
 }
 
@@ -249,7 +257,7 @@ double summary_io_share(const struct summary *summary)
 {
 	double duration = (double)summary->head->end.duration_ns;
 
-	return duration > 0 ? fmin(busy_time(summary) / duration, 1) : NAN;
+	return duration > 0 ? fmin(summary_io_time_ns(summary) / duration, 1) : NAN;
 }
 
 double summary_share(const struct summary *summary, double time_ns)

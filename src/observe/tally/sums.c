@@ -261,8 +261,8 @@ static void tally_add_aggregate(struct tally *t, const struct aggregate *row)
 }
 
 /*
- * If it is not known what encloses a counted call, only the lowest layers enter the sums, so nothing
- * is counted twice.
+ * If it is not known what encloses a counted call, only the lowest layers enter the sums, so
+ * nothing is counted twice.
  */
 void sums_add_aggregate(struct sums *sums, const struct aggregate *row)
 {

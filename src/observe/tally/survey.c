@@ -62,13 +62,20 @@ double survey_time_ns(const struct survey *survey)
 			survey->transfer_ns[WRITING] + survey->close_ns);
 }
 
-void survey_add_stride(struct survey *survey, int way, uint64_t stride)
+void survey_add_strides(struct survey *survey, int way, uint64_t stride, uint64_t count)
 {
 	int i = 0;
 
 	while (i < SURVEY_STRIDES - 1 && stride > stride_limits[i])
 		i++;
-	survey->strided[way][i]++;
+	survey->strided[way][i] += count;
+}
+
+void survey_add_aligned(struct survey *survey, int way, uint64_t alignment, uint64_t count)
+{
+	for (int i = 0; i < SURVEY_ALIGNMENTS; i++)
+		if (alignment % alignments[i] == 0)
+			survey->aligned[way][i] += count;
 }
 
 void survey_add_alignment(struct survey *survey, int way, uint64_t offset, uint64_t bytes)

@@ -51,9 +51,11 @@ uint64_t survey_repeated_bytes(const struct survey *survey, int way);
 /* Time of opening, reading, writing and closing. */
 double survey_time_ns(const struct survey *survey);
 
-/* Adds an access at a constant stride of `stride` bytes, forward or backward. */
-void survey_add_stride(struct survey *survey, int way, uint64_t stride);
+/* Adds accesses at a constant stride of `stride` bytes, forward or backward. */
+void survey_add_strides(struct survey *survey, int way, uint64_t stride, uint64_t count);
 void survey_add_alignment(struct survey *survey, int way, uint64_t offset, uint64_t bytes);
+/* Adds accesses that are aligned to a multiple of `alignment` bytes. */
+void survey_add_aligned(struct survey *survey, int way, uint64_t alignment, uint64_t count);
 
 enum { SURVEY_MEASURES = 42 };
 extern const struct measure survey_measures[SURVEY_MEASURES];

@@ -148,7 +148,7 @@ static void note_position(struct surveyor *s, struct survey *survey, const struc
 	else
 		survey->sequential[way]++;
 	if (strided && (span > bytes || seek))
-		survey_add_stride(survey, way, open->way[way].seek);
+		survey_add_strides(survey, way, open->way[way].seek, 1);
 	note_place(survey, a, way, bytes, span);
 	open->expected = a->offset + span;
 }
