@@ -5,13 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/job.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/term.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cmd/part_list.h"
 #include "cmd/run_argument.h"
 #include "observe/diagnose/background.h"
-#include "observe/profile/profile.h"
+#include "observe/profile/profile_parts.h"
+#include "observe/profile/saved.h"
 #include "observe/report/render.h"
 #include "observe/report/render_findings.h"
 #include "observe/tally/summary.h"
@@ -20,8 +24,8 @@
 
 struct report_args {
 	uint64_t top;
-	const char *plugins;
-	bool all, by_rank, findings, rules, survey, json;
+	const char *plugins, *output;
+	bool all, by_rank, findings, rules, survey, part, json;
 };
 
 static const struct option report_options[] = {
@@ -40,10 +44,34 @@ static const struct option report_options[] = {
 	{ 0, "plugin", "NAMES", NULL,
 	  "replay the trace to these plug-ins and print only their reports", OPTION_TEXT,
 	  offsetof(struct report_args, plugins) },
+	{ 0, "part", NULL, NULL,
+	  "save what a report needs of each RUN beside it, in a file NAME" SAVED_SUFFIX,
+	  OPTION_FLAG, offsetof(struct report_args, part) },
+	{ 'o', "output", "FILE", NULL, "with --part: save all runs together in FILE", OPTION_TEXT,
+	  offsetof(struct report_args, output) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.report/1", OPTION_FLAG,
 	  offsetof(struct report_args, json) },
 	{ 0 }
 };
+
+static void show_progress(void *progress, uint64_t done)
+{
+	progress_show(progress, done);
+}
+
+static int load_parts(const struct command *command, struct profile *profile,
+		      const struct part_list *parts)
+{
+	struct progress progress;
+	struct err err = { 0 };
+	int ret;
+
+	progress_start(&progress, "reading parts", parts->count);
+	ret = profile_load_parts(profile, parts->paths, parts->count, parallel_cores(),
+				 show_progress, &progress, &err);
+	progress_end(&progress);
+	return ret < 0 ? command_fail(command, "%s", err.text) : COMMAND_GOOD;
+}
 
 static int print_report(const struct command *command, const struct report *report)
 {
@@ -108,14 +136,86 @@ static int report_profile(const struct command *command, const struct profile *p
 static int report_trace(const struct command *command, struct trace *trace)
 {
 	struct profile profile;
-	int ret;
+	int ret = run_argument_read(command, &profile, trace);
 
-	profile_init(&profile, &trace->head, NULL);
-	ret = run_argument_read(command, &profile, trace);
-	if (!ret)
-		ret = report_profile(command, &profile);
+	if (ret)
+		return ret;
+	ret = report_profile(command, &profile);
 	profile_release(&profile);
 	return ret;
+}
+
+static int report_parts(const struct command *command, const struct part_list *parts)
+{
+	struct profile profile;
+	int ret = load_parts(command, &profile, parts);
+
+	if (ret)
+		return ret;
+	ret = report_profile(command, &profile);
+	run_argument_warn_losses(command, profile.head);
+	profile_release(&profile);
+	return ret;
+}
+
+static int save(const struct command *command, const struct profile *profile, const char *path)
+{
+	struct err err = { 0 };
+
+	if (saved_write(profile, path, &err) < 0)
+		return command_fail(command, "%s", err.text);
+	term_printf(stdout, "%s\n", path);
+	return COMMAND_GOOD;
+}
+
+static int save_together(const struct command *command, const struct part_list *parts)
+{
+	const struct report_args *args = command->args;
+	struct profile profile;
+	int ret = load_parts(command, &profile, parts);
+
+	if (ret)
+		return ret;
+	ret = save(command, &profile, args->output);
+	profile_release(&profile);
+	return ret;
+}
+
+static int save_beside(const struct command *command, const char *part)
+{
+	AUTO_FREE char *path = part_list_saved_path(part);
+	struct profile profile;
+	struct trace trace;
+	struct err err = { 0 };
+	int ret;
+
+	if (trace_open(&trace, part, NULL, &err) < 0)
+		return command_fail(command, "%s", err.text);
+	ret = run_argument_read(command, &profile, &trace);
+	if (!ret) {
+		ret = save(command, &profile, path);
+		profile_release(&profile);
+	}
+	trace_close(&trace);
+	return ret;
+}
+
+/* Under a parallel launcher, each process takes its share of the parts. */
+static int save_parts(const struct command *command, const struct part_list *parts)
+{
+	const struct report_args *args = command->args;
+	int32_t rank = 0, size = 1;
+	int ret = COMMAND_GOOD;
+
+	job_find_rank(&rank, &size);
+	if (args->output && size > 1)
+		return command_misuse(command,
+				      "--output cannot be used by several processes of a launcher");
+	if (args->output)
+		return save_together(command, parts);
+	for (size_t i = (size_t)rank; i < parts->count && !ret; i += (size_t)size)
+		ret = save_beside(command, parts->paths[i]);
+	return ret ? ret : command_finish(command);
 }
 
 /* The notes of plug-ins while a trace is replayed to them. */
@@ -172,21 +272,12 @@ static int report_plugins(const struct command *command, struct trace *trace)
 	return ret ? ret : command_finish(command);
 }
 
-static int report_run(struct command *command)
+static int report_one(struct command *command)
 {
 	const struct report_args *args = command->args;
 	struct trace trace;
-	int ret;
+	int ret = run_argument_open(command, &trace, NULL);
 
-	if (args->rules) {
-		render_rules(stdout);
-		return command_finish(command);
-	}
-	if (args->survey + args->by_rank + args->findings + (args->plugins != NULL) > 1)
-		return command_misuse(command,
-				      "--findings, --survey, --by-rank and --plugin cannot "
-				      "be combined");
-	ret = run_argument_open(command, &trace, NULL);
 	if (ret)
 		return ret;
 	ret = args->plugins ? report_plugins(command, &trace) : report_trace(command, &trace);
@@ -195,11 +286,72 @@ static int report_run(struct command *command)
 	return ret;
 }
 
+/* Finds the paths of all operands; a directory stands for its parts. */
+static int find_parts(const struct command *command, struct part_list *parts)
+{
+	const struct report_args *args = command->args;
+	struct part_list named = { 0 };
+	struct err err = { 0 };
+	int ret = COMMAND_GOOD;
+
+	for (int i = 0; i < command->argc && !ret; i++) {
+		char *path = NULL;
+
+		if (part_list_is_directory(command->argv[i]))
+			path = xstrdup(command->argv[i]);
+		else
+			ret = run_argument_path(command, command->argv[i], &path);
+		if (!ret)
+			part_list_add(&named, path);
+		free(path);
+	}
+	if (!ret && part_list_find(parts, (int)named.count, named.paths, !args->part, &err) < 0)
+		ret = command_fail(command, "%s", err.text);
+	part_list_release(&named);
+	return ret;
+}
+
+static int report_several(struct command *command)
+{
+	const struct report_args *args = command->args;
+	struct part_list parts = { 0 };
+	int ret = find_parts(command, &parts);
+
+	if (!ret)
+		ret = args->part ? save_parts(command, &parts) : report_parts(command, &parts);
+	part_list_release(&parts);
+	return ret;
+}
+
+static int report_run(struct command *command)
+{
+	const struct report_args *args = command->args;
+	bool several =
+		command->argc > 1 || (command->argc && part_list_is_directory(command->argv[0]));
+
+	if (args->rules) {
+		render_rules(stdout);
+		return command_finish(command);
+	}
+	if (args->survey + args->by_rank + args->findings + args->part + (args->plugins != NULL) >
+	    1)
+		return command_misuse(command,
+				      "--findings, --survey, --by-rank, --part and --plugin "
+				      "cannot be combined");
+	if (args->output && !args->part)
+		return command_misuse(command, "--output is only useful with --part");
+	if (args->part && !command->argc)
+		return command_misuse(command, "missing RUN; usage: sluice report --part RUN...");
+	if (several && args->plugins)
+		return command_misuse(command, "--plugin accepts one RUN");
+	return several || args->part ? report_several(command) : report_one(command);
+}
+
 const struct command_ops command_report = {
 	.name = "report",
 	.help = "explain a run: time and bytes by layer, function, file and rank",
-	.operands = "[RUN]",
-	.operands_max = 1,
+	.operands = "[RUN...]",
+	.operands_max = -1,
 	.about =
 		"Without RUN, the latest run is reported. The first line is the verdict. \"In "
 		"I/O\" is the part of the run time in which at least one thread was inside an "
@@ -230,6 +382,12 @@ const struct command_ops command_report = {
 		"--plugin replays the recorded calls to asynchronous plug-ins, named as in the "
 		"setting plugins.load, and prints their reports. It neither uses nor changes the "
 		"store of earlier runs.\n\n"
+		"Several RUNs, or a directory TRACE.parts, are the parts of one job; they are read "
+		"by several threads and reported together. Their clocks are taken to agree; "
+		"'sluice trace merge' aligns them. --part saves what a report needs of each part "
+		"in a small file beside it; with a parallel launcher, the processes share the "
+		"work. The report of the directory, or of these files, then only adds them up:\n\n"
+		"  srun sluice report --part job.sluice.parts && sluice report job.sluice.parts\n\n"
 		"A name in parentheses stands for calls that were counted but not recorded "
 		"individually.\n\n"
 		"The report also lists the notes of the run: anomalies, applied parameters and "

@@ -8,10 +8,11 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/term.h"
 #include "cli/command.h"
 #include "cli/completion.h"
-#include "observe/profile/profile.h"
+#include "observe/profile/profile_parts.h"
 #include "observe/report/loss.h"
 #include "trace/runs/runs.h"
 
@@ -54,7 +55,7 @@ int run_argument_read(const struct command *command, struct profile *profile, st
 	int ret;
 
 	progress_start(&progress, "reading", trace->head.activities);
-	ret = profile_read(profile, trace, show_progress, &progress, &err);
+	ret = profile_load(profile, trace, parallel_cores(), show_progress, &progress, &err);
 	progress_end(&progress);
 	return ret < 0 ? command_fail(command, "%s", err.text) : COMMAND_GOOD;
 }

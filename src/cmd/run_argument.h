@@ -28,8 +28,9 @@ int run_argument_open(const struct command *command, struct trace *trace,
 		      const struct trace_filter *filter);
 
 /*
- * Reads all activities of an open trace into a profile that was initialized with its head, and
- * shows the progress. Returns COMMAND_GOOD; else prints why and returns the exit code.
+ * Initializes a profile with an open trace, which may be a saved profile, and shows the progress.
+ * Returns COMMAND_GOOD; else prints why and returns the exit code; there is nothing to release
+ * then.
  */
 int run_argument_read(const struct command *command, struct profile *profile, struct trace *trace);
 

@@ -16,6 +16,7 @@
 #include "contract/group.h"
 #include "trace/activity.h"
 
+struct buf;
 struct err;
 struct fact;
 struct map;
@@ -221,6 +222,11 @@ struct trace_format {
 	/* Adds a fact_statistic (numbers ascend from 0, each before its samples), fact_sample,
 	 * fact_note, fact_usage or fact_flow of trace/facts.h. */
 	int (*add_fact)(void *writer, const struct fact *fact, const void *row, struct err *err);
+	/*
+	 * Optional. Adds bytes of a saved profile (observe/profile/saved.h), which takes the place
+	 * of activities. Several calls append.
+	 */
+	int (*add_profile)(void *writer, const void *bytes, size_t n, struct err *err);
 	/* Optional. Writes all added data to the file, so that it survives a kill. */
 	int (*flush)(void *writer, struct err *err);
 	/* Completes the file, syncs it to disk and frees the writer, even on failure. */
@@ -236,6 +242,8 @@ struct trace_format {
 	int (*open)(void **reader, const char *path, const struct trace_filter *filter,
 		    struct trace_head *head, struct err *err);
 	ssize_t (*next)(void *reader, struct activity *batch, size_t cap, struct err *err);
+	/* Optional. Appends the bytes of the saved profile, if there is one. */
+	int (*read_profile)(void *reader, struct buf *out, struct err *err);
 	void (*close)(void *reader);
 };
 

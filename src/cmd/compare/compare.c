@@ -75,13 +75,12 @@ static int read_run(const struct command *command, const char *path, struct acco
 
 	if (trace_open(&trace, path, NULL, &err) < 0)
 		return command_fail(command, "%s", err.text);
-	profile_init(&profile, &trace.head, NULL);
 	ret = run_argument_read(command, &profile, &trace);
 	if (!ret) {
 		account_init(account, path, &profile, args->all);
 		run_argument_warn_losses(command, &trace.head);
+		profile_release(&profile);
 	}
-	profile_release(&profile);
 	trace_close(&trace);
 	return ret;
 }

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/term.h"
 #include "cli/command.h"
 #include "cmd/format_option.h"
+#include "cmd/part_list.h"
 #include "observe/collect/parts.h"
 #include "trace/merge/merge.h"
 
@@ -35,55 +35,6 @@ static const struct option merge_options[] = {
 	  offsetof(struct merge_args, json) },
 	{ 0 }
 };
-
-/* The traces that the operands name. */
-struct inputs {
-	char **paths;
-	size_t count, cap;
-};
-
-static void append_input(struct inputs *in, const char *path)
-{
-	in->paths = xgrow(in->paths, &in->cap, in->count + 1, sizeof(*in->paths));
-	in->paths[in->count++] = xstrdup(path);
-}
-
-static void release_inputs(struct inputs *in)
-{
-	for (size_t i = 0; i < in->count; i++)
-		free(in->paths[i]);
-	free(in->paths);
-}
-
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static int find_inputs(struct inputs *in, int argc, char **argv, struct err *err)
-{
-	for (int i = 0; i < argc; i++) {
-		struct parts parts;
-		int r;
-
-		if (!is_directory(argv[i])) {
-			append_input(in, argv[i]);
-			continue;
-		}
-		r = parts_list(argv[i], NULL, &parts, err);
-		if (r >= 0 && !parts.count)
-			r = err_set(err, ENOENT, "%s: the directory contains no %s file", argv[i],
-				    trace_container.suffix);
-		for (size_t k = 0; r >= 0 && k < parts.count; k++)
-			append_input(in, parts.paths[k]);
-		parts_release(&parts);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
 
 /* The format of --format, else the format of the path's suffix, else the container. */
 static const struct trace_format *choose_format(const char *path, int choice)
@@ -134,14 +85,14 @@ static void print_result(const struct command *c, const char *path, const struct
 }
 
 /* Removes the directory of parts after they were merged into the trace it is named after. */
-static void remove_parts(const char *directory, const struct inputs *in)
+static void remove_parts(const char *directory, const struct part_list *in)
 {
 	struct parts parts = { .paths = in->paths, .count = in->count };
 
 	parts_remove(directory, &parts);
 }
 
-static int merge_inputs(const struct command *c, const struct inputs *in, const char *path)
+static int merge_inputs(const struct command *c, const struct part_list *in, const char *path)
 {
 	const struct merge_args *args = c->args;
 	const struct trace_format *form = choose_format(path, args->format);
@@ -166,21 +117,21 @@ static int merge_run(struct command *c)
 {
 	const struct merge_args *args = c->args;
 	AUTO_FREE char *path = NULL;
-	struct inputs in = { 0 };
+	struct part_list in = { 0 };
 	struct err err = { 0 };
 	int code;
 
 	if (args->output)
 		path = xstrdup(args->output);
-	else if (c->argc == 1 && is_directory(c->argv[0]))
+	else if (c->argc == 1 && part_list_is_directory(c->argv[0]))
 		path = parts_trace(c->argv[0]);
 	if (!path)
 		return command_misuse(c, "missing --output FILE for the merged trace");
-	if (find_inputs(&in, c->argc, c->argv, &err) < 0)
+	if (part_list_find(&in, c->argc, c->argv, false, &err) < 0)
 		code = command_fail(c, "%s", err.text);
 	else
 		code = merge_inputs(c, &in, path);
-	release_inputs(&in);
+	part_list_release(&in);
 	return code;
 }
 

@@ -71,6 +71,13 @@ uint32_t call_tree_get(struct call_tree *tree, uint32_t parent, unsigned call, u
 	return 0;
 }
 
+uint32_t call_tree_put(struct call_tree *tree, const struct call_node *node)
+{
+	if (tree->count >= 2 * tree->limit || node->file >= FILES_MAX || find_node(tree, node))
+		return 0;
+	return add_node(tree, node);
+}
+
 static uint32_t merge_node(struct call_tree *tree, uint32_t parent, const struct call_node *from,
 			   unsigned call, file_id file)
 {

@@ -50,6 +50,11 @@ void call_tree_release(struct call_tree *tree);
 uint32_t call_tree_get(struct call_tree *tree, uint32_t parent, unsigned call, unsigned layer,
 		       file_id file);
 
+/*
+ * Adds a node that was saved, and returns its index. 0: there is no room, or it exists already.
+ */
+uint32_t call_tree_put(struct call_tree *tree, const struct call_node *node);
+
 /* Adds another tree; calls and files give the numbers in this one for those of the other. */
 void call_tree_merge(struct call_tree *tree, const struct call_tree *other, const uint16_t *calls,
 		     const file_id *files);

@@ -71,7 +71,7 @@ void facts_release(struct facts *facts)
 	*facts = (struct facts){ 0 };
 }
 
-static struct file_facts *facts_make(struct facts *facts, file_id file)
+struct file_facts *facts_put(struct facts *facts, file_id file)
 {
 	struct file_facts *f = map_get(&facts->files, file);
 
@@ -190,7 +190,7 @@ void facts_add(struct facts *facts, const struct trace_head *head, const struct 
 
 	if (kind == KIND_NONE || !a->file || a->error || (kind == KIND_LOCK && !is_waiting(a)))
 		return;
-	f = facts_make(facts, a->file);
+	f = facts_put(facts, a->file);
 	if (kind == KIND_LAYOUT) {
 		add_layout(f, hints);
 	} else if (kind == KIND_CAUSE || kind == KIND_HINTS) {
@@ -227,8 +227,8 @@ void facts_merge(struct facts *facts, const struct facts *other, const file_id *
 	for (size_t i = 0; i < other->files.cap; i++) {
 		const struct map_entry *entry = &other->files.entries[i];
 
-		if (entry->key)
-			merge_file(facts_make(facts, files[entry->key]), entry->value);
+		if (entry->key && files[entry->key])
+			merge_file(facts_put(facts, files[entry->key]), entry->value);
 	}
 }
 

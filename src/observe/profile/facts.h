@@ -41,6 +41,9 @@ void facts_release(struct facts *facts);
 
 void facts_add(struct facts *facts, const struct trace_head *head, const struct activity *activity);
 
+/* The facts of a file other than 0; adds them if they are missing. */
+struct file_facts *facts_put(struct facts *facts, file_id file);
+
 /* Adds the facts of another profile; files[i] is the number here of its file i. */
 void facts_merge(struct facts *facts, const struct facts *other, const file_id *files);
 

@@ -64,13 +64,13 @@ void profile_release(struct profile *profile);
 void profile_add(struct profile *profile, const struct activity *activity);
 
 /*
- * Reads all activities of an open, unfiltered trace and adds them; a thread decodes ahead. seen, if
- * not NULL, is called now and then with the number of activities so far. The trace must stay open
- * as long as the profile is used.
+ * Reads all activities of an open, unfiltered trace and adds them, with up to `threads` threads.
+ * seen, if not NULL, is called now and then with the number of activities so far. The trace must
+ * stay open as long as the profile is used.
  */
 typedef void (*profile_seen)(void *arg, uint64_t done);
-int profile_read(struct profile *profile, struct trace *trace, profile_seen seen, void *arg,
-		 struct err *err);
+int profile_read(struct profile *profile, struct trace *trace, unsigned threads, profile_seen seen,
+		 void *arg, struct err *err);
 
 /* Starts a profile that others are merged into. */
 void profile_init_merged(struct profile *profile, const struct profile_limits *limits);

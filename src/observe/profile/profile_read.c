@@ -101,8 +101,8 @@ static int read_alone(struct pipeline *p, struct profile *profile, profile_seen 
 	return (int)n;
 }
 
-int profile_read(struct profile *profile, struct trace *trace, profile_seen seen, void *arg,
-		 struct err *err)
+int profile_read(struct profile *profile, struct trace *trace, unsigned threads, profile_seen seen,
+		 void *arg, struct err *err)
 {
 	AUTO_FREE struct activity *batches = xcalloc((size_t)BATCH * SLOTS, sizeof(*batches));
 	struct pipeline pipeline = { .trace = trace,
@@ -113,7 +113,7 @@ int profile_read(struct profile *profile, struct trace *trace, profile_seen seen
 
 	for (size_t i = 0; i < SLOTS; i++)
 		pipeline.batches[i] = batches + i * BATCH;
-	if (trace->head.activities > BATCH &&
+	if (threads > 1 && trace->head.activities > BATCH &&
 	    pthread_create(&thread, NULL, read_batches, &pipeline) == 0) {
 		ret = add_batches(&pipeline, profile, seen, arg);
 		pthread_join(thread, NULL);

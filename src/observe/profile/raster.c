@@ -205,6 +205,32 @@ void rasters_add(struct rasters *rasters, const struct raster_access *access, ui
 	add_point(raster, access);
 }
 
+struct raster *rasters_put(struct rasters *rasters, const struct raster_access *key,
+			   int64_t column_ns, int64_t line_bytes)
+{
+	struct raster *raster;
+
+	if (rasters->count == RASTERS_MAX || find_raster(rasters, key->file, key->layer) ||
+	    column_ns < 1 || column_ns > LIMIT / RASTER_COLUMNS / 2 ||
+	    line_bytes < FIRST_LINE_BYTES || line_bytes > LIMIT / RASTER_LINES / 2 ||
+	    line_bytes & (line_bytes - 1))
+		return NULL;
+	raster = raster_new(key, 0);
+	raster->column_ns = column_ns;
+	raster->line_bytes = line_bytes;
+	rasters->changes++;
+	return rasters->list[rasters->count++] = raster;
+}
+
+void raster_set_points(struct raster *raster, size_t count)
+{
+	raster->point_count = count ? count - 1 : 0;
+	if (count)
+		return;
+	free(raster->points);
+	raster->points = NULL;
+}
+
 /* Each cell goes to the cell of the other raster that holds its middle. */
 static void merge_cells(struct raster *to, const struct raster *from, int64_t shift_ns,
 			int32_t member_base)

@@ -78,6 +78,16 @@ struct raster_hint {
 void rasters_add(struct rasters *rasters, const struct raster_access *access, uint64_t before,
 		 struct raster_hint *hint);
 
+/*
+ * Adds an empty raster that was saved; NULL if there is no room, the file has one already, or the
+ * scale is invalid.
+ */
+struct raster *rasters_put(struct rasters *rasters, const struct raster_access *key,
+			   int64_t column_ns, int64_t line_bytes);
+
+/* Makes room for count - 1 points, which are zeroed; 0: they are not known. */
+void raster_set_points(struct raster *raster, size_t count);
+
 /* See timeline_merge(). */
 struct merged_map;
 void rasters_merge(struct rasters *rasters, const struct rasters *other,

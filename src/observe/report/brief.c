@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/term.h"
 #include "base/unit.h"
 #include "observe/profile/profile.h"
@@ -557,7 +558,7 @@ int brief_print(FILE *out, const char *path, const struct config *config, struct
 	read = trace.head.activities <= BRIEF_ACTIVITIES;
 	profile_init(&profile, &trace.head, NULL);
 	if (read)
-		r = profile_read(&profile, &trace, NULL, NULL, err);
+		r = profile_read(&profile, &trace, parallel_cores(), NULL, NULL, err);
 	if (r >= 0 && read)
 		findings = diagnose(&profile, &options, &count);
 	if (r >= 0)

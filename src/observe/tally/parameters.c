@@ -12,15 +12,6 @@
 /* Kinds of calls: values of enum parameters_of, or one of these. */
 enum { KIND_COLLECTIVE_WRITE = PARAMETERS_FILE_POSIX + 1, KIND_COLLECTIVE_READ, KIND_DATA };
 
-/* Identical records of one file. */
-struct record {
-	enum parameters_of of;
-	file_id file, requested, effective;
-	uint64_t count;
-	size_t number;	     /* order of arrival */
-	struct record *next; /* next record with the same hash */
-};
-
 static const struct {
 	const char *name;
 	enum parameters_of of;
@@ -97,7 +88,7 @@ const struct evidence *parameters_evidence(const struct parameters *p, file_id f
 	return evidence_find(p, file);
 }
 
-static struct evidence *evidence_make(struct parameters *p, file_id file)
+struct evidence *parameters_put_evidence(struct parameters *p, file_id file)
 {
 	struct evidence *e = evidence_find(p, file);
 	size_t words = p->head->process_count / 64 + 1;
@@ -121,7 +112,7 @@ static size_t set_process_bit(uint64_t *bits, uint32_t process)
 	return is_new;
 }
 
-static uint64_t record_key(const struct record *r)
+static uint64_t record_key(const struct parameter_record *r)
 {
 	uint64_t key = r->of;
 
@@ -132,10 +123,10 @@ static uint64_t record_key(const struct record *r)
 }
 
 /* Returns true if the record is the first of its kind. */
-static bool record_count(struct parameters *p, const struct record *seen)
+static bool record_count(struct parameters *p, const struct parameter_record *seen)
 {
 	uint64_t key = record_key(seen);
-	struct record *first = map_get(&p->records, key), *r = first;
+	struct parameter_record *first = map_get(&p->records, key), *r = first;
 
 	while (r && (r->of != seen->of || r->file != seen->file ||
 		     r->requested != seen->requested || r->effective != seen->effective))
@@ -171,17 +162,25 @@ static const char *find_value(const char *text, const char *key, size_t *n)
 	return NULL;
 }
 
-/* The MPI library and its driver are known from any open of the file. */
-static void middleware_learn(struct evidence *e, const char *effective)
+const char *parameters_mpi(const char *name, size_t n)
 {
 	static const char *const words[] = { PARAMETERS_MPICH, PARAMETERS_OPENMPI_ROMIO,
 					     PARAMETERS_OMPIO };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strlen(words[i]) == n && strncmp(words[i], name, n) == 0)
+			return words[i];
+	return NULL;
+}
+
+/* The MPI library and its driver are known from any open of the file. */
+static void middleware_learn(struct evidence *e, const char *effective)
+{
 	size_t n;
 	const char *value = find_value(effective, PARAMETERS_MPI, &n);
 
-	for (size_t i = 0; value && i < sizeof(words) / sizeof(*words); i++)
-		if (strlen(words[i]) == n && strncmp(words[i], value, n) == 0)
-			e->mpi = words[i];
+	if (value && parameters_mpi(value, n))
+		e->mpi = parameters_mpi(value, n);
 	value = find_value(effective, "romio_filesystem_type", &n);
 	if (value && !e->driver)
 		e->driver = xstrndup(value, n);
@@ -225,8 +224,8 @@ static void source_learn(struct evidence *e, const char *effective)
 
 static void record_add(struct parameters *p, const struct activity *a, enum parameters_of of)
 {
-	struct record seen = { .of = of, .file = a->file };
-	struct evidence *e = evidence_make(p, a->file);
+	struct parameter_record seen = { .of = of, .file = a->file };
+	struct evidence *e = parameters_put_evidence(p, a->file);
 	const char *effective;
 
 	if (a->present & PRESENT(NAME))
@@ -244,23 +243,31 @@ static void record_add(struct parameters *p, const struct activity *a, enum para
 		place_learn(e, effective);
 }
 
-static void merge_record(struct parameters *p, const struct record *from,
-			 const struct renumbering *to)
+void parameters_put(struct parameters *p, const struct parameter_record *record)
 {
-	struct record seen = {
-		.of = from->of,
-		.file = to->files[from->file],
-		.requested = to->files[from->requested],
-		.effective = to->files[from->effective],
-	};
-	struct record *r;
+	struct parameter_record seen = *record, *r;
 
+	seen.count = 0;
 	record_count(p, &seen);
 	for (r = map_get(&p->records, record_key(&seen)); r; r = r->next) {
 		if (r->of == seen.of && r->file == seen.file && r->requested == seen.requested &&
 		    r->effective == seen.effective)
-			r->count += from->count - 1; /* record_count() has counted one */
+			r->count += record->count - 1; /* record_count() has counted one */
 	}
+}
+
+static void merge_record(struct parameters *p, const struct parameter_record *from,
+			 const struct renumbering *to)
+{
+	const struct parameter_record record = {
+		.of = from->of,
+		.file = to->files[from->file],
+		.requested = to->files[from->requested],
+		.effective = to->files[from->effective],
+		.count = from->count,
+	};
+
+	parameters_put(p, &record);
 }
 
 static void merge_evidence(struct evidence *e, const struct evidence *from)
@@ -291,7 +298,8 @@ void parameters_merge(struct parameters *p, const struct parameters *other,
 		const struct map_entry *entry = &other->files.entries[i];
 
 		if (entry->key)
-			merge_evidence(evidence_make(p, to->files[entry->key - 1]), entry->value);
+			merge_evidence(parameters_put_evidence(p, to->files[entry->key - 1]),
+				       entry->value);
 	}
 	for (size_t i = 0; i < other->count; i++)
 		merge_record(p, other->order[i], to);
@@ -356,8 +364,8 @@ static struct parameter *row_find(struct rows *rows, const char *name, size_t n)
 	return NULL;
 }
 
-static struct parameter *append_row(struct rows *rows, const struct record *r, const char *name,
-				    size_t n)
+static struct parameter *append_row(struct rows *rows, const struct parameter_record *r,
+				    const char *name, size_t n)
 {
 	struct parameter *row;
 
@@ -368,8 +376,8 @@ static struct parameter *append_row(struct rows *rows, const struct record *r, c
 }
 
 /* Adds what a record says about one parameter. */
-static void count_parameter(struct rows *rows, const struct record *r, const char *name, size_t n,
-			    const char *requested, const char *effective)
+static void count_parameter(struct rows *rows, const struct parameter_record *r, const char *name,
+			    size_t n, const char *requested, const char *effective)
 {
 	AUTO_FREE char *key = xstrndup(name, n);
 	size_t r_bytes = 0, e_bytes = 0;
@@ -404,7 +412,7 @@ static bool is_remark(const char *key)
  * Handles every key of a text, except those that `before` contains as well: they were handled
  * there.
  */
-static void count_keys(struct rows *rows, const struct record *r, const char *text,
+static void count_keys(struct rows *rows, const struct parameter_record *r, const char *text,
 		       const char *before, const char *requested, const char *effective)
 {
 	for (; *text; text += strcspn(text, ";"), text += *text == ';') {
@@ -416,7 +424,8 @@ static void count_keys(struct rows *rows, const struct record *r, const char *te
 	}
 }
 
-static void count_record(const struct parameters *p, struct rows *rows, const struct record *r)
+static void count_record(const struct parameters *p, struct rows *rows,
+			 const struct parameter_record *r)
 {
 	const char *requested = head_text(p, r->requested), *effective = head_text(p, r->effective);
 
@@ -426,7 +435,8 @@ static void count_record(const struct parameters *p, struct rows *rows, const st
 
 static int compare_records(const void *a, const void *b)
 {
-	const struct record *x = *(struct record *const *)a, *y = *(struct record *const *)b;
+	const struct parameter_record *x = *(struct parameter_record *const *)a,
+				      *y = *(struct parameter_record *const *)b;
 
 	if (x->file != y->file)
 		return x->file < y->file ? -1 : 1;
@@ -435,14 +445,15 @@ static int compare_records(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static bool same_file_and_kind(const struct record *a, const struct record *b)
+static bool same_file_and_kind(const struct parameter_record *a, const struct parameter_record *b)
 {
 	return a->file == b->file && a->of == b->of;
 }
 
 struct parameter *parameters_rows(const struct parameters *p, size_t *count)
 {
-	AUTO_FREE struct record **sorted = xcalloc(p->count + 1, sizeof(struct record *));
+	AUTO_FREE struct parameter_record **sorted =
+		xcalloc(p->count + 1, sizeof(struct parameter_record *));
 	struct rows rows = { 0 };
 
 	for (size_t i = 0; i < p->count; i++)

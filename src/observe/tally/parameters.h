@@ -46,18 +46,36 @@ struct evidence {
 	struct map places; /* datasets: size in bytes, stored as a pointer value, by offset + 1 */
 };
 
+/* Identical records of one file. */
+struct parameter_record {
+	enum parameters_of of;
+	file_id file, requested, effective;
+	uint64_t count;
+	size_t number;		       /* order of arrival */
+	struct parameter_record *next; /* next record with the same hash */
+};
+
 struct parameters {
 	const struct trace_head *head;
-	uint8_t *kinds;	    /* for each call, see kind_of_call() in parameters.c */
-	struct map files;   /* struct evidence by file + 1 */
-	struct map records; /* distinct records with their counts */
-	void **order;	    /* records in order of arrival */
+	uint8_t *kinds;			 /* for each call, see kind_of_call() in parameters.c */
+	struct map files;		 /* struct evidence by file + 1 */
+	struct map records;		 /* distinct records with their counts */
+	struct parameter_record **order; /* in order of arrival */
 	size_t count, cap;
 };
 
 /* head must outlive the parameters. */
 void parameters_init(struct parameters *parameters, const struct trace_head *head);
 void parameters_release(struct parameters *parameters);
+
+/* Adds a record that was seen record->count times. */
+void parameters_put(struct parameters *parameters, const struct parameter_record *record);
+
+/* The evidence of a file; adds it if it is missing. */
+struct evidence *parameters_put_evidence(struct parameters *parameters, file_id file);
+
+/* The constant text for the MPI library `name`; NULL if it is unknown. */
+const char *parameters_mpi(const char *name, size_t n);
 
 /* To be called after calls were added to the head. */
 void parameters_follow_head(struct parameters *parameters);

@@ -119,6 +119,21 @@ void regions_add(struct regions *regions, int64_t offset, int64_t bytes, bool ha
 		run_put(regions, &run);
 }
 
+bool regions_put(struct regions *regions, const struct region_run *run)
+{
+	if (run->from < 0 || run->bytes < 1 || run->count < 1 || run->stride < 0 ||
+	    run->from > POSITION_MAX || run->bytes > POSITION_MAX - run->from ||
+	    (run->count > 1 && run->stride < 1) ||
+	    (run->stride && run->count > (uint64_t)(POSITION_MAX / 4 / run->stride)) ||
+	    run_end(run) > POSITION_MAX || regions->count == REGIONS_RUNS_MAX)
+		return false;
+	extend_range(regions, run->from, run_end(run));
+	regions->runs =
+		xgrow(regions->runs, &regions->cap, regions->count + 1, sizeof(*regions->runs));
+	regions->runs[regions->count++] = *run;
+	return true;
+}
+
 void regions_add_all(struct regions *regions, const struct regions *other)
 {
 	regions->unplaced |= other->unplaced;

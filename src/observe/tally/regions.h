@@ -30,6 +30,9 @@ struct regions {
 
 void regions_release(struct regions *regions);
 
+/* Adds a run as it is, for regions that were saved. Returns false if it is invalid. */
+bool regions_put(struct regions *regions, const struct region_run *run);
+
 /* An invalid position (negative, or beyond 2^62) counts as unknown. */
 void regions_add(struct regions *regions, int64_t offset, int64_t bytes, bool has_holes);
 void regions_add_all(struct regions *regions, const struct regions *other);

@@ -44,7 +44,7 @@ unsigned block_version(unsigned type)
 {
 	if (type == BLOCK_ACTIVITIES)
 		return ACTIVITIES_VERSION;
-	return type == BLOCK_INDEX || block_fact(type) ? 1 : 0;
+	return type == BLOCK_INDEX || type == BLOCK_PROFILE || block_fact(type) ? 1 : 0;
 }
 
 void block_encode_header(uint8_t bytes[BLOCK_HEADER_BYTES], const struct block *block)
@@ -75,7 +75,7 @@ static bool sizes_are_valid(const struct block *block)
 		return false;
 	if (block->type == BLOCK_ACTIVITIES)
 		return block->count && block->count <= BLOCK_ROWS_MAX && block->tmin <= block->tmax;
-	if (!block_fact(block->type))
+	if (!block_fact(block->type) && block->type != BLOCK_PROFILE)
 		return true;
 	return block->count <= block->raw_bytes &&
 	       block->raw_bytes <= (uint64_t)block->packed_bytes * BLOCK_FACTS_RATIO;

@@ -26,8 +26,10 @@ const struct trace_format trace_container = {
 	.add_host = container_add_host,
 	.add_fact = container_add_fact,
 	.flush = container_flush,
+	.add_profile = container_add_profile,
 	.finish = container_finish,
 	.open = container_open,
 	.next = container_next,
+	.read_profile = container_read_profile,
 	.close = container_close,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The binary container: declarations that its writer and reader share. docs/reference/trace-format.md
- * describes the bytes.
+ * The binary container: declarations that its writer and reader share.
+ * docs/reference/trace-format.md describes the bytes.
  *
  *   file header, block, block, ..., INDEX block, trailer
  *
@@ -58,7 +58,8 @@ enum block_type {
 	BLOCK_NOTES,
 	BLOCK_USAGES,
 	BLOCK_FLOWS,
-	BLOCK_TYPES, /* one more than the last type */
+	BLOCK_PROFILE, /* bytes of a saved profile, in the order of the blocks */
+	BLOCK_TYPES,   /* one more than the last type */
 };
 
 /* The kind of fact in blocks of this type; NULL if they hold no facts. */
@@ -141,6 +142,7 @@ struct block_list {
 
 /* Lists the blocks from the index or, if there is no valid index, by scanning the file. */
 int block_list_load(struct block_list *list, int fd, uint64_t file_bytes, struct err *err);
+void block_list_append(struct block_list *list, const struct block *block);
 void block_list_release(struct block_list *list);
 
 /* Reads n bytes at offset. Returns the bytes read, which are fewer at the end of the file, or
@@ -159,6 +161,7 @@ int container_add_loss(void *writer, const struct loss_info *row, struct err *er
 int container_add_host(void *writer, const struct host_info *row, struct err *err);
 int container_add_fact(void *writer, const struct fact *fact, const void *row, struct err *err);
 int container_flush(void *writer, struct err *err);
+int container_add_profile(void *writer, const void *bytes, size_t n, struct err *err);
 int container_finish(void *writer, const struct run_end *end, const struct run_clock *clock,
 		     struct err *err);
 
@@ -166,6 +169,7 @@ int container_finish(void *writer, const struct run_end *end, const struct run_c
 int container_open(void **reader, const char *path, const struct trace_filter *filter,
 		   struct trace_head *head, struct err *err);
 ssize_t container_next(void *reader, struct activity *batch, size_t cap, struct err *err);
+int container_read_profile(void *reader, struct buf *out, struct err *err);
 void container_close(void *reader);
 
 #endif

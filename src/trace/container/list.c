@@ -18,7 +18,7 @@
 #define ENTRY_BYTES (8 + BLOCK_HEADER_BYTES) /* an index entry: offset, header */
 #define SEARCH_BYTES (64u << 10)	     /* the search reads this much at a time */
 
-static void append_block(struct block_list *list, const struct block *block)
+void block_list_append(struct block_list *list, const struct block *block)
 {
 	list->blocks = xgrow(list->blocks, &list->cap, list->count + 1, sizeof(*block));
 	list->blocks[list->count++] = *block;
@@ -75,7 +75,7 @@ static bool parse_index(struct block_list *list, const struct buf *raw, const st
 		    block_end(&block) > index->offset)
 			return false;
 		expected = block_end(&block);
-		append_block(list, &block);
+		block_list_append(list, &block);
 	}
 	return expected == index->offset;
 }
@@ -141,7 +141,7 @@ static int scan_blocks(struct block_list *list, int fd, uint64_t file_bytes)
 		if (block_end(&block) > file_bytes)
 			return 0; /* the file ends within this block */
 		if (block.type != BLOCK_INDEX)
-			append_block(list, &block);
+			block_list_append(list, &block);
 		offset = block_end(&block);
 	}
 	return 0;

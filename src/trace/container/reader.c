@@ -24,8 +24,9 @@
 struct reader {
 	char *path;
 	int fd;
-	struct block_list list; /* after opening: the selected activity blocks, sorted by tmin */
-	size_t next;		/* the next block of the list to open */
+	struct block_list list;	   /* after opening: the selected activity blocks, sorted by tmin */
+	size_t next;		   /* the next block of the list to open */
+	struct block_list profile; /* blocks of a saved profile */
 	struct head_builder builder;
 	struct ticks ticks;
 	struct buf packed, raw;
@@ -39,6 +40,7 @@ static void reader_free(struct reader *r)
 	for (size_t i = 0; i < r->open; i++)
 		rows_out_free(r->heap[i]);
 	block_list_release(&r->list);
+	block_list_release(&r->profile);
 	buf_release(&r->packed);
 	buf_release(&r->raw);
 	if (r->fd >= 0)
@@ -259,6 +261,8 @@ static int select_blocks(struct reader *r, const struct trace_filter *filter, st
 	for (size_t i = 0; i < r->list.count; i++) {
 		struct block *block = &r->list.blocks[i];
 
+		if (block->type == BLOCK_PROFILE)
+			block_list_append(&r->profile, block);
 		if (block->type != BLOCK_ACTIVITIES)
 			continue;
 		if (!r->builder.head->call_count)
@@ -313,6 +317,23 @@ int container_open(void **reader, const char *path, const struct trace_filter *f
 		return code;
 	}
 	*reader = r;
+	return 0;
+}
+
+int container_read_profile(void *reader, struct buf *out, struct err *err)
+{
+	struct reader *r = reader;
+
+	for (size_t i = 0; i < r->profile.count; i++) {
+		const struct block *block = &r->profile.blocks[i];
+		int code = block_unpack(block, r->fd, &r->packed, &r->raw);
+
+		if (code < 0)
+			return err_set(err, -code,
+				       "%s: the saved profile at offset %llu is damaged", r->path,
+				       (unsigned long long)block->offset);
+		buf_add(out, r->raw.data, r->raw.len);
+	}
 	return 0;
 }
 

@@ -76,7 +76,8 @@ static int refuse_write(const struct writer *w, struct err *err)
 /* Writes w->raw as a block. The caller has filled in type, count, times and sets. */
 static int write_block(struct writer *w, struct block *block, struct err *err)
 {
-	unsigned ratio = block_fact(block->type) ? BLOCK_FACTS_RATIO : 0;
+	unsigned ratio =
+		block_fact(block->type) || block->type == BLOCK_PROFILE ? BLOCK_FACTS_RATIO : 0;
 	uint8_t entry[8 + BLOCK_HEADER_BYTES];
 	int r;
 
@@ -384,6 +385,25 @@ int container_add_fact(void *writer, const struct fact *fact, const void *row, s
 	if (fact == &fact_flow)
 		return add_pending(w, &w->flows, row, err);
 	return err_set(err, EINVAL, "%s: add_fact() does not accept %s", w->path, fact->name);
+}
+
+int container_add_profile(void *writer, const void *bytes, size_t n, struct err *err)
+{
+	struct writer *w = writer;
+
+	for (size_t done = 0; done < n;) {
+		struct block block = { .type = BLOCK_PROFILE, .count = 1 };
+		size_t piece = n - done < BLOCK_FACTS_BYTES ? n - done : BLOCK_FACTS_BYTES;
+		int r;
+
+		buf_clear(&w->raw);
+		buf_add(&w->raw, (const char *)bytes + done, piece);
+		r = write_block(w, &block, err);
+		if (r < 0)
+			return r;
+		done += piece;
+	}
+	return 0;
 }
 
 static int write_index(struct writer *w, struct err *err)

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/profile/saved.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "observe/profile/merged_head.h"
+#include "observe/profile/pack.h"
+#include "observe/profile/profile.h"
+
+/* Increased when the layout changes in a way that the numbers in pack_version() do not show. */
+#define SAVED_VERSION 1
+
+/* The profile that is written or read. When writing, nothing in it is changed. */
+struct saving {
+	struct pack pack;
+	struct profile *profile;
+	const struct trace_head *head;
+};
+
+static void pack_version(struct pack *pack)
+{
+	const uint64_t expected[] = { SAVED_VERSION,	    LAYER_COUNT,    CLASS_COUNT,
+				      sizeof(struct tally), CELL_SIZE_BINS, sizeof(struct survey),
+				      sizeof(struct cell),  TIMELINE_BINS,  TIMELINE_ROWS,
+				      RASTER_COLUMNS,	    RASTER_LINES };
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		uint64_t value = expected[i];
+
+		pack_number(pack, &value);
+		pack->in.bad |= value != expected[i];
+	}
+}
+
+static uint64_t file_limit(const struct saving *s)
+{
+	return s->head->file_count;
+}
+
+static bool is_function(const struct saving *s, uint64_t key)
+{
+	struct sums_function f = sums_function_of(key);
+
+	return f.number < (f.counted ? GROUP_COUNT : s->head->call_count);
+}
+
+/* functions: the keys are those of functions, else of files. */
+static void pack_table(struct saving *s, struct map *table, bool functions)
+{
+	struct pack *pack = &s->pack;
+	uint64_t count = table->count;
+	size_t at = 0;
+
+	pack_count(pack, &count);
+	for (uint64_t i = 0; i < count && !pack->in.bad; i++) {
+		struct tally tally = { 0 };
+		uint64_t key = 0;
+
+		if (!pack_is_reading(pack)) {
+			while (!table->entries[at].key)
+				at++;
+			key = table->entries[at].key;
+			tally = *(struct tally *)table->entries[at++].value;
+		}
+		pack_number(pack, &key);
+		pack_words(pack, &tally, sizeof(tally));
+		if (!pack_is_reading(pack))
+			continue;
+		if (!key || (functions ? !is_function(s, key) : key > file_limit(s)))
+			pack->in.bad = true;
+		else
+			*sums_tally(table, key) = tally;
+	}
+}
+
+static void pack_sums(struct saving *s, struct sums *sums)
+{
+	struct pack *pack = &s->pack;
+
+	pack_words(pack, &sums->io, sizeof(sums->io));
+	pack_words(pack, &sums->storage, sizeof(sums->storage));
+	pack_words(pack, &sums->startup, sizeof(sums->startup));
+	pack_words(pack, &sums->process, sizeof(sums->process));
+	pack_words(pack, &sums->network, sizeof(sums->network));
+	pack_words(pack, &sums->network_in_io, sizeof(sums->network_in_io));
+	pack_words(pack, &sums->bytes_read_to_write, sizeof(sums->bytes_read_to_write));
+	pack_words(pack, &sums->busy_ns, sizeof(sums->busy_ns));
+	pack_words(pack, &sums->busy_from_ns, sizeof(sums->busy_from_ns));
+	pack_words(pack, &sums->busy_until_ns, sizeof(sums->busy_until_ns));
+	pack_words(pack, sums->layers, sizeof(sums->layers));
+	pack_table(s, &sums->functions, true);
+	pack_table(s, &sums->files, false);
+}
+
+/* The ranks are known from the head. */
+static void pack_summary(struct saving *s, struct summary *summary)
+{
+	uint64_t ranks = summary->ranks.count, has_aggregates = summary->has_aggregates;
+
+	pack_index(&s->pack, &ranks, summary->ranks.count + 1);
+	s->pack.in.bad |= ranks != summary->ranks.count;
+	pack_index(&s->pack, &has_aggregates, 2);
+	summary->has_aggregates = has_aggregates;
+	pack_sums(s, &summary->all);
+	pack_sums(s, &summary->outside);
+	for (size_t i = 0; i < summary->ranks.count && !s->pack.in.bad; i++)
+		pack_sums(s, &summary->of_rank[i]);
+	for (size_t i = 0; i < s->head->file_count && !s->pack.in.bad; i++) {
+		uint64_t layers = summary->file_layers[i];
+
+		pack_index(&s->pack, &layers, UINT64_C(1) << LAYER_COUNT);
+		summary->file_layers[i] = (uint8_t)layers;
+	}
+}
+
+static void pack_file(struct saving *s, file_id *file)
+{
+	uint64_t value = *file;
+
+	pack_index(&s->pack, &value, file_limit(s));
+	*file = (file_id)value;
+}
+
+static void pack_text(struct saving *s, char **text)
+{
+	struct pack *pack = &s->pack;
+	uint64_t n = *text ? strlen(*text) + 1 : 0;
+	const uint8_t *bytes;
+
+	pack_count(pack, &n);
+	if (!pack_is_reading(pack)) {
+		buf_add(pack->out, n ? *text : "", n ? n - 1 : 0);
+		return;
+	}
+	bytes = n ? wire_bytes(&pack->in, n - 1) : NULL;
+	*text = bytes ? xstrndup((const char *)bytes, n - 1) : NULL;
+}
+
+static void pack_places(struct saving *s, struct map *places)
+{
+	uint64_t count = places->count;
+	size_t at = 0;
+
+	pack_count(&s->pack, &count);
+	for (uint64_t i = 0; i < count && !s->pack.in.bad; i++) {
+		uint64_t place[2] = { 0 };
+
+		if (!pack_is_reading(&s->pack)) {
+			while (!places->entries[at].key)
+				at++;
+			place[0] = places->entries[at].key;
+			place[1] = (uintptr_t)places->entries[at++].value;
+		}
+		pack_words(&s->pack, place, sizeof(place));
+		if (pack_is_reading(&s->pack) && place[0])
+			map_put(places, place[0], (void *)(uintptr_t)place[1]);
+	}
+}
+
+static void pack_evidence(struct saving *s, struct evidence *e)
+{
+	uint64_t numbers[] = { e->writing,   e->writers,     e->largest,
+			       e->transfers, e->collectives, e->is_read_back };
+	char *mpi = (char *)e->mpi;
+
+	pack_words(&s->pack, numbers, sizeof(numbers));
+	e->writing = numbers[0];
+	e->writers = numbers[1];
+	e->largest = numbers[2];
+	e->transfers = numbers[3];
+	e->collectives = numbers[4];
+	e->is_read_back = numbers[5];
+	pack_text(s, &mpi);
+	if (pack_is_reading(&s->pack)) {
+		e->mpi = mpi ? parameters_mpi(mpi, strlen(mpi)) : NULL;
+		free(mpi);
+	}
+	pack_text(s, &e->driver);
+	pack_places(s, &e->places);
+}
+
+static void pack_record(struct saving *s, struct parameter_record *record)
+{
+	uint64_t of = record->of;
+
+	pack_index(&s->pack, &of, PARAMETERS_FILE_POSIX + 1);
+	record->of = (enum parameters_of)of;
+	pack_file(s, &record->file);
+	pack_file(s, &record->requested);
+	pack_file(s, &record->effective);
+	pack_words(&s->pack, &record->count, sizeof(record->count));
+}
+
+static void pack_parameters(struct saving *s, struct parameters *p)
+{
+	uint64_t files = p->files.count, records = p->count;
+	size_t at = 0;
+
+	pack_count(&s->pack, &files);
+	for (uint64_t i = 0; i < files && !s->pack.in.bad; i++) {
+		file_id file = 0;
+
+		if (!pack_is_reading(&s->pack)) {
+			while (!p->files.entries[at].key)
+				at++;
+			file = (file_id)(p->files.entries[at++].key - 1);
+		}
+		pack_file(s, &file);
+		pack_evidence(s, parameters_put_evidence(p, file));
+	}
+	pack_count(&s->pack, &records);
+	for (uint64_t i = 0; i < records && !s->pack.in.bad; i++) {
+		struct parameter_record record = { 0 };
+
+		if (!pack_is_reading(&s->pack))
+			record = *p->order[i];
+		pack_record(s, &record);
+		if (pack_is_reading(&s->pack) && !s->pack.in.bad)
+			parameters_put(p, &record);
+	}
+}
+
+static void pack_regions(struct saving *s, struct regions *regions)
+{
+	uint64_t count = regions->count, unplaced = regions->unplaced;
+
+	pack_index(&s->pack, &unplaced, 2);
+	regions->unplaced = unplaced;
+	pack_index(&s->pack, &count, REGIONS_RUNS_MAX + 1);
+	for (uint64_t i = 0; i < count && !s->pack.in.bad; i++) {
+		struct region_run run = { 0 };
+		uint64_t has_holes;
+
+		if (!pack_is_reading(&s->pack))
+			run = regions->runs[i];
+		has_holes = run.has_holes;
+		pack_words(&s->pack, &run, offsetof(struct region_run, has_holes));
+		pack_index(&s->pack, &has_holes, 2);
+		run.has_holes = has_holes;
+		if (pack_is_reading(&s->pack) && !regions_put(regions, &run))
+			s->pack.in.bad = true;
+	}
+}
+
+static void pack_survey(struct saving *s, struct survey *survey)
+{
+	pack_words(&s->pack, survey, offsetof(struct survey, regions));
+	pack_regions(s, &survey->regions[0]);
+	pack_regions(s, &survey->regions[1]);
+}
+
+static void pack_samples(struct saving *s, struct cell *cell)
+{
+	for (int i = 0; i < 2 * CELL_SAMPLES; i++) {
+		struct cell_sample *sample = &cell->samples[i / CELL_SAMPLES][i % CELL_SAMPLES];
+		uint64_t process = sample->call.process;
+
+		pack_words(&s->pack, &sample->duration_ns, sizeof(sample->duration_ns));
+		pack_words(&s->pack, &sample->start_ns, sizeof(sample->start_ns));
+		pack_index(&s->pack, &process, s->head->process_count + 1);
+		sample->call.process = (uint32_t)process;
+		pack_number(&s->pack, &sample->call.id);
+	}
+}
+
+static void pack_cell(struct saving *s, struct cell *cell)
+{
+	struct pack *pack = &s->pack;
+
+	pack_survey(s, &cell->survey);
+	pack_words(pack, cell->calls, sizeof(cell->calls));
+	pack_words(pack, cell->time_ns, sizeof(cell->time_ns));
+	pack_words(pack, &cell->errors, sizeof(cell->errors));
+	pack_words(pack, &cell->creates, sizeof(cell->creates));
+	pack_words(pack, cell->collective, sizeof(cell->collective));
+	pack_words(pack, cell->sizes, sizeof(cell->sizes));
+	pack_words(pack, cell->common, sizeof(cell->common));
+	pack_samples(s, cell);
+}
+
+static void pack_cells(struct saving *s, struct cell_table *cells)
+{
+	size_t n;
+	AUTO_FREE const struct cell **list = cell_table_list(cells, &n);
+	uint64_t count = n;
+
+	pack_words(&s->pack, &cells->folded_members, sizeof(cells->folded_members));
+	pack_words(&s->pack, &cells->folded_files, sizeof(cells->folded_files));
+	pack_count(&s->pack, &count);
+	for (uint64_t i = 0; i < count && !s->pack.in.bad; i++) {
+		struct cell *cell = pack_is_reading(&s->pack) ? NULL : (struct cell *)list[i];
+		uint64_t layer = cell ? cell->layer : 0;
+		uint64_t member = cell ? (uint64_t)(cell->member + 1) : 0;
+		file_id file = cell ? cell->file : 0;
+
+		pack_index(&s->pack, &layer, LAYER_COUNT);
+		pack_file(s, &file);
+		pack_index(&s->pack, &member, INT32_MAX);
+		if (!cell)
+			cell = cell_table_get(cells, (unsigned)layer, file, (int32_t)member - 1);
+		pack_cell(s, cell);
+	}
+}
+
+static void pack_node(struct saving *s, struct call_node *node, size_t number)
+{
+	uint64_t parent = node->parent, call = node->call, layer = node->layer;
+
+	pack_index(&s->pack, &parent, number);
+	pack_index(&s->pack, &call, s->head->call_count);
+	pack_index(&s->pack, &layer, LAYER_COUNT);
+	pack_file(s, &node->file);
+	node->parent = (uint32_t)parent;
+	node->call = (uint16_t)call;
+	node->layer = (uint8_t)layer;
+	pack_words(&s->pack, &node->calls, sizeof(node->calls));
+	pack_words(&s->pack, &node->errors, sizeof(node->errors));
+	pack_words(&s->pack, node->bytes, sizeof(node->bytes));
+	pack_words(&s->pack, &node->time_ns, sizeof(node->time_ns));
+}
+
+static void pack_tree(struct saving *s, struct call_tree *tree)
+{
+	uint64_t count = tree->count;
+
+	pack_words(&s->pack, &tree->lost, sizeof(tree->lost));
+	pack_index(&s->pack, &count, 2 * tree->limit + 1);
+	for (size_t i = 1; i < count && !s->pack.in.bad; i++) {
+		struct call_node node = { 0 };
+
+		if (!pack_is_reading(&s->pack))
+			node = tree->nodes[i];
+		pack_node(s, &node, i);
+		if (pack_is_reading(&s->pack) && !s->pack.in.bad && call_tree_put(tree, &node) != i)
+			s->pack.in.bad = true;
+	}
+}
+
+static void pack_raster_cells(struct saving *s, struct raster *raster)
+{
+	for (size_t i = 0; i < (size_t)RASTER_COLUMNS * RASTER_LINES && !s->pack.in.bad; i++) {
+		struct raster_cell *cell = &raster->cells[i];
+		uint64_t member = (uint64_t)((int64_t)cell->member - RASTER_NOBODY);
+
+		pack_index(&s->pack, &member, UINT64_C(1) << 32);
+		cell->member = (int32_t)((int64_t)member + RASTER_NOBODY);
+		if (cell->member != RASTER_NOBODY)
+			pack_words(&s->pack, cell->bytes, sizeof(cell->bytes));
+	}
+}
+
+static void pack_points(struct saving *s, struct raster *raster)
+{
+	uint64_t count = raster->points ? raster->point_count + 1 : 0;
+
+	pack_index(&s->pack, &count, RASTER_POINTS + 2);
+	if (pack_is_reading(&s->pack))
+		raster_set_points(raster, count);
+	for (size_t i = 0; i < raster->point_count && !s->pack.in.bad; i++) {
+		struct raster_point *point = &raster->points[i];
+		uint64_t member = (uint64_t)point->member, way = point->way;
+
+		pack_words(&s->pack, point, offsetof(struct raster_point, member));
+		pack_index(&s->pack, &member, INT32_MAX);
+		pack_index(&s->pack, &way, 2);
+		point->member = (int32_t)member;
+		point->way = (uint8_t)way;
+	}
+}
+
+static void pack_raster(struct saving *s, struct rasters *rasters, size_t i)
+{
+	struct raster *raster = pack_is_reading(&s->pack) ? NULL : rasters->list[i];
+	struct raster_access key = { 0 };
+	uint64_t layer = raster ? raster->layer : 0;
+	int64_t scale[2] = { raster ? raster->column_ns : 0, raster ? raster->line_bytes : 0 };
+
+	key.file = raster ? raster->file : 0;
+	pack_file(s, &key.file);
+	pack_index(&s->pack, &layer, LAYER_COUNT);
+	pack_words(&s->pack, scale, sizeof(scale));
+	key.layer = (uint8_t)layer;
+	if (!raster)
+		raster = rasters_put(rasters, &key, scale[0], scale[1]);
+	if (!raster) {
+		s->pack.in.bad = true;
+		return;
+	}
+	pack_words(&s->pack, &raster->bytes, sizeof(raster->bytes));
+	pack_words(&s->pack, &raster->missed, sizeof(raster->missed));
+	pack_raster_cells(s, raster);
+	pack_points(s, raster);
+}
+
+static void pack_timeline(struct saving *s, struct timeline *timeline)
+{
+	int64_t scale[3] = { timeline->from_ns, timeline->bin_ns, timeline->members };
+	uint64_t count = timeline->rasters.count;
+
+	pack_words(&s->pack, scale, sizeof(scale));
+	if (pack_is_reading(&s->pack) && !s->pack.in.bad) {
+		timeline_release(timeline);
+		timeline_init(timeline, 0, scale[2]);
+		timeline->from_ns = scale[0];
+		timeline->bin_ns = scale[1];
+		s->pack.in.bad |= scale[1] < 1 || scale[1] > PACK_MAX / TIMELINE_BINS ||
+				  scale[2] < 1 || scale[2] > INT32_MAX;
+	}
+	pack_words(&s->pack, timeline->layers, sizeof(timeline->layers));
+	pack_words(&s->pack, timeline->io, sizeof(timeline->io));
+	pack_words(&s->pack, timeline->rows,
+		   timeline->row_count * TIMELINE_BINS * sizeof(*timeline->rows));
+	pack_words(&s->pack, &timeline->rasters.dropped, sizeof(timeline->rasters.dropped));
+	pack_index(&s->pack, &count, RASTERS_MAX + 1);
+	for (size_t i = 0; i < count && !s->pack.in.bad; i++)
+		pack_raster(s, &timeline->rasters, i);
+}
+
+static void pack_file_facts(struct saving *s, struct file_facts *f)
+{
+	uint64_t numbers[] = { f->chunk_bytes, f->cache_bytes,	    f->compressed,   f->causes,
+			       f->has_buffer,  f->buffer_bytes,	    f->mapped_bytes, f->stripes,
+			       f->locks,       (uint64_t)f->lock_ns };
+	char *chunk = f->chunk;
+
+	pack_words(&s->pack, numbers, sizeof(numbers));
+	pack_text(s, &chunk);
+	if (!pack_is_reading(&s->pack))
+		return;
+	*f = (struct file_facts){ .chunk_bytes = numbers[0],
+				  .cache_bytes = numbers[1],
+				  .compressed = numbers[2],
+				  .causes = (uint32_t)numbers[3],
+				  .has_buffer = numbers[4],
+				  .buffer_bytes = numbers[5],
+				  .mapped_bytes = numbers[6],
+				  .stripes = numbers[7],
+				  .locks = numbers[8],
+				  .lock_ns = (int64_t)numbers[9] };
+	snprintf(f->chunk, sizeof(f->chunk), "%s", chunk ? chunk : "");
+	free(chunk);
+}
+
+static void pack_facts(struct saving *s, struct facts *facts)
+{
+	uint64_t count = facts->files.count;
+	size_t at = 0;
+
+	pack_count(&s->pack, &count);
+	for (uint64_t i = 0; i < count && !s->pack.in.bad; i++) {
+		file_id file = 0;
+
+		if (!pack_is_reading(&s->pack)) {
+			while (!facts->files.entries[at].key)
+				at++;
+			file = (file_id)facts->files.entries[at++].key;
+		}
+		pack_file(s, &file);
+		if (file)
+			pack_file_facts(s, facts_put(facts, file));
+		else
+			s->pack.in.bad = true;
+	}
+}
+
+static void pack_profile(struct saving *s, uint64_t *activities)
+{
+	uint64_t parts = s->profile->parts;
+
+	pack_words(&s->pack, activities, sizeof(*activities));
+	pack_words(&s->pack, &parts, sizeof(parts));
+	s->profile->parts = parts;
+	pack_summary(s, &s->profile->summary);
+	pack_parameters(s, &s->profile->summary.parameters);
+	pack_cells(s, &s->profile->cells);
+	pack_tree(s, &s->profile->tree);
+	pack_facts(s, &s->profile->facts);
+	pack_timeline(s, &s->profile->timeline);
+}
+
+static int write_head(const struct trace_head *head, void *writer, struct err *err)
+{
+	const struct trace_format *form = &trace_container;
+	int r = 0;
+
+	for (size_t i = 0; i < head->process_count && r >= 0; i++)
+		r = form->add_process(writer, &head->processes[i], err);
+	for (size_t i = 1; i < head->file_count && r >= 0; i++)
+		r = form->add_file(writer, (file_id)i, head->files[i], err);
+	for (size_t i = 0; i < head->aggregate_count && r >= 0; i++)
+		r = form->add_aggregate(writer, &head->aggregates[i], err);
+	for (size_t i = 0; i < head->loss_count && r >= 0; i++)
+		r = form->add_loss(writer, &head->losses[i], err);
+	for (size_t i = 0; i < head->host_count && r >= 0; i++)
+		r = form->add_host(writer, &head->hosts[i], err);
+	return r < 0 ? r : trace_copy_findings(head, form, writer, err);
+}
+
+static int write_file(const struct trace_head *head, const struct buf *bytes, const char *path,
+		      struct err *err)
+{
+	const struct trace_format *form = &trace_container;
+	const struct run_clock clock = { .source = (char *)"monotonic", .num = 1, .den = 1 };
+	void *writer;
+	int r = form->create(&writer, path, &head->run, &clock, head->calls, head->call_count, err);
+
+	if (r < 0)
+		return r;
+	r = write_head(head, writer, err);
+	if (r >= 0)
+		r = form->add_profile(writer, bytes->data, bytes->len, err);
+	if (r < 0)
+		form->finish(writer, &head->end, &clock, NULL);
+	else
+		r = form->finish(writer, &head->end, &clock, err);
+	if (r < 0)
+		unlink(path);
+	return r;
+}
+
+int saved_write(const struct profile *profile, const char *path, struct err *err)
+{
+	AUTO_BUF struct buf bytes = { 0 };
+	struct saving s = { .pack = { .out = &bytes },
+			    .profile = (struct profile *)profile,
+			    .head = profile->head };
+	uint64_t activities = profile->head->activities;
+
+	if (profile->summary.spreads ||
+	    (profile->own && profile->own->processes > profile->head->process_count))
+		return err_set(err, EOVERFLOW, "%s: the profile has too many ranks to be saved",
+			       path);
+	pack_version(&s.pack);
+	pack_profile(&s, &activities);
+	return write_file(profile->head, &bytes, path, err);
+}
+
+/* The sums of a new profile already contain the counted calls of the head. */
+static void clear_sums(struct summary *summary)
+{
+	sums_release(&summary->all);
+	sums_release(&summary->outside);
+	for (size_t i = 0; i < summary->ranks.count; i++)
+		sums_release(&summary->of_rank[i]);
+}
+
+static int read_bytes(struct profile *profile, struct trace *trace, const struct buf *bytes,
+		      struct err *err)
+{
+	const uint8_t *at = (const uint8_t *)bytes->data;
+	struct saving s = { .pack = { .in = { at, at + bytes->len, false } },
+			    .profile = profile,
+			    .head = &trace->head };
+	uint64_t activities = 0;
+
+	pack_version(&s.pack);
+	if (s.pack.in.bad)
+		return err_set(err, ENOTSUP,
+			       "the profile was saved by another version of Sluice; save it again");
+	profile_init(profile, &trace->head, NULL);
+	clear_sums(&profile->summary);
+	pack_profile(&s, &activities);
+	trace->head.activities = activities;
+	if (!s.pack.in.bad)
+		return 1;
+	profile_release(profile);
+	return err_set(err, EBADMSG, "the saved profile is damaged");
+}
+
+int saved_read(struct profile *profile, struct trace *trace, struct err *err)
+{
+	AUTO_BUF struct buf bytes = { 0 };
+	int r;
+
+	if (!trace->format->read_profile)
+		return 0;
+	r = trace->format->read_profile(trace->reader, &bytes, err);
+	if (r < 0 || !bytes.len)
+		return r;
+	return read_bytes(profile, trace, &bytes, err);
+}
