@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/err.h"
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "container_file.h"
+#include "observe/diagnose/finding.h"
 #include "observe/export/export.h"
 #include "observe/profile/profile.h"
 #include "observe/report/brief.h"
@@ -64,21 +66,30 @@ static void report_trace(FILE *out, struct trace *trace)
 {
 	AUTO_BUF struct buf losses = { 0 };
 	AUTO_FREE struct survey_row *survey = NULL;
+	struct config config;
+	struct diagnose_options options = { .config = &config };
+	struct finding *findings;
 	struct profile profile;
 	struct report report = {
 		.summary = &profile.summary, .profile = &profile, .top = 5, .by_rank = true
 	};
 
+	config_init(&config);
 	profile_init(&profile, &trace->head, NULL);
 	print_activities(out, &profile, trace);
 	report.survey = survey = profile_survey(&profile, &report.survey_count);
+	findings = diagnose(&profile, &options, &report.finding_count);
+	report.findings = findings;
+	report.findings_shown = SIZE_MAX;
 	render_text(out, &report);
 	report.all = true;
 	render_text(out, &report);
 	render_survey(out, &report);
 	render_json(out, &report);
 	render_plugins(out, &profile.summary);
-	brief_render(out, &profile.summary, NULL, "trace", true);
+	brief_render(out, &profile.summary, report.finding_count ? findings : NULL, "trace", true);
+	findings_release(findings, report.finding_count);
+	config_release(&config);
 	loss_describe(&losses, &trace->head);
 	fputs(buf_text(&losses), out);
 	profile_release(&profile);

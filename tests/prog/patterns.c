@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Programs that each do one thing badly, and the same done well. `sluice report` must find exactly
- * the one. The argument of all cases is the name of a file, which a case may also use as the prefix
- * of further names.
+ * the one. The first argument of all cases is the name of a file, which a case may also use as the
+ * prefix of further names. For some cases, a second one says how often to do it.
  */
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -13,6 +13,11 @@
 #define MIB (1024 * KIB)
 
 static char block[MIB];
+
+static int times(int argc, char **argv, int otherwise)
+{
+	return argc > 1 ? atoi(argv[1]) : otherwise;
+}
 
 static void write_pieces(int fd, size_t bytes, int count)
 {
@@ -111,10 +116,9 @@ static int backward_reads(int argc, char **argv)
 
 static int redundant_reads(int argc, char **argv)
 {
-	int fd = sparse_file(argv[0], MIB);
+	int fd = sparse_file(argv[0], MIB), count = times(argc, argv, 8);
 
-	(void)argc;
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < count; i++)
 		MUST(pread(fd, block, MIB, 0) == MIB);
 	return 0;
 }
@@ -148,8 +152,9 @@ static int few_files(int argc, char **argv)
 
 static int open_churn(int argc, char **argv)
 {
-	(void)argc;
-	for (int i = 0; i < 60; i++) {
+	int count = times(argc, argv, 60);
+
+	for (int i = 0; i < count; i++) {
 		int fd = open(argv[0], O_WRONLY | O_CREAT | O_APPEND, 0644);
 
 		MUST(fd >= 0);
@@ -163,19 +168,18 @@ static int open_once(int argc, char **argv)
 {
 	int fd = open(argv[0], O_WRONLY | O_CREAT | O_APPEND, 0644);
 
-	(void)argc;
 	MUST(fd >= 0);
-	write_pieces(fd, 64 * KIB, 60);
+	write_pieces(fd, 64 * KIB, times(argc, argv, 60));
 	return 0;
 }
 
 static int stats(int argc, char **argv)
 {
+	int count = times(argc, argv, 600);
 	struct stat s;
 
-	(void)argc;
 	close(file_make(argv[0]));
-	for (int i = 0; i < 600; i++)
+	for (int i = 0; i < count; i++)
 		MUST(stat(argv[0], &s) == 0);
 	return 0;
 }
@@ -227,21 +231,20 @@ static int renames(int argc, char **argv)
 
 static int syncs(int argc, char **argv)
 {
-	int fd = file_make(argv[0]);
+	int fd = file_make(argv[0]), count = times(argc, argv, 120);
 
-	(void)argc;
-	write_pieces(fd, 64 * KIB, 1);
-	for (int i = 0; i < 120; i++)
+	for (int i = 0; i < count; i++) {
+		write_pieces(fd, 4 * KIB, 1);
 		MUST(fsync(fd) == 0);
+	}
 	return 0;
 }
 
 static int one_sync(int argc, char **argv)
 {
-	int fd = file_make(argv[0]);
+	int fd = file_make(argv[0]), count = times(argc, argv, 1);
 
-	(void)argc;
-	write_pieces(fd, MIB, 1);
+	write_pieces(fd, 4 * KIB, count);
 	MUST(fsync(fd) == 0);
 	return 0;
 }
@@ -264,7 +267,7 @@ static int locks(int argc, char **argv)
 		_exit(0);
 	}
 	MUST(read(pipes[0], &byte, 1) == 1);
-	pause_ms(argc > 1 ? atoi(argv[1]) : 0);
+	pause_ms(times(argc, argv, 0));
 	lock.l_type = F_UNLCK;
 	MUST(fcntl(fd, F_SETLK, &lock) == 0);
 	return child_code(pid);

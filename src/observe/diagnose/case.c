@@ -187,6 +187,21 @@ bool case_is_most(const struct diagnosis *d, uint64_t part, uint64_t whole)
 
 uint64_t case_calls(const struct case_file *file, enum call_class class, int64_t *time_ns)
 {
+	uint64_t calls = 0;
+
+	for (unsigned layer = 0; layer < LAYER_COUNT; layer++) {
+		const struct file_total *t = file->layers[layer];
+
+		if (!t || !is_storage(layer))
+			continue;
+		calls += t->total.calls[class];
+		*time_ns += t->total.time_ns[class];
+	}
+	return calls;
+}
+
+uint64_t case_top_calls(const struct case_file *file, enum call_class class, int64_t *time_ns)
+{
 	for (unsigned layer = LAYER_COUNT; layer-- > 0;) {
 		const struct file_total *t = file->layers[layer];
 

@@ -58,8 +58,14 @@ double case_share(const struct diagnosis *d, double time_ns);
 /* Is `part` at least findings.share_percent of `whole`? */
 bool case_is_most(const struct diagnosis *d, uint64_t part, uint64_t whole);
 
-/* Calls of a class on the file, in its highest layer that makes such calls; and their time. */
+/*
+ * Calls of a class on the file in POSIX and STDIO, where an open or a status call concerns the file
+ * and not an object inside it. Adds their time.
+ */
 uint64_t case_calls(const struct case_file *file, enum call_class class, int64_t *time_ns);
+
+/* The same in the highest layer that makes such calls. */
+uint64_t case_top_calls(const struct case_file *file, enum call_class class, int64_t *time_ns);
 
 /* Bytes that members accessed more than once, at least. */
 uint64_t case_repeated(const struct file_total *total, int way);

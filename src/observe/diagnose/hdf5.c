@@ -90,8 +90,8 @@ static void describe_chunks(struct buf *out, const struct match *m)
 	char requested[UNIT_TEXT], stored[UNIT_TEXT];
 
 	buf_printf(out,
-		   "%" PRIu64 " transfers of %s caused %" PRIu64 " storage calls of %s "
-		   "(%.1f times the requested bytes)",
+		   "%" PRIu64 " transfers of %s caused %" PRIu64
+		   " storage calls of %s (%.1f times the requested bytes)",
 		   m->of_calls, unit_bytes(requested, (double)m->of_bytes), m->calls,
 		   unit_bytes(stored, (double)m->bytes),
 		   m->of_bytes ? (double)m->bytes / (double)m->of_bytes : 0);
@@ -162,14 +162,12 @@ static const struct rule rules[] = {
 	{ .code = "chunk-cache",
 	  .title = "the HDF5 chunk cache is too small",
 	  .when = "storage calls inside HDF5 move at least 2 times the requested bytes of a "
-		  "chunked "
-		  "dataset, and findings.share_percent of them concern bytes that were moved "
-		  "before "
-		  "(at least findings.min_bytes); files that are opened by MPI-IO are exempt",
-	  .explanation =
-		  "One access touches more chunks than the chunk cache holds, so HDF5 evicts "
-		  "chunks that the next access needs again. Each access then reads and writes "
-		  "whole chunks instead of the few elements that it requests.",
+		  "chunked dataset, and findings.share_percent of them concern bytes that were "
+		  "moved before (at least findings.min_bytes); files that are opened by MPI-IO are "
+		  "exempt",
+	  .explanation = "One access touches more chunks than the chunk cache holds, so HDF5 "
+			 "evicts chunks that the next access needs again. Each access then reads "
+			 "and writes whole chunks instead of the few elements that it requests.",
 	  .parameter = "rdcc_nbytes",
 	  .hides = "chunk-shape compression write-amplification read-amplification small-requests "
 		   "redundant-reads",
@@ -186,8 +184,7 @@ static const struct rule rules[] = {
 	{ .code = "chunk-shape",
 	  .title = "chunks do not match the access",
 	  .when = "storage calls inside HDF5 move at least 2 times the requested bytes of a "
-		  "chunked "
-		  "dataset, and findings.min_bytes more",
+		  "chunked dataset, and findings.min_bytes more",
 	  .explanation = "HDF5 reads and writes whole chunks, but the program uses only a part of "
 			 "each. Chunks with the shape of the accesses move only what is needed.",
 	  .hides = "write-amplification read-amplification compression",
@@ -203,13 +200,11 @@ static const struct rule rules[] = {
 	{ .code = "compression",
 	  .title = "compression is on the critical path",
 	  .when = "findings.share_percent of the time in HDF5, and findings.time_percent of the "
-		  "run "
-		  "time, is outside of storage calls; the file has compressed datasets and at "
-		  "least "
-		  "findings.min_bytes were transferred",
+		  "run time, is outside of storage calls; the file has compressed datasets and at "
+		  "least findings.min_bytes were transferred",
 	  .explanation =
-		  "HDF5 compresses and decompresses in the calling thread while the program "
-		  "waits. A faster filter, or none, shortens the calls more than faster storage.",
+		  "HDF5 compresses and decompresses in the calling thread while the program waits. "
+		  "A faster filter, or none, shortens the calls more than faster storage.",
 	  .most = SEVERITY_CRITICAL,
 	  .possible = true,
 	  .test_file = test_compression,

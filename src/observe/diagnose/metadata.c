@@ -24,7 +24,7 @@ static int64_t transfer_ns_of(const struct case_file *file)
 	return s ? s->transfer_ns[READING] + s->transfer_ns[WRITING] : 0;
 }
 
-/* All calls that the program made on files of the user, in the highest layer of each. */
+/* All calls on files of the user. */
 static uint64_t count_all_calls(const struct diagnosis *d)
 {
 	uint64_t all = 0;
@@ -39,14 +39,13 @@ static uint64_t count_all_calls(const struct diagnosis *d)
 
 static bool test_small_files(const struct diagnosis *d, struct match *m, struct finding *f)
 {
-	uint64_t opened = 0, opens = 0;
+	uint64_t opened = 0;
 
 	for (size_t i = 0; i < d->count; i++) {
 		const struct case_file *file = &d->files[i];
 		int64_t time = 0;
 
-		opens = case_calls(file, CLASS_OPEN, &time);
-		if (!opens || !file->top)
+		if (!case_calls(file, CLASS_OPEN, &time) || !file->top)
 			continue;
 		opened++;
 		if (bytes_of(file) >= LIMIT(d, SMALL_BYTES))
@@ -67,23 +66,31 @@ static void describe_small_files(struct buf *out, const struct diagnosis *d, con
 
 	(void)d;
 	buf_printf(out,
-		   "%" PRIu64 " of %" PRIu64 " files hold less data than a large request, %s on "
-		   "average",
+		   "%" PRIu64 " of %" PRIu64
+		   " files hold less data than a large request, %s on average",
 		   m->calls, m->of_calls,
 		   unit_bytes(bytes, m->calls ? (double)m->bytes / (double)m->calls : 0));
+}
+
+/* Ranks or processes that opened the file. */
+static uint64_t opening_members(const struct case_file *file)
+{
+	uint64_t members = 1;
+
+	for (unsigned layer = LAYER_POSIX; layer <= LAYER_STDIO; layer++) {
+		const struct file_total *t = file->layers[layer];
+
+		if (t && t->total.calls[CLASS_OPEN] && t->members > members)
+			members = t->members;
+	}
+	return members;
 }
 
 static bool test_churn(const struct diagnosis *d, const struct case_file *file, struct match *m)
 {
 	int64_t time = 0;
-	uint64_t opens = case_calls(file, CLASS_OPEN, &time), members = 1;
+	uint64_t opens = case_calls(file, CLASS_OPEN, &time), members = opening_members(file);
 
-	for (unsigned layer = LAYER_COUNT; layer-- > 0;) {
-		if (file->layers[layer] && file->layers[layer]->total.calls[CLASS_OPEN]) {
-			members = file->layers[layer]->members;
-			break;
-		}
-	}
 	if (opens < LIMIT(d, MIN_ACCESSES) || opens < OPENS_PER_MEMBER * members)
 		return false;
 	case_calls(file, CLASS_CLOSE, &time);
@@ -148,7 +155,7 @@ static void describe_classes(struct buf *out, const struct diagnosis *d, const s
 static bool test_syncs(const struct diagnosis *d, const struct case_file *file, struct match *m)
 {
 	int64_t time = 0;
-	uint64_t syncs = case_calls(file, CLASS_SYNC, &time);
+	uint64_t syncs = case_top_calls(file, CLASS_SYNC, &time);
 
 	if (syncs < LIMIT(d, SYNCS))
 		return false;
@@ -218,10 +225,9 @@ static const struct rule rules[] = {
 	  .title = "many small files",
 	  .when = "at least findings.small_files files, and findings.share_percent of all opened "
 		  "files, have less than findings.small_bytes transferred",
-	  .explanation =
-		  "Creating, opening and closing a file costs much more than transferring a few "
-		  "kilobytes, most of all on parallel file systems. One file, or one file per "
-		  "node, with the same data needs a fraction of these calls.",
+	  .explanation = "Creating, opening and closing a file costs much more than transferring a "
+			 "few kilobytes, most of all on parallel file systems. One file, or one "
+			 "file per node, with the same data needs a fraction of these calls.",
 	  .hides = "stat-storm",
 	  .most = SEVERITY_CRITICAL,
 	  .test_run = test_small_files,
@@ -237,8 +243,7 @@ static const struct rule rules[] = {
 	{ .code = "open-churn",
 	  .title = "a file is opened again and again",
 	  .when = "a file is opened at least findings.min_accesses times, and 20 times by each "
-		  "rank or "
-		  "process",
+		  "rank or process",
 	  .explanation =
 		  "The program opens and closes the file for each access. Each open asks the "
 		  "metadata server, and closing discards what the client and the library cached.",
@@ -252,11 +257,9 @@ static const struct rule rules[] = {
 	{ .code = "stat-storm",
 	  .title = "many status calls",
 	  .when = "at least findings.min_calls calls, and findings.share_percent of all calls on "
-		  "files "
-		  "of the user, ask for the status of a file",
-	  .explanation =
-		  "Most calls only ask whether files exist or how large they are. Each may need "
-		  "an answer of the metadata server, which all jobs share.",
+		  "files of the user, ask for the status of a file",
+	  .explanation = "Most calls only ask whether files exist or how large they are. Each may "
+			 "need an answer of the metadata server, which all jobs share.",
 	  .most = SEVERITY_CRITICAL,
 	  .test_run = test_stats,
 	  .describe = describe_classes,
@@ -269,8 +272,7 @@ static const struct rule rules[] = {
 	{ .code = "metadata-storm",
 	  .title = "many metadata operations",
 	  .when = "at least findings.min_calls calls, and findings.share_percent of all calls on "
-		  "files "
-		  "of the user, create, remove, rename, resize or list",
+		  "files of the user, create, remove, rename, resize or list",
 	  .explanation = "Most calls change or list names instead of transferring data. A metadata "
 			 "server executes them one after the other, for all jobs.",
 	  .most = SEVERITY_CRITICAL,
@@ -283,22 +285,20 @@ static const struct rule rules[] = {
 	{ .code = "sync-storm",
 	  .title = "data is forced to storage very often",
 	  .when = "at least findings.syncs calls of fsync, H5Fflush or similar functions on a file",
-	  .explanation =
-		  "Each of these calls waits until all data of the file is on storage. Once per "
-		  "checkpoint is enough to survive a crash.",
+	  .explanation = "Each of these calls waits until all data of the file is on storage. Once "
+			 "per checkpoint is enough to survive a crash.",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_syncs,
 	  .describe = describe_syncs,
-	  .fixes = { { "c", "if (step % 100 == 0)\n\tfsync(fd);  /* not after each write */" },
-		     { "hdf5", "if (step % 100 == 0)\n\tH5Fflush(file, H5F_SCOPE_LOCAL);" },
+	  .fixes = { { "c", "if (step % 100 == 0)\n    fsync(fd);  /* not after each write */" },
+		     { "hdf5", "if (step % 100 == 0)\n    H5Fflush(file, H5F_SCOPE_LOCAL);" },
 		     { "h5py", "if step % 100 == 0:\n    f.flush()" } } },
 	{ .code = "lock-time",
 	  .title = "processes wait for file locks",
 	  .when = "locks take at least findings.min_time, and findings.time_percent of the run "
 		  "time",
-	  .explanation =
-		  "Processes wait until others release a lock on the file. Locks turn parallel "
-		  "work into a sequence.",
+	  .explanation = "Processes wait until others release a lock on the file. Locks turn "
+			 "parallel work into a sequence.",
 	  .most = SEVERITY_CRITICAL,
 	  .test_run = test_locks,
 	  .describe = describe_locks,

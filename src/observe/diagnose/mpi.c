@@ -253,10 +253,9 @@ static const struct rule rules[] = {
 	  .title = "HDF5 made collective transfers independent",
 	  .when = "HDF5 reports a reason other than that the program asked for independent "
 		  "transfers",
-	  .explanation =
-		  "The program asks for collective transfers, but HDF5 cannot make them so and "
-		  "lets each rank access storage on its own. HDF5 states the reason; without it, "
-		  "the ranks' pieces are combined into large accesses.",
+	  .explanation = "The program asks for collective transfers, but HDF5 cannot make them so "
+			 "and lets each rank access storage on its own. HDF5 states the reason; "
+			 "without it, the ranks' pieces are combined into large accesses.",
 	  .hides = ACCESS_CODES " data-sieving",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_degraded,
@@ -272,10 +271,9 @@ static const struct rule rules[] = {
 	  .title = "MPI-IO reads in order to write (data sieving)",
 	  .when = "storage calls inside MPI writes read at least findings.small_bytes, and 10 % of "
 		  "what they write",
-	  .explanation =
-		  "The pieces that a rank writes have gaps, so MPI-IO reads whole blocks, "
-		  "changes the pieces, and writes the blocks back. Collective writes without "
-		  "gaps, or separate writes of the pieces, need no reads.",
+	  .explanation = "The pieces that a rank writes have gaps, so MPI-IO reads whole blocks, "
+			 "changes the pieces, and writes the blocks back. Collective writes "
+			 "without gaps, or separate writes of the pieces, need no reads.",
 	  .parameter = "romio_ds_write",
 	  .hides = ACCESS_CODES " write-amplification read-amplification",
 	  .most = SEVERITY_CRITICAL,
@@ -299,27 +297,25 @@ static const struct rule rules[] = {
 	  .test_file = test_harmful,
 	  .describe = describe_harmful,
 	  .fixes = { { "sluice", "sluice run --params transfer=independent -- {command}" },
-		     { "mpi", "MPI_File_write_at(fh, offset, buffer, count, type, &status);  "
-			      "/* or combine many pieces into one call */" },
+		     { "mpi", "MPI_File_write_at(fh, offset, buffer, count, type, &status);  /* or "
+			      "combine many pieces into one call */" },
 		     { "hdf5", "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_INDEPENDENT);" },
 		     { "h5py", "dataset[selection] = data  # without dataset.collective" } } },
 	{ .code = "few-aggregators",
 	  .title = "too few aggregators",
 	  .when = "collective writes of at least 4 ranks per aggregator move "
 		  "findings.aggregator_bytes per aggregator",
-	  .explanation =
-		  "In collective calls only the aggregators access storage, and all data of the "
-		  "other ranks passes through them. With few aggregators, their memory bandwidth "
-		  "and their share of the storage limit the speed.",
+	  .explanation = "In collective calls only the aggregators access storage, and all data of "
+			 "the other ranks passes through them. With few aggregators, their memory "
+			 "bandwidth and their share of the storage limit the speed.",
 	  .parameter = "cb_config_list",
 	  .most = SEVERITY_WARNING,
 	  .possible = true,
 	  .test_file = test_few,
 	  .describe = describe_aggregators,
 	  .query = "--layer MPI,POSIX --tree",
-	  .fixes = { { "sluice",
-		       "sluice run --params 'cb_nodes={value} cb_config_list=*:{value}' -- "
-		       "{command}" },
+	  .fixes = { { "sluice", "sluice run --params 'cb_nodes={value} cb_config_list=*:{value}' "
+				 "-- {command}" },
 		     { "mpi", "MPI_Info_set(info, \"cb_config_list\", \"*:{value}\");\n"
 			      "MPI_Info_set(info, \"cb_nodes\", \"{value}\");" } } },
 	{ .code = "many-aggregators",
@@ -342,8 +338,8 @@ static const struct rule rules[] = {
 	  .when = "several ranks access interleaved parts of a file by at least "
 		  "findings.min_accesses independent calls of less than findings.collective_bytes",
 	  .explanation =
-		  "Ranks access neighboring pieces of one file, each on its own. A collective "
-		  "call lets a few ranks combine the pieces of all into large accesses.",
+		  "Ranks access neighboring pieces of one file, each on its own. A collective call "
+		  "lets a few ranks combine the pieces of all into large accesses.",
 	  .parameter = "romio_cb_write",
 	  .hides = ACCESS_CODES,
 	  .most = SEVERITY_CRITICAL,
@@ -356,8 +352,7 @@ static const struct rule rules[] = {
 	{ .code = "stripe-count",
 	  .title = "a large shared file has one stripe",
 	  .when = "several ranks move findings.stripe_bytes to or from a file whose "
-		  "striping_factor "
-		  "is 1",
+		  "striping_factor is 1",
 	  .explanation =
 		  "All data of the file is on one storage target, which limits the bandwidth of "
 		  "all ranks together. With several stripes, several targets serve the file.",

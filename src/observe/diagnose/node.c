@@ -210,11 +210,9 @@ static const struct rule rules[] = {
 	{ .code = "cache-misses",
 	  .title = "reads miss the page cache",
 	  .when = "devices read findings.share_percent of the bytes that the program reads (at "
-		  "least "
-		  "findings.stdio_bytes), which takes findings.time_percent of the run time",
-	  .explanation =
-		  "The data is not in memory and has to come from the device. The node's figures "
-		  "include other programs, so the cause is possible, not certain.",
+		  "least findings.stdio_bytes), which takes findings.time_percent of the run time",
+	  .explanation = "The data is not in memory and has to come from the device. The node's "
+			 "figures include other programs, so the cause is possible, not certain.",
 	  .most = SEVERITY_WARNING,
 	  .possible = true,
 	  .test_run = test_misses,
@@ -229,9 +227,8 @@ static const struct rule rules[] = {
 	  .when = "the run takes findings.regression_percent of the median of at least "
 		  "findings.history_runs earlier runs of the same command, and findings.min_time "
 		  "longer",
-	  .explanation =
-		  "The same command was faster before. Compare this run with one of them: either "
-		  "the program and its input have changed, or the machine is busier.",
+	  .explanation = "The same command was faster before. Compare this run with one of them: "
+			 "either the program and its input have changed, or the machine is busier.",
 	  .most = SEVERITY_WARNING,
 	  .test_run = test_regression,
 	  .describe = describe_regression,

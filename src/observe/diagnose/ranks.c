@@ -156,11 +156,11 @@ static const struct rule rules[] = {
 	{ .code = "shared-contention",
 	  .title = "several writers compete for parts of one file",
 	  .when = "several ranks or processes write interleaved or overlapping parts of a file by "
-		  "at "
-		  "least findings.min_accesses POSIX calls of less than findings.collective_bytes",
+		  "at least findings.min_accesses POSIX calls of less than "
+		  "findings.collective_bytes",
 	  .explanation =
-		  "Writers of neighboring parts need the same blocks and locks of the file "
-		  "system. They may wait for each other, and blocks travel between the nodes.",
+		  "Writers of neighboring parts need the same blocks and locks of the file system. "
+		  "They may wait for each other, and blocks travel between the nodes.",
 	  .hides = "unaligned-requests random-access small-requests strided-reads",
 	  .most = SEVERITY_WARNING,
 	  .possible = true,
@@ -173,9 +173,8 @@ static const struct rule rules[] = {
 	{ .code = "one-rank-io",
 	  .title = "one rank does all I/O",
 	  .when = "one of several ranks moves 95 % of at least findings.min_bytes",
-	  .explanation =
-		  "One rank reads or writes for all while the others wait. Its bandwidth and "
-		  "memory limit the run, whatever the storage can do.",
+	  .explanation = "One rank reads or writes for all while the others wait. Its bandwidth "
+			 "and memory limit the run, whatever the storage can do.",
 	  .most = SEVERITY_CRITICAL,
 	  .test_run = test_one,
 	  .describe = describe_bytes,
@@ -188,9 +187,8 @@ static const struct rule rules[] = {
 	  .title = "the ranks move different amounts of data",
 	  .when = "one rank moves findings.imbalance_percent of the average, of at least "
 		  "findings.min_bytes in total",
-	  .explanation =
-		  "The rank with the most data is still busy when the others have finished. An "
-		  "even distribution shortens the longest time.",
+	  .explanation = "The rank with the most data is still busy when the others have finished. "
+			 "An even distribution shortens the longest time.",
 	  .most = SEVERITY_CRITICAL,
 	  .test_run = test_imbalance,
 	  .describe = describe_bytes,
@@ -200,8 +198,8 @@ static const struct rule rules[] = {
 	{ .code = "straggler",
 	  .title = "one rank is slower than the others",
 	  .when = "ranks move about the same bytes, but one is in I/O for "
-		  "findings.imbalance_percent of "
-		  "the average, findings.min_time and findings.time_percent of the run time longer",
+		  "findings.imbalance_percent of the average, findings.min_time and "
+		  "findings.time_percent of the run time longer",
 	  .explanation =
 		  "One rank needs much more time for the same amount of data. Its node, its "
 		  "storage target or other programs on its node slow it down, and the others wait.",

@@ -135,7 +135,8 @@ static bool is_random(const struct diagnosis *d, const struct case_file *file, i
 		return false;
 	set_accesses(m, t, random);
 	m->value = (double)s->seek_bytes[way] / (double)s->accesses[way];
-	return true;
+	/* Rewriting the same block again and again does not jump. */
+	return m->value > case_average(t, way);
 }
 
 static bool test_random(const struct diagnosis *d, const struct case_file *file, struct match *m)
@@ -210,10 +211,10 @@ static void describe_redundant(struct buf *out, const struct diagnosis *d, const
 	char repeated[UNIT_TEXT], all[UNIT_TEXT];
 
 	(void)d;
-	buf_printf(out,
-		   "at least %s of %s that were read had been read before by the same rank or "
-		   "process",
-		   unit_bytes(repeated, (double)m->bytes), unit_bytes(all, (double)m->of_bytes));
+	buf_printf(
+		out,
+		"at least %s of %s that were read had been read before by the same rank or process",
+		unit_bytes(repeated, (double)m->bytes), unit_bytes(all, (double)m->of_bytes));
 }
 
 /* Compares what the storage calls inside a library moved with what was requested. */
@@ -271,8 +272,8 @@ static const struct rule rules[] = {
 	  .when = "at least findings.min_bytes, and findings.share_percent of the bytes that were "
 		  "read from a file, had been read before by the same rank or process",
 	  .explanation =
-		  "The program reads bytes that it has read before. Each repetition costs a "
-		  "call and a copy, and storage is accessed again if the page cache is too small.",
+		  "The program reads bytes that it has read before. Each repetition costs a call "
+		  "and a copy, and storage is accessed again if the page cache is too small.",
 	  .hides = "strided-reads random-access",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_redundant,
@@ -286,9 +287,8 @@ static const struct rule rules[] = {
 	  .when = "at least findings.min_accesses reads of a file have a known position, and "
 		  "findings.share_percent of them are strided",
 	  .explanation =
-		  "The program reads pieces at a constant distance and skips what is "
-		  "between them. Reading ahead fetches data that is not used, and each piece "
-		  "costs a call.",
+		  "The program reads pieces at a constant distance and skips what is between them. "
+		  "Reading ahead fetches data that is not used, and each piece costs a call.",
 	  .hides = "random-access",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_strided,
@@ -306,9 +306,8 @@ static const struct rule rules[] = {
 		  "findings.share_percent of them neither continue the previous one nor are "
 		  "strided",
 	  .explanation =
-		  "The accesses do not follow the order of the data in the file. The kernel "
-		  "cannot read ahead, and disks and parallel file systems serve such accesses "
-		  "slowly.",
+		  "The accesses do not follow the order of the data in the file. The kernel cannot "
+		  "read ahead, and disks and parallel file systems serve such accesses slowly.",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_random,
 	  .describe = describe_random,
@@ -353,17 +352,15 @@ static const struct rule rules[] = {
 	  .title = "libraries write more than the program requests",
 	  .when = "storage calls inside libraries write findings.amplification_percent of the "
 		  "requested bytes, and findings.min_bytes more",
-	  .explanation =
-		  "The bytes that reach storage exceed the bytes that the program writes. "
-		  "The difference is metadata, fill values, alignment, or data that is written "
-		  "more than once.",
+	  .explanation = "The bytes that reach storage exceed the bytes that the program writes. "
+			 "The difference is metadata, fill values, alignment, or data that is "
+			 "written more than once.",
 	  .parameter = "fill_time",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_written,
 	  .describe = describe_amplified,
-	  .fixes = { { "sluice",
-		       "sluice --set params.allow=semantics run --params fill_time=never -- "
-		       "{command}" },
+	  .fixes = { { "sluice", "sluice --set params.allow=semantics run --params fill_time=never "
+				 "-- {command}" },
 		     { "hdf5", "H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER);" },
 		     { "h5py", "dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)\n"
 			       "dcpl.set_fill_time(h5py.h5d.FILL_TIME_NEVER)" } } },
@@ -371,10 +368,9 @@ static const struct rule rules[] = {
 	  .title = "libraries read more than the program requests",
 	  .when = "storage calls inside libraries read findings.amplification_percent of the "
 		  "requested bytes, and findings.min_bytes more",
-	  .explanation =
-		  "The libraries read more bytes than the program gets. The difference is "
-		  "metadata, gaps between the requested pieces, or data that is read more than "
-		  "once.",
+	  .explanation = "The libraries read more bytes than the program gets. The difference is "
+			 "metadata, gaps between the requested pieces, or data that is read more "
+			 "than once.",
 	  .parameter = "romio_ds_read",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_read,

@@ -112,8 +112,8 @@ static const struct rule rules[] = {
 	  .title = "large data goes through a stream",
 	  .when = "a stream transfers findings.stdio_bytes in pieces of at least 4 KiB",
 	  .explanation =
-		  "Streams copy data through their buffer and cannot be used by several ranks "
-		  "at a time. Large blocks are moved faster by read and write, or by MPI-IO.",
+		  "Streams copy data through their buffer and cannot be used by several ranks at a "
+		  "time. Large blocks are moved faster by read and write, or by MPI-IO.",
 	  .parameter = "stdio_buffer_size",
 	  .most = SEVERITY_WARNING,
 	  .possible = true,

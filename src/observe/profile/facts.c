@@ -234,7 +234,7 @@ void facts_merge(struct facts *facts, const struct facts *other, const file_id *
 
 const struct file_facts *facts_get(const struct facts *facts, file_id file)
 {
-	static const struct file_facts none;
+	static const struct file_facts none = { 0 };
 	const struct file_facts *f = file ? map_get(&facts->files, file) : NULL;
 
 	return f ? f : &none;

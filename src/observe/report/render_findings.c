@@ -15,7 +15,6 @@
 #include "observe/profile/profile.h"
 #include "observe/report/line.h"
 
-#define LINE_COLUMNS 100
 #define INDENT 5
 #define FIXES_SHORT 2 /* fixes of a finding in a report that shows everything else, too */
 
@@ -38,24 +37,11 @@ void render_finding_line(struct buf *out, const struct finding *finding)
 	put_gain(out, "measured", &finding->measured);
 }
 
-/* Prints text that is broken at blanks; all lines are indented. */
 static void print_wrapped(FILE *out, const char *text)
 {
-	const size_t room = LINE_COLUMNS - INDENT;
+	AUTO_FREE char *indented = xprintf("%*s%s", INDENT, "", text);
 
-	while (*text) {
-		size_t n = strlen(text);
-
-		if (n > room) {
-			for (n = room; n && text[n] != ' '; n--)
-				;
-			if (!n)
-				n = strcspn(text, " ");
-		}
-		term_printf(out, "%*s%.*s\n", INDENT, "", (int)n, text);
-		text += n;
-		text += strspn(text, " ");
-	}
+	term_paragraph(out, INDENT, indented);
 }
 
 static void print_evidence(FILE *out, const struct profile *profile, const struct finding *f)
@@ -126,8 +112,9 @@ void render_findings(FILE *out, const struct profile *profile, const struct find
 	for (size_t i = 0; i < count; i++) {
 		AUTO_BUF struct buf line = { 0 };
 
+		buf_printf(&line, "%3zu. ", i + 1);
 		render_finding_line(&line, &findings[i]);
-		term_printf(out, "%3zu. %s\n", i + 1, buf_text(&line));
+		term_paragraph(out, INDENT, buf_text(&line));
 		if (i < full)
 			print_full(out, profile, &findings[i],
 				   full >= count ? SIZE_MAX : FIXES_SHORT);

@@ -50,8 +50,6 @@ static void print_fix(FILE *out, const struct fix_row *fix)
 	for (const char *at = fix->text; *at; at++) {
 		if (*at == '\n')
 			fprintf(out, "\n%12s", "");
-		else if (*at == '\t')
-			fputs("    ", out);
 		else
 			fputc(*at, out);
 	}

@@ -197,7 +197,8 @@ static void at_the_end_all_overheads_are_noted(void)
 	CHECK_TEXT(buf_text(&notes), "-1 2 overhead cost guest_ns 5000000\n"
 				     "-1 2 overhead cost guest_share 0.0025000000000000001\n"
 				     "-1 2 overhead cost inline_ns 1000000\n"
-				     "-1 -1 overhead cost collector_ns 40000000\n");
+				     "-1 -1 overhead cost collector_ns 40000000\n"
+				     "-1 -1 overhead node processors 4\n");
 	CHECK(overhead_cpu_ns() >= 0);
 	overhead_release(&o);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "observe/report/brief.h"
 
+#include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "check.h"
@@ -203,8 +204,7 @@ static void there_are_never_more_than_twelve_lines_of_a_hundred_columns(void)
 		call(&run, i, (uint16_t)i, 2, 0, 100, 1 << 20);
 	text = render(&run, true);
 	CHECK_INT(count_lines(text), BRIEF_LINES);
-	CHECK(strstr(text,
-		     "files      /scratch/a/ve.../wants/to/read/input.dat (3.00 MiB, "));
+	CHECK(strstr(text, "files      /scratch/a/ve.../wants/to/read/input.dat (3.00 MiB, "));
 	CHECK_WORDS(line(text, "  incomplete "), "5 calls|spool.limit|2 threads");
 	for (int i = 0; i < 4; i++)
 		calls[i].layer = i == MPI_WRITE ? LAYER_MPI : LAYER_POSIX;
@@ -255,12 +255,13 @@ static void only_the_head_of_a_long_trace_is_shown(void)
 
 static void a_trace_that_cannot_be_read_is_an_error(void)
 {
+	struct config config = { 0 };
 	AUTO_FREE char *text = NULL;
 	struct err err = { 0 };
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
-	CHECK(brief_print(out, "/nowhere/trace.sluice", &err) < 0);
+	CHECK(brief_print(out, "/nowhere/trace.sluice", &config, &err) < 0);
 	fclose(out);
 	CHECK_TEXT(text, "");
 	CHECK(strstr(err.text, "/nowhere/trace.sluice"));

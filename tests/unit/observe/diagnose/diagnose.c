@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/diagnose/finding.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/mem.h"
+#include "check.h"
+#include "observe/diagnose/rule.h"
+#include "observe/profile/profile.h"
+#include "observe/tally/overhead_notes.h"
+#include "params/tunable.h"
+
+#define MIB (INT64_C(1) << 20)
+#define MS INT64_C(1000000)
+#define SECOND (1000 * MS)
+
+enum { OPEN = 1, PREAD, PWRITE, FSYNC, FILE_OPEN, LAYOUT, H5DREAD, CALLS };
+static struct call_info calls[CALLS] = {
+	[0] = { .name = "none", .class = CLASS_CONTROL },
+	[OPEN] = { .name = "open", .layer = LAYER_POSIX, .class = CLASS_OPEN },
+	[PREAD] = { .name = "pread", .layer = LAYER_POSIX, .class = CLASS_READ },
+	[PWRITE] = { .name = "pwrite", .layer = LAYER_POSIX, .class = CLASS_WRITE },
+	[FSYNC] = { .name = "fsync", .layer = LAYER_POSIX, .class = CLASS_SYNC },
+	[FILE_OPEN] = { .name = "MPI_File_open", .layer = LAYER_MPI, .class = CLASS_OPEN },
+	[LAYOUT] = { .name = "H5D_layout", .layer = LAYER_HDF5, .class = CLASS_CONTROL },
+	[H5DREAD] = { .name = "H5Dread", .layer = LAYER_HDF5, .class = CLASS_READ },
+};
+
+/* File 2 and above are texts of hints. */
+static char *files[] = { "", "/data/a b\"$x", "striping_factor=1",
+			 "cache=1048576;chunk=32,256;element=8;filters=2,1;slots=521" };
+
+#define RANKS 2
+struct run {
+	struct trace_head head;
+	struct process_info processes[RANKS];
+	struct profile profile;
+	struct config config;
+	struct diagnose_options options;
+	struct finding *findings;
+	size_t count;
+	int64_t now[RANKS];
+	uint64_t id;
+};
+
+static void run_begin(struct run *run, int ranks, int64_t duration_ns)
+{
+	*run = (struct run){ 0 };
+	for (int i = 0; i < RANKS; i++)
+		run->processes[i] = (struct process_info){ .index = (uint32_t)i,
+							   .parent = -1,
+							   .rank = ranks ? i : -1,
+							   .ranks = ranks,
+							   .host = (char *)"n0" };
+	run->head = (struct trace_head){
+		.calls = calls,
+		.call_count = CALLS,
+		.files = files,
+		.file_count = sizeof(files) / sizeof(*files),
+		.processes = run->processes,
+		.process_count = ranks ? (size_t)ranks : 1,
+		.run = { .command = (char *)"./app 'a b'", .started_ns = 1000 * SECOND },
+		.end = { .duration_ns = duration_ns, .complete = true },
+	};
+	config_init(&run->config);
+	run->options = (struct diagnose_options){ .config = &run->config, .run = "abc" };
+}
+
+/* Adds a call that takes this long, after the previous one of its rank. */
+static struct activity *run_call(struct run *run, int rank, unsigned call, int64_t bytes,
+				 int64_t offset, int64_t duration_ns)
+{
+	static struct activity a;
+
+	a = (struct activity){
+		.start_ns = run->now[rank],
+		.duration_ns = duration_ns,
+		.id = ++run->id,
+		.process = (uint32_t)rank,
+		.file = 1,
+		.call = (uint16_t)call,
+		.layer = calls[call].layer,
+		.result = bytes,
+		.size = bytes,
+		.offset = offset,
+		.present = PRESENT(RESULT) | PRESENT(SIZE) | (offset >= 0 ? PRESENT(OFFSET) : 0),
+	};
+	run->now[rank] += duration_ns;
+	return &a;
+}
+
+static void run_add(struct run *run, int rank, unsigned call, int64_t bytes, int64_t offset,
+		    int64_t duration_ns)
+{
+	profile_add(&run->profile, run_call(run, rank, call, bytes, offset, duration_ns));
+}
+
+static void run_diagnose(struct run *run)
+{
+	run->findings = diagnose(&run->profile, &run->options, &run->count);
+}
+
+static const struct finding *run_find(const struct run *run, const char *code)
+{
+	for (size_t i = 0; i < run->count; i++)
+		if (!strcmp(run->findings[i].rule->code, code))
+			return &run->findings[i];
+	return NULL;
+}
+
+static void run_end(struct run *run)
+{
+	findings_release(run->findings, run->count);
+	profile_release(&run->profile);
+	config_release(&run->config);
+}
+
+static void a_clean_run_has_no_findings(void)
+{
+	struct run run;
+
+	run_begin(&run, 0, SECOND);
+	profile_init(&run.profile, &run.head, NULL);
+	for (int i = 0; i < 8; i++)
+		run_add(&run, 0, PWRITE, MIB, i * MIB, MS);
+	run_diagnose(&run);
+	CHECK_INT(run.count, 0);
+	run_end(&run);
+}
+
+/* A run of 1 s that spends 800 ms in 600 small writes, of which 400 ms are repeated reads. */
+static void findings_state_share_gain_and_fixes(void)
+{
+	struct run run;
+	const struct finding *f;
+
+	run_begin(&run, 0, SECOND);
+	profile_init(&run.profile, &run.head, NULL);
+	for (int i = 0; i < 8; i++)
+		run_add(&run, 0, PREAD, MIB, 0, 100 * MS);
+	run_diagnose(&run);
+	REQUIRE(run.count == 1);
+	f = run_find(&run, "redundant-reads");
+	REQUIRE(f);
+	CHECK_NEAR(f->share, 0.7, 1e-3);
+	CHECK_INT(f->severity, SEVERITY_CRITICAL);
+	CHECK(!f->possible);
+	CHECK_NEAR(f->predicted.gain, 1 / 0.3, 1e-2);
+	CHECK_NEAR(f->predicted.low, 1 / 0.65, 1e-2);
+	CHECK_TEXT(f->query, "sluice print --layer POSIX --file '/data/a b\"$x' abc");
+	CHECK_INT(f->sample_count, 3);
+	CHECK(isnan(f->measured.gain));
+	REQUIRE(f->fix_count == 1); /* there is no HDF5 in the run */
+	CHECK(strstr(f->fixes[0].text, "/data/a b\\\"$x"));
+	run_end(&run);
+}
+
+static void a_straggler_needs_equal_work_and_much_more_time(void)
+{
+	for (int slow = 0; slow < 2; slow++) {
+		struct run run;
+
+		run_begin(&run, 2, 20 * SECOND);
+		profile_init(&run.profile, &run.head, NULL);
+		for (int i = 0; i < 8; i++) {
+			run_add(&run, 0, PWRITE, MIB, i * MIB, 10 * MS);
+			run_add(&run, 1, PWRITE, MIB, (8 + i) * MIB, slow ? SECOND : 20 * MS);
+		}
+		run_diagnose(&run);
+		CHECK_INT(run_find(&run, "straggler") != NULL, slow);
+		if (slow) {
+			CHECK_INT(run_find(&run, "straggler")->ranks[0], 1);
+			CHECK(run_find(&run, "straggler")->possible);
+		}
+		run_end(&run);
+	}
+}
+
+static void a_large_shared_file_with_one_stripe_is_found(void)
+{
+	struct activity *open;
+	struct run run;
+
+	run_begin(&run, 2, SECOND);
+	profile_init(&run.profile, &run.head, NULL);
+	for (int rank = 0; rank < 2; rank++) {
+		open = run_call(&run, rank, FILE_OPEN, 0, -1, MS);
+		open->hints = 2;
+		profile_add(&run.profile, open);
+	}
+	for (int i = 0; i < 40; i++)
+		run_add(&run, i % 2, PWRITE, 2 * MIB, (i % 2 * 20 + i / 2) * 2 * MIB, 10 * MS);
+	run_diagnose(&run);
+	REQUIRE(run_find(&run, "stripe-count"));
+	CHECK(strstr(run_find(&run, "stripe-count")->fixes[0].text, "lfs setstripe -c 2 /data"));
+	run_end(&run);
+}
+
+static void device_reads_show_misses_of_the_page_cache(void)
+{
+	static struct statistic_info statistic = { .host = (char *)"n0",
+						   .name = (char *)"io/vda/read",
+						   .unit = (char *)"bytes",
+						   .reduction = (char *)"sum",
+						   .scale = 1 };
+	static struct stat_sample sample = { .time_ns = SECOND, .period_ns = SECOND };
+
+	for (int cold = 0; cold < 2; cold++) {
+		struct run run;
+
+		run_begin(&run, 0, SECOND);
+		sample.value = cold ? 40 * MIB : MIB;
+		run.head.statistics = &statistic;
+		run.head.statistic_count = 1;
+		run.head.samples = &sample;
+		run.head.sample_count = 1;
+		profile_init(&run.profile, &run.head, NULL);
+		for (int i = 0; i < 40; i++)
+			run_add(&run, 0, PREAD, MIB, i * MIB, 20 * MS);
+		run_diagnose(&run);
+		CHECK_INT(run_find(&run, "cache-misses") != NULL, cold);
+		run_end(&run);
+	}
+}
+
+static void a_run_is_compared_with_the_median_of_earlier_ones(void)
+{
+	struct past_run past[6] = { { 1, SECOND }, { 2, SECOND }, { 3, 2 * SECOND },
+				    { 4, SECOND }, { 5, SECOND }, { INT64_MAX, SECOND } };
+	struct run run;
+
+	run_begin(&run, 0, 4 * SECOND);
+	profile_init(&run.profile, &run.head, NULL);
+	run.options.past = past;
+	run.options.past_count = 6;
+	run_diagnose(&run);
+	REQUIRE(run_find(&run, "regression"));
+	CHECK(strstr(run_find(&run, "regression")->evidence,
+		     "4.00 times the median of its last 5"));
+	findings_release(run.findings, run.count);
+	run.options.past_count = 4; /* too few */
+	run_diagnose(&run);
+	CHECK(!run_find(&run, "regression"));
+	run_end(&run);
+}
+
+static void more_ranks_than_processors_are_found(void)
+{
+	struct note note = { .process = -1,
+			     .host = (char *)"n0",
+			     .kind = (char *)NOTE_NODE,
+			     .name = (char *)NODE_PROCESSORS,
+			     .value = (char *)"1" };
+	struct run run;
+
+	run_begin(&run, 2, SECOND);
+	run.head.notes = &note;
+	run.head.note_count = 1;
+	profile_init(&run.profile, &run.head, NULL);
+	run_diagnose(&run);
+	CHECK(run_find(&run, "oversubscribed"));
+	findings_release(run.findings, run.count);
+	note.value = (char *)"2";
+	run_diagnose(&run);
+	CHECK(!run_find(&run, "oversubscribed"));
+	run_end(&run);
+}
+
+static void a_measured_gain_comes_from_the_parameter(void)
+{
+	static const struct known_gain known[] = {
+		{ "{\"name\": \"cb_nodes\"}", 9, 8, 10, "elsewhere" },
+		{ "{\"name\": \"striping_factor\"}", 2, 1.5, 3, "tuned on 2026-11-16" },
+	};
+	struct activity *open;
+	struct run run;
+
+	run_begin(&run, 2, SECOND);
+	run.options.known = known;
+	run.options.known_count = 2;
+	profile_init(&run.profile, &run.head, NULL);
+	open = run_call(&run, 0, FILE_OPEN, 0, -1, MS);
+	open->hints = 2;
+	profile_add(&run.profile, open);
+	for (int i = 0; i < 40; i++)
+		run_add(&run, i % 2, PWRITE, 2 * MIB, (i % 2 * 20 + i / 2) * 2 * MIB, 10 * MS);
+	run_diagnose(&run);
+	REQUIRE(run_find(&run, "stripe-count"));
+	CHECK_NEAR(run_find(&run, "stripe-count")->measured.gain, 2, 1e-9);
+	run_end(&run);
+}
+
+static void facts_about_chunks_are_read(void)
+{
+	const struct file_facts *facts;
+	struct activity *layout;
+	struct run run;
+
+	run_begin(&run, 0, SECOND);
+	profile_init(&run.profile, &run.head, NULL);
+	layout = run_call(&run, 0, LAYOUT, 0, -1, 0);
+	layout->hints = 3;
+	profile_add(&run.profile, layout);
+	facts = facts_get(&run.profile.facts, 1);
+	CHECK_INT(facts->chunk_bytes, 32 * 256 * 8);
+	CHECK_INT(facts->cache_bytes, 1048576);
+	CHECK(facts->compressed);
+	CHECK_TEXT(facts->chunk, "32 x 256 elements of 8 bytes");
+	CHECK_INT(facts_get(&run.profile.facts, 2)->chunk_bytes, 0);
+	run_end(&run);
+}
+
+/* Two sentences, a condition, known codes in `hides`, and parameters of the catalog. */
+static void rules_are_complete(void)
+{
+	size_t count = 0;
+
+	for (size_t t = 0; diagnose_rules[t]; t++) {
+		for (size_t i = 0; i < diagnose_rules[t]->count; i++, count++) {
+			const struct rule *rule = &diagnose_rules[t]->rules[i];
+
+			CHECK(rule->code && rule->title && rule->when && rule->describe);
+			CHECK(!rule->test_file != !rule->test_run);
+			CHECK(strstr(rule->explanation, ". ") && rule->fixes[0].kind);
+			CHECK(!rule->parameter || tunable_by_name(rule->parameter));
+		}
+	}
+	CHECK(count >= 30 && count <= 64);
+}
+
+TESTS(TEST(a_clean_run_has_no_findings), TEST(findings_state_share_gain_and_fixes),
+      TEST(a_straggler_needs_equal_work_and_much_more_time),
+      TEST(a_large_shared_file_with_one_stripe_is_found),
+      TEST(device_reads_show_misses_of_the_page_cache),
+      TEST(a_run_is_compared_with_the_median_of_earlier_ones),
+      TEST(more_ranks_than_processors_are_found), TEST(a_measured_gain_comes_from_the_parameter),
+      TEST(facts_about_chunks_are_read), TEST(rules_are_complete))
