@@ -67,16 +67,51 @@ static void print_evidence(FILE *out, const struct profile *profile, const struc
 	print_wrapped(out, buf_text(&text));
 }
 
+/* Length of the first word of a command, with the blanks before it. Quoted blanks do not count. */
+static size_t word_length(const char *command)
+{
+	size_t n = strspn(command, " ");
+	char quote = 0;
+
+	for (; command[n] && (quote || command[n] != ' '); n++) {
+		if (quote == command[n])
+			quote = 0;
+		else if (!quote && (command[n] == '\'' || command[n] == '"'))
+			quote = command[n];
+	}
+	return n;
+}
+
+/* Prints a command that can be copied: a line that is too long ends with a backslash. */
+static void print_command(FILE *out, const char *label, const char *command)
+{
+	int width = term_width(out), indent = INDENT + (int)strlen(label) + 1;
+	int column = term_printf(out, "%*s%s ", INDENT, "", label);
+
+	while (*command) {
+		size_t n = word_length(command);
+		AUTO_FREE char *word = xstrndup(command, n);
+
+		if (width && column > indent && column + term_columns(word) + 2 > width)
+			column = fprintf(out, " \\\n%*s", indent, "") - 3;
+		column += term_printf(out, "%s", word);
+		command += n;
+	}
+	fputc('\n', out);
+}
+
 static void print_query(FILE *out, const struct finding *f)
 {
-	AUTO_BUF struct buf ids = { 0 };
+	AUTO_BUF struct buf text = { 0 };
 
-	for (size_t i = 0; i < f->sample_count; i++) {
-		buf_puts(&ids, i ? ", " : "   # slow calls: ");
-		line_id(&ids, f->samples[i].process, f->samples[i].id);
-	}
 	if (f->query)
-		term_printf(out, "%*sshow: %s%s\n", INDENT, "", f->query, buf_text(&ids));
+		print_command(out, "show:", f->query);
+	for (size_t i = 0; i < f->sample_count; i++) {
+		buf_puts(&text, i ? ", " : "slow calls: ");
+		line_id(&text, f->samples[i].process, f->samples[i].id);
+	}
+	if (text.len)
+		print_wrapped(out, buf_text(&text));
 }
 
 /* Code may have several lines; each is indented like the first. */
@@ -86,6 +121,12 @@ static void print_fix(FILE *out, const struct fix *fix)
 	char *rest = NULL;
 	const char *label = fix->kind;
 
+	if (!strcmp(fix->kind, "sluice") || !strcmp(fix->kind, "shell")) {
+		AUTO_FREE char *before = xprintf("fix: %-7s", fix->kind);
+
+		print_command(out, before, fix->text);
+		return;
+	}
 	for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		term_printf(out, "%*s%-4s %-7s %s\n", INDENT, "", *label ? "fix:" : "", label,
 			    line);
