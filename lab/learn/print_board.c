@@ -145,8 +145,8 @@ static void print_winner(const struct selection *selection, const struct model_r
 		printf("accuracy %.1f%%", 100 * best->mean_first);
 	else
 		printf("median error %.1f%%", 100 * median_error(selection, rows));
-	term_printf(stdout, ", from %zu %s folds of %zu rows\n", selection->folds, split,
-		    rows->rows);
+	term_sentence(stdout, ", from %zu %s folds of %zu rows\n", selection->folds, split,
+		      rows->rows);
 }
 
 /* Prints each reason once per method. */
@@ -168,8 +168,8 @@ static void print_failures(const struct selection *selection)
 			earlier += j < i;
 		}
 		if (!earlier)
-			term_printf(stdout, "failed: %s, %zu %s: %s\n", entry->plan.learner->name,
-				    same, same == 1 ? "candidate" : "candidates", entry->failure);
+			term_sentence(stdout, "failed: %s, %zu %s: %s\n", entry->plan.learner->name,
+				      same, same == 1 ? "candidate" : "candidates", entry->failure);
 	}
 }
 

@@ -104,9 +104,9 @@ static void print_interval(const struct model *model, double coverage)
 		return;
 	printf("  interval     %.0f%% of true values lie within ", 100 * coverage);
 	if (model->softening > 0)
-		printf("%.3g times the deviation predicted for each row\n", margin);
+		term_sentence(stdout, "%.3g times the deviation predicted for each row\n", margin);
 	else if (model->pipeline.log_target)
-		printf("a factor of %.4g\n", exp(margin));
+		term_sentence(stdout, "a factor of %.4g\n", exp(margin));
 	else
 		printf("+- %.4g\n", margin);
 }

@@ -70,7 +70,7 @@ static void print_table_text(const char *path, const struct dataset *dataset)
 					      ">maximum",  "values",   NULL };
 	struct table table;
 
-	term_printf(stdout, "%s: %zu rows, %zu columns\n\n", path, dataset->rows, dataset->width);
+	term_sentence(stdout, "%s: %zu rows, %zu columns\n\n", path, dataset->rows, dataset->width);
 	table_init(&table, titles);
 	for (size_t c = 0; c < dataset->width; c++) {
 		const struct column *column = &dataset->columns[c];

@@ -142,13 +142,17 @@ void term_paragraph(FILE *out, int hang, const char *text)
 
 void term_sentence(FILE *out, const char *format, ...)
 {
+	size_t before = strspn(format, "\n"), after = breaks_at_end(format + before);
 	AUTO_FREE char *text = NULL;
 	va_list ap;
 
 	va_start(ap, format);
 	text = xvprintf(format, ap);
 	va_end(ap);
-	term_paragraph(out, TERM_HANG, text);
+	text[strlen(text) - after] = 0;
+	fwrite(format, 1, before, out);
+	print_wrapped(out, TERM_HANG, text + before);
+	fwrite(format + strlen(format) - after, 1, after, out);
 }
 
 void term_headline(FILE *out, const char *text)

@@ -58,7 +58,10 @@ void term_lines(FILE *out, const char *text);
  */
 void term_paragraph(FILE *out, int hang, const char *text);
 
-/* term_paragraph() of a formatted text: a sentence with arguments. Lines hang by TERM_HANG. */
+/*
+ * term_printf() for a whole line that is a sentence: it is broken as by term_paragraph(), and
+ * further lines begin with TERM_HANG blanks.
+ */
 #define TERM_HANG 2
 void term_sentence(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

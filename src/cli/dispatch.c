@@ -23,7 +23,7 @@ static void print_message(const struct command *command, const char *kind, const
 	AUTO_FREE char *text = xvprintf(format, ap);
 
 	fflush(stdout);
-	term_sentence(stderr, "%s %s: %s%s", command->program, command->name, kind, text);
+	term_sentence(stderr, "%s %s: %s%s\n", command->program, command->name, kind, text);
 }
 
 int command_fail(const struct command *command, const char *format, ...)

@@ -148,7 +148,9 @@ static void print_about(FILE *out, const char *about)
 /* Prints the one-line help of a table as a sentence. */
 static void print_sentence(FILE *out, const char *help)
 {
-	fprintf(out, "%c%s.\n", toupper((unsigned char)help[0]), help + 1);
+	AUTO_FREE char *text = xprintf("%c%s.", toupper((unsigned char)help[0]), help + 1);
+
+	print_wrapped(out, text, 0, 0);
 }
 
 static void print_subcommands(FILE *out, const struct command_ops *ops)

@@ -101,13 +101,13 @@ void sheet_print(const struct sheet *sheet, FILE *out)
 		print_cell(&table, &sheet->cells[i], column->digits);
 		column = next_column(sheet, column);
 	}
-	term_sentence(out, "%s%s", sheet->title, sheet->is_modelled ? " (modelled)" : "");
+	term_sentence(out, "%s%s\n", sheet->title, sheet->is_modelled ? " (modelled)" : "");
 	table_print(&table, out, 2);
 	table_release(&table);
 	for (size_t i = 0; titles[i]; i++)
 		free(titles[i]);
 	for (size_t i = 0; i < sheet->note_count; i++)
-		term_sentence(out, "%s", sheet->notes[i]);
+		term_sentence(out, "%s\n", sheet->notes[i]);
 }
 
 void sheet_json(const struct sheet *sheet, struct json *json)

@@ -261,6 +261,7 @@ static const struct check checks[] = {
 	{ "limits", check_limits },
 	{ "learning", check_learning },
 };
+#define TEXT_COLUMN 19 /* of the result of a check */
 #define CHECK_COUNT (sizeof(checks) / sizeof(checks[0]))
 
 static unsigned count_calls(unsigned layer)
@@ -313,8 +314,10 @@ static enum health show_check(struct json *json, const struct check *check,
 	enum health health = check->run(config, &text);
 
 	if (!json) {
-		term_printf(stdout, "%-4s  %-11s  %s\n", health_names[health], check->name,
-			    buf_text(&text));
+		AUTO_FREE char *line = xprintf("%-4s  %-11s  %s", health_names[health], check->name,
+					       buf_text(&text));
+
+		term_paragraph(stdout, TEXT_COLUMN, line);
 		return health;
 	}
 	json_open(json, NULL, '{');

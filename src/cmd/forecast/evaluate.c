@@ -342,19 +342,22 @@ static void show_evaluation(const struct forecast_args *args, const struct evalu
 		json_end(&json);
 		return;
 	}
-	term_printf(stdout, "%s, trained from %s to %s, tested until %s UTC\n\n",
-		    evaluated->chronicle->system, date_text(from, judgment->from_s),
-		    date_text(to, judgment->to_s), date_text(end, judgment->test_to_s));
+	term_sentence(stdout, "%s, trained from %s to %s, tested until %s UTC\n\n",
+		      evaluated->chronicle->system, date_text(from, judgment->from_s),
+		      date_text(to, judgment->to_s), date_text(end, judgment->test_to_s));
 	show_sheets(evaluated, args->per_target, NULL);
-	printf("shuffled: accuracy in random folds, as in the paper; optimistic, because "
-	       "neighbors in time are alike\n"
-	       "blocked: accuracy in folds that are blocks of time; test: accuracy on the days "
-	       "after the training; both are realistic\n"
-	       "q1, q3: quartiles of the test accuracy over targets; good: share of targets whose "
-	       "test accuracy exceeds %.2f\n"
-	       "calibration: mean difference between predicted and observed probability; true "
-	       "state: accuracy against the true state, if it is known\n",
-	       evaluated->min_accuracy);
+	term_lines(stdout,
+		   "shuffled: accuracy in random folds, as in the paper; optimistic, because "
+		   "neighbors in time are alike\n"
+		   "blocked: accuracy in folds that are blocks of time; test: accuracy on the days "
+		   "after the training; both are realistic\n");
+	term_sentence(stdout,
+		      "q1, q3: quartiles of the test accuracy over targets; good: share of targets "
+		      "whose test accuracy exceeds %.2f\n",
+		      evaluated->min_accuracy);
+	term_sentence(stdout, "calibration: mean difference between predicted and observed "
+			      "probability; true state: accuracy against the true state, if it is "
+			      "known\n");
 }
 
 /* Trains on the first --days, by default on FORECAST_TRAINING_SHARE of the time. */

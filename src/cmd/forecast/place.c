@@ -342,10 +342,10 @@ static void show_proposal(const struct forecast_args *args, const struct proposa
 	if (args->json) {
 		show_json(p, &metrics);
 	} else {
-		term_printf(stdout, "%s at %s UTC: %s, rule \"%s\", seconds per %s\n\n",
-			    p->forecaster->system, date_text(when, p->now_s),
-			    unit_bytes(total, (double)p->total), placement_names[p->rule],
-			    unit_bytes(size, (double)p->forecaster->sizes[p->size]));
+		term_sentence(stdout, "%s at %s UTC: %s, rule \"%s\", seconds per %s\n\n",
+			      p->forecaster->system, date_text(when, p->now_s),
+			      unit_bytes(total, (double)p->total), placement_names[p->rule],
+			      unit_bytes(size, (double)p->forecaster->sizes[p->size]));
 		sheet_print(&targets, stdout);
 		sheet_print(&metrics, stdout);
 	}

@@ -258,19 +258,19 @@ static void show_json(const struct findings *f, const struct sheet *sheets)
 
 static void show_text(const struct findings *f, const struct sheet *sheets)
 {
-	char from[DATE_TEXT], to[DATE_TEXT];
+	char from[DATE_TEXT], to[DATE_TEXT], truth[64] = "";
 	double latent = steps_accuracy(f->steps, f->steps->truth);
 
-	term_printf(stdout, "%s, %s to %s UTC, method %s: %zu runs of %zu steps\n",
-		    f->forecaster->system, date_text(from, f->middle_s), date_text(to, f->to_s),
-		    f->forecaster->method, f->plan->repetitions, f->plan->points);
-	printf("all %zu targets were measured at %zu times, of which %zu were ignored; forecasts "
-	       "agree with %.1f %% of the labels",
-	       f->steps->targets, f->steps->points, f->steps->left_out,
-	       100 * steps_accuracy(f->steps, f->steps->labels));
+	term_sentence(stdout, "%s, %s to %s UTC, method %s: %zu runs of %zu steps\n",
+		      f->forecaster->system, date_text(from, f->middle_s), date_text(to, f->to_s),
+		      f->forecaster->method, f->plan->repetitions, f->plan->points);
 	if (!isnan(latent))
-		printf(" and %.1f %% of the true states", 100 * latent);
-	printf("\n\n");
+		snprintf(truth, sizeof(truth), " and %.1f %% of the true states", 100 * latent);
+	term_sentence(stdout,
+		      "all %zu targets were measured at %zu times, of which %zu were ignored; "
+		      "forecasts agree with %.1f %% of the labels%s\n\n",
+		      f->steps->targets, f->steps->points, f->steps->left_out,
+		      100 * steps_accuracy(f->steps, f->steps->labels), truth);
 	for (size_t m = 0; m < PLACEMENT_METRICS; m++)
 		sheet_print(&sheets[m], stdout);
 }

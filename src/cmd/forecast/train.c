@@ -158,9 +158,9 @@ static void show_training(const struct forecast_args *args, const struct forecas
 		sheet_json(&sheet, &json);
 		json_end(&json);
 	} else {
-		term_printf(stdout, "%s, %s to %s UTC, method %s\n\n", forecaster->system,
-			    date_text(from, forecaster->from_s), date_text(to, forecaster->to_s),
-			    forecaster->method);
+		term_sentence(stdout, "%s, %s to %s UTC, method %s\n\n", forecaster->system,
+			      date_text(from, forecaster->from_s), date_text(to, forecaster->to_s),
+			      forecaster->method);
 		sheet_print(&sheet, stdout);
 	}
 	sheet_release(&sheet);

@@ -48,18 +48,19 @@ static void print_speedup(const struct knowledge *k)
 
 	append_costs(k, &costs);
 	if (*k->parameters)
-		term_printf(stdout, "speedup      %.2f (95 %% interval %.2f to %.2f): %s\n",
-			    k->gain, k->gain_low, k->gain_high, buf_text(&costs));
+		term_sentence(stdout, "speedup      %.2f (95 %% interval %.2f to %.2f): %s\n",
+			      k->gain, k->gain_low, k->gain_high, buf_text(&costs));
 }
 
 static void print_state(const struct knowledge *k)
 {
 	char when[FORMAT_TIME];
 
-	term_printf(stdout, "entry        %" PRId64 "%s\n", k->id, k->pinned ? ", pinned" : "");
+	term_sentence(stdout, "entry        %" PRId64 "%s\n", k->id, k->pinned ? ", pinned" : "");
 	if (k->demoted_ns)
-		term_printf(stdout, "demoted      %s: %s; 'sluice kb pin %" PRId64 "' enables it\n",
-			    format_local_time(when, k->demoted_ns), k->demoted_why, k->id);
+		term_sentence(stdout,
+			      "demoted      %s: %s; 'sluice kb pin %" PRId64 "' enables it\n",
+			      format_local_time(when, k->demoted_ns), k->demoted_why, k->id);
 }
 
 /* Called by knowledge_get(). */
@@ -70,19 +71,19 @@ static int print_entry(void *arg, const struct knowledge *k)
 
 	(void)arg;
 	print_state(k);
-	term_printf(stdout, "program      %s (%s)\n", k->key.program,
-		    *k->key.fingerprint ? k->key.fingerprint : "unknown version");
-	term_printf(stdout, "arguments    %s\n", *k->key.arguments ? k->key.arguments : "-");
-	printf("ranks        %u\n", k->key.ranks);
-	term_printf(stdout, "platform     %s, %s\n", k->key.platform, k->key.filesystem);
+	term_sentence(stdout, "program      %s (%s)\n", k->key.program,
+		      *k->key.fingerprint ? k->key.fingerprint : "unknown version");
+	term_sentence(stdout, "arguments    %s\n", *k->key.arguments ? k->key.arguments : "-");
+	term_sentence(stdout, "ranks        %u\n", k->key.ranks);
+	term_sentence(stdout, "platform     %s, %s\n", k->key.platform, k->key.filesystem);
 	print_speedup(k);
-	term_printf(stdout, "data         %s\n", kb_comparison(k));
+	term_sentence(stdout, "data         %s\n", kb_comparison(k));
 	if (*k->conditions)
-		term_printf(stdout, "conditions   %s\n", k->conditions);
-	term_printf(stdout, "found        %s%s%s\n", format_local_time(when, k->found_ns),
-		    *k->study ? ", by tuning " : "", k->study);
+		term_sentence(stdout, "conditions   %s\n", k->conditions);
+	term_sentence(stdout, "found        %s%s%s\n", format_local_time(when, k->found_ns),
+		      *k->study ? ", by tuning " : "", k->study);
 	kb_append_parameters(k, &line);
-	term_printf(stdout, "parameters   %s\n", buf_text(&line));
+	term_sentence(stdout, "parameters   %s\n", buf_text(&line));
 	return 0;
 }
 
@@ -128,7 +129,7 @@ static int print_runs(void *arg, const struct knowledge *k)
 		append_cost(k, range.high, &text);
 	}
 	if (text.len)
-		term_printf(stdout, "runs         %s\n", buf_text(&text));
+		term_sentence(stdout, "runs         %s\n", buf_text(&text));
 	if (*k->parameters)
 		printf("to use it for another run:\n"
 		       "  sluice kb export %" PRId64 " --format json > params.json\n"

@@ -256,8 +256,8 @@ static int print_runs(const struct listed *study, struct store *store, bool json
 		json_text(&showing.json, "plan", study->plan);
 		json_open(&showing.json, "runs", '[');
 	} else {
-		term_printf(stdout, "tuning %" PRId64 " (%s) of %s; cost: %s time\n", study->id,
-			    study->state, study->command, cost_label(showing.objective));
+		term_sentence(stdout, "tuning %" PRId64 " (%s) of %s; cost: %s time\n", study->id,
+			      study->state, study->command, cost_label(showing.objective));
 	}
 	r = study_runs(store, study->id, print_run, &showing, err);
 	if (json)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/option.h"
 #include "base/table.h"
+#include "base/term.h"
 #include "cmd/model/calibrate.h"
 #include "cmd/model/model.h"
 #include "learn/math/vector.h"
@@ -55,14 +56,17 @@ static void print_interval(const struct calibrate_run *run, enum validation_of o
 	double factor = margin_factor(v, of, run->coverage);
 
 	if (!isfinite(factor))
-		printf("%s: too few accesses for an interval with a coverage of %.0f %%\n", what,
-		       100 * run->coverage);
+		term_sentence(stdout,
+			      "%s: too few accesses for an interval with a coverage of %.0f %%\n",
+			      what, 100 * run->coverage);
 	else
-		printf("%s: within a factor of %.2f; %.0f %% of %zu held-out measurements are "
-		       "inside (claimed: %.0f %%)%s\n",
-		       what, factor, 100 * validation_measured_coverage(v, of, run->coverage),
-		       v->checked[of], 100 * run->coverage,
-		       validation_supports(v, of, run->coverage) ? "" : ": not supported");
+		term_sentence(
+			stdout,
+			"%s: within a factor of %.2f; %.0f %% of %zu held-out measurements are "
+			"inside (claimed: %.0f %%)%s\n",
+			what, factor, 100 * validation_measured_coverage(v, of, run->coverage),
+			v->checked[of], 100 * run->coverage,
+			validation_supports(v, of, run->coverage) ? "" : ": not supported");
 }
 
 static void show_json(const struct calibrate_run *run)
@@ -97,8 +101,8 @@ void calibrate_show(const struct calibrate_run *run, bool json)
 		show_json(run);
 		return;
 	}
-	printf("%zu accesses, %zu measurements, medians of %lu runs, load %.1f\n", run->accesses,
-	       v->count, v->repeat, v->environment.load);
+	term_sentence(stdout, "%zu accesses, %zu measurements, medians of %lu runs, load %.1f\n",
+		      run->accesses, v->count, v->repeat, v->environment.load);
 	print_corrections(v);
 	print_interval(run, VALIDATION_TIMES, "times");
 	print_interval(run, VALIDATION_GAINS, "speedups");
@@ -189,23 +193,32 @@ static struct check make_check(const struct calibrate_run *run)
 
 static void print_check(const struct calibrate_run *run, const struct check *check)
 {
-	printf("%zu held-out accesses (writes and reads counted separately), %zu settings, medians "
-	       "of %lu runs, load %.1f\n",
-	       check->count, run->count, run->repeat, run->environment.load);
+	term_sentence(stdout,
+		      "%zu held-out accesses (writes and reads counted separately), %zu settings, "
+		      "medians "
+		      "of %lu runs, load %.1f\n",
+		      check->count, run->count, run->repeat, run->environment.load);
 	if (check->claimed)
-		printf("%zu of %zu measured times (%.0f %%) are inside the %.0f %% prediction "
-		       "intervals\n",
-		       check->inside, check->claimed,
-		       100 * (double)check->inside / (double)check->claimed, 100 * run->coverage);
+		term_sentence(
+			stdout,
+			"%zu of %zu measured times (%.0f %%) are inside the %.0f %% prediction "
+			"intervals\n",
+			check->inside, check->claimed,
+			100 * (double)check->inside / (double)check->claimed, 100 * run->coverage);
 	else
-		printf("the model is not calibrated, so it has no prediction intervals\n");
-	printf("predicted / measured: median %.2f\n", check->median_ratio);
-	printf("recommendations (%zu other than the default): speedup over the default median "
-	       "%.2f, mean %.2f\n",
-	       check->changed, check->median_speedup, check->mean_speedup);
-	printf("time compared with the best of default, independent and collective: median %+.1f "
-	       "%%, worst %+.1f %%\n",
-	       100 * check->median_regret, 100 * check->worst_regret);
+		term_sentence(stdout,
+			      "the model is not calibrated, so it has no prediction intervals\n");
+	term_sentence(stdout, "predicted / measured: median %.2f\n", check->median_ratio);
+	term_sentence(
+		stdout,
+		"recommendations (%zu other than the default): speedup over the default median "
+		"%.2f, mean %.2f\n",
+		check->changed, check->median_speedup, check->mean_speedup);
+	term_sentence(
+		stdout,
+		"time compared with the best of default, independent and collective: median %+.1f "
+		"%%, worst %+.1f %%\n",
+		100 * check->median_regret, 100 * check->worst_regret);
 }
 
 static void json_case(struct json *json, const struct calibrate_run *run, size_t at, int way)

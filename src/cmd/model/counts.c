@@ -69,17 +69,17 @@ static void print_counts(const struct counted *c)
 	char access[256], bytes[UNIT_TEXT];
 
 	model_show_access(&c->access, access);
-	term_printf(stdout, "%s, with %s, on %s\n\n", access, line, c->machine.title);
+	term_sentence(stdout, "%s, with %s, on %s\n\n", access, line, c->machine.title);
 	print_terms(&c->counts);
 	if (!c->counts.aggregators) {
-		printf("\nno aggregators: every rank accesses its own data\n");
+		term_sentence(stdout, "\nno aggregators: every rank accesses its own data\n");
 		return;
 	}
-	term_printf(stdout, "\n%lu aggregator%s, %lu full round%s of %s%s\n", c->counts.aggregators,
-		    c->counts.aggregators == 1 ? "" : "s", c->counts.rounds,
-		    c->counts.rounds == 1 ? "" : "s",
-		    unit_bytes(bytes, (double)c->counts.round_bytes),
-		    c->counts.incomplete ? " and an incomplete one" : "");
+	term_sentence(stdout, "\n%lu aggregator%s, %lu full round%s of %s%s\n",
+		      c->counts.aggregators, c->counts.aggregators == 1 ? "" : "s",
+		      c->counts.rounds, c->counts.rounds == 1 ? "" : "s",
+		      unit_bytes(bytes, (double)c->counts.round_bytes),
+		      c->counts.incomplete ? " and an incomplete one" : "");
 }
 
 static void json_term(struct json *json, const struct term *term)

@@ -91,14 +91,15 @@ static void print_plan(const struct campaign_run *run, const struct group *group
 		add_group(&table, &groups[i]);
 	table_print(&table, stdout, 2);
 	table_release(&table);
-	term_printf(stdout,
-		    "\n%zu of %zu cells of \"%s\" remain: about %s, %s written, largest file %s\n",
-		    sum.cells, run->campaign.count, run->platform,
-		    format_seconds(time, sum.seconds), unit_bytes(written, (double)sum.written),
-		    unit_bytes(file, (double)sum.file_bytes));
+	term_sentence(
+		stdout,
+		"\n%zu of %zu cells of \"%s\" remain: about %s, %s written, largest file %s\n",
+		sum.cells, run->campaign.count, run->platform, format_seconds(time, sum.seconds),
+		unit_bytes(written, (double)sum.written), unit_bytes(file, (double)sum.file_bytes));
 	if (run->campaign.is_over)
-		printf("the campaign cannot be reduced further; it is estimated to exceed "
-		       "--max-time\n");
+		term_sentence(stdout,
+			      "the campaign cannot be reduced further; it is estimated to exceed "
+			      "--max-time\n");
 }
 
 static void print_plan_json(const struct campaign_run *run, const struct group *groups,
@@ -242,10 +243,10 @@ void measure_show_rows(const struct campaign_run *run, const struct elements *ro
 	add_platform(&table, NULL, run->platform, rows);
 	table_print(&table, stdout, 0);
 	table_release(&table);
-	term_printf(stdout,
-		    "\n%zu cells measured in %s, %zu rows added; %zu cells were already stored\n",
-		    run->measured, format_seconds(time, run->seconds), run->rows, run->known);
-	printf("spread: standard deviation divided by mean, median over cells\n");
+	term_sentence(stdout,
+		      "\n%zu cells measured in %s, %zu rows added; %zu cells were already stored\n",
+		      run->measured, format_seconds(time, run->seconds), run->rows, run->known);
+	term_sentence(stdout, "spread: standard deviation divided by mean, median over cells\n");
 }
 
 struct list {

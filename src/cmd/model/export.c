@@ -267,7 +267,8 @@ static void print_export(const struct exporting *e)
 	char time[UNIT_TEXT];
 
 	if (!e->top) {
-		printf("no settings are predicted to be faster than the current ones\n");
+		term_sentence(stdout,
+			      "no settings are predicted to be faster than the current ones\n");
 		return;
 	}
 	table_init(&table, titles);
@@ -282,7 +283,7 @@ static void print_export(const struct exporting *e)
 	}
 	table_print(&table, stdout, 0);
 	table_release(&table);
-	printf("\nto search among their values:\n");
+	term_sentence(stdout, "\nto search among their values:\n");
 	term_printf(stdout, "  sluice tune --space %s -- COMMAND\n", e->space);
 }
 

@@ -283,7 +283,8 @@ static int show_run(struct command *command)
 	if (ret)
 		return ret;
 	if (!args->json)
-		term_printf(stdout, "%s: cost of operations on %s\n\n", path, hybrid.machine.title);
+		term_sentence(stdout, "%s: cost of operations on %s\n\n", path,
+			      hybrid.machine.title);
 	ret = show_model(command, args, &hybrid, path);
 	hybrid_release(&hybrid);
 	return ret;

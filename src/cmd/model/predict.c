@@ -61,18 +61,20 @@ static void print_prediction(const struct asked *asked)
 
 	model_show_access(&asked->access, access);
 	term_printf(stdout, "%s, with %s\n", access, line);
-	term_printf(stdout, "%s (%s %s to %s)\n\n", model_show_seconds(time, p->seconds),
-		    model_show_claim(&asked->hybrid, VALIDATION_TIMES, p->is_calibrated,
-				     asked->coverage, claim),
-		    model_show_seconds(low, p->low), model_show_seconds(high, p->high));
+	term_sentence(stdout, "%s (%s %s to %s)\n\n", model_show_seconds(time, p->seconds),
+		      model_show_claim(&asked->hybrid, VALIDATION_TIMES, p->is_calibrated,
+				       asked->coverage, claim),
+		      model_show_seconds(low, p->low), model_show_seconds(high, p->high));
 	print_terms(p);
 	if (p->correction != 1)
-		printf("\nmeasured accesses multiply the sum by %.2f\n", p->correction);
-	term_printf(stdout, "\n%lu aggregators, %lu full rounds%s\n", p->counts.aggregators,
-		    p->counts.rounds, p->counts.incomplete ? " and an incomplete one" : "");
+		term_sentence(stdout, "\nmeasured accesses multiply the sum by %.2f\n",
+			      p->correction);
+	term_sentence(stdout, "\n%lu aggregators, %lu full rounds%s\n", p->counts.aggregators,
+		      p->counts.rounds, p->counts.incomplete ? " and an incomplete one" : "");
 	if (p->is_outside)
-		printf("part of this access is outside the measured range, which widens the "
-		       "interval\n");
+		term_sentence(stdout,
+			      "part of this access is outside the measured range, which widens the "
+			      "interval\n");
 }
 
 static void print_prediction_json(const struct asked *asked)

@@ -119,19 +119,20 @@ static void print_meaning(const struct advice *a, const struct settings *s)
 	char bytes[UNIT_TEXT];
 
 	if (s->buffering == BUFFERING_DISABLED) {
-		printf("Every rank then accesses the file itself%s.\n",
-		       !access_has_pieces(&a->access) ? ""
-		       : s->sieving == BUFFERING_DISABLED
-			       ? ", with one call per piece"
-			       : ", in windows that include the bytes between its pieces (data "
-				 "sieving)");
+		term_sentence(
+			stdout, "Every rank then accesses the file itself%s.\n",
+			!access_has_pieces(&a->access) ? ""
+			: s->sieving == BUFFERING_DISABLED
+				? ", with one call per piece"
+				: ", in windows that include the bytes between its pieces (data "
+				  "sieving)");
 		return;
 	}
-	term_printf(stdout,
-		    "%" PRIu64 " of the %" PRIu64
-		    " ranks (aggregators) then access the file for all, "
-		    "with a buffer of %s each.\n",
-		    aggregators, a->access.ranks, unit_bytes(bytes, (double)buffer));
+	term_sentence(stdout,
+		      "%" PRIu64 " of the %" PRIu64
+		      " ranks (aggregators) then access the file for all, "
+		      "with a buffer of %s each.\n",
+		      aggregators, a->access.ranks, unit_bytes(bytes, (double)buffer));
 }
 
 static bool is_no_change(const struct advice *a)
@@ -152,13 +153,15 @@ static void print_keep(const struct advice *a, const char *line)
 	char claim[MODEL_CLAIM];
 
 	if (is_no_change(a)) {
-		printf("No change recommended: no other settings are predicted to be faster.\n");
+		term_sentence(
+			stdout,
+			"No change recommended: no other settings are predicted to be faster.\n");
 		return;
 	}
-	term_printf(stdout,
-		    "No change recommended. The predicted speedup of %s is %.2f, but it is not "
-		    "significant (%s %.2f to %.2f).\n",
-		    line, r->gain, show_claim(a, claim), r->gain_low, r->gain_high);
+	term_sentence(stdout,
+		      "No change recommended. The predicted speedup of %s is %.2f, but it is not "
+		      "significant (%s %.2f to %.2f).\n",
+		      line, r->gain, show_claim(a, claim), r->gain_low, r->gain_high);
 }
 
 static void print_change(const struct advice *a, const char *line)
@@ -167,8 +170,8 @@ static void print_change(const struct advice *a, const char *line)
 	char claim[MODEL_CLAIM];
 
 	term_printf(stdout, "Use %s\n", line);
-	printf("Predicted speedup: %.2f (%s %.2f to %.2f)\n", r->gain, show_claim(a, claim),
-	       r->gain_low, r->gain_high);
+	term_sentence(stdout, "Predicted speedup: %.2f (%s %.2f to %.2f)\n", r->gain,
+		      show_claim(a, claim), r->gain_low, r->gain_high);
 	print_meaning(a, &a->choices.list[r->best]);
 	if (a->args->output)
 		term_printf(stdout, "To apply it: sluice run --params %s -- mpiexec ...\n",
@@ -197,7 +200,7 @@ static void print_top(const struct advice *a)
 		table_add(&table, "%.2f", a->recommendation.initial_seconds / a->seconds[i]);
 		table_add(&table, "%s", line);
 	}
-	printf("\nTop %zu of %zu:\n", a->shown, a->choices.count);
+	term_sentence(stdout, "\nTop %zu of %zu:\n", a->shown, a->choices.count);
 	table_print(&table, stdout, 2);
 	table_release(&table);
 }
@@ -215,12 +218,13 @@ static void print_advice(const struct advice *a)
 		print_change(a, line);
 	print_top(a);
 	if (a->recommendation.is_outside)
-		printf("\n"
-		       "Part of this access is outside the measured range, which widens the "
-		       "intervals.\n");
+		term_sentence(stdout,
+			      "\n"
+			      "Part of this access is outside the measured range, which widens the "
+			      "intervals.\n");
 	if (a->choices.unknown.len)
-		term_printf(stdout, "\nThe model does not know %s; they were left unset.\n",
-			    buf_text(&a->choices.unknown));
+		term_sentence(stdout, "\nThe model does not know %s; they were left unset.\n",
+			      buf_text(&a->choices.unknown));
 }
 
 static void print_advice_json(const struct advice *a)

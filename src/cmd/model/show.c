@@ -167,17 +167,19 @@ static void print_candidates(const struct cost *cost, enum operation operation, 
 void model_show_costs(const struct hybrid *hybrid, bool all)
 {
 	print_costs(hybrid);
-	printf("\n"
-	       "R2, RMSE (of logarithms) and median error are for held-out arguments; noise is "
-	       "the variation of repeated measurements\n");
+	term_sentence(
+		stdout,
+		"\n"
+		"R2, RMSE (of logarithms) and median error are for held-out arguments; noise is "
+		"the variation of repeated measurements\n");
 	for (int i = 0; i < OPERATIONS; i++) {
 		const struct cost *cost = &hybrid->costs.of[i];
 
 		if (cost->left_out)
-			term_printf(stdout,
-				    "%s: %zu cells were ignored because their mean time is not "
-				    "positive\n",
-				    operations[i].name, cost->left_out);
+			term_sentence(stdout,
+				      "%s: %zu cells were ignored because their mean time is not "
+				      "positive\n",
+				      operations[i].name, cost->left_out);
 	}
 	for (int i = 0; all && i < OPERATIONS; i++)
 		if (hybrid->costs.of[i].entry_count)

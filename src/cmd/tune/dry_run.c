@@ -63,24 +63,25 @@ void tune_show_dry_run(const struct tuning_plan *plan, double run_s, bool json)
 		print_json(plan, run_s, simplify, runs);
 		return;
 	}
-	term_printf(stdout, "%" PRIu64 " points%s, %s search\n\n", points,
-		    plan->space_text ? "" : " at most (the space is narrowed after the first run)",
-		    plan->search);
+	term_sentence(stdout, "%" PRIu64 " points%s, %s search\n\n", points,
+		      plan->space_text ? ""
+				       : " at most (the space is narrowed after the first run)",
+		      plan->search);
 	table_init(&table, titles);
 	for (size_t i = 0; i < plan->space.count; i++)
 		add_dimension(&table, &plan->space.dimensions[i]);
 	table_print(&table, stdout, 2);
 	table_release(&table);
-	term_printf(stdout,
-		    "\nat most %" PRIu64 " runs for the search, %" PRIu64
-		    " to drop parameters without effect, %u pair%s to confirm the winner%s\n",
-		    plan->runs, simplify, pairs, pairs == 1 ? "" : "s",
-		    plan->partial ? ", and half as many as for the search for the ablation" : "");
+	term_sentence(stdout,
+		      "\nat most %" PRIu64 " runs for the search, %" PRIu64
+		      " to drop parameters without effect, %u pair%s to confirm the winner%s\n",
+		      plan->runs, simplify, pairs, pairs == 1 ? "" : "s",
+		      plan->partial ? ", and half as many as for the search for the ablation" : "");
 	if (plan->on)
-		printf("simulated runs take no machine time\n");
+		term_sentence(stdout, "simulated runs take no machine time\n");
 	else if (isnan(run_s))
-		printf("the duration of a run is unknown until the first one\n");
+		term_sentence(stdout, "the duration of a run is unknown until the first one\n");
 	else
-		term_printf(stdout, "an earlier run took %s: at most about %s in total\n",
-			    format_seconds(one, run_s), format_seconds(all, runs * run_s));
+		term_sentence(stdout, "an earlier run took %s: at most about %s in total\n",
+			      format_seconds(one, run_s), format_seconds(all, runs * run_s));
 }

@@ -94,13 +94,13 @@ static void print_conditions(const struct tune_outcome *o)
 	const struct tuning_result *result = tuning_result(o->tuning);
 
 	if (result->conditions)
-		term_printf(stdout, "conditions: %s; without them the result may be different\n",
-			    result->conditions);
+		term_sentence(stdout, "conditions: %s; without them the result may be different\n",
+			      result->conditions);
 	if (result->disturbed)
-		term_printf(stdout,
-			    "%zu runs of the confirmation were repeated because of the load of "
-			    "other processes\n",
-			    result->disturbed);
+		term_sentence(stdout,
+			      "%zu runs of the confirmation were repeated because of the load of "
+			      "other processes\n",
+			      result->disturbed);
 }
 
 static void print_parameters(const struct tune_outcome *o)
@@ -168,7 +168,8 @@ static void print_dropped(const struct tune_outcome *o)
 	find_dropped(o, &dropped);
 	if (dropped.count) {
 		param_set_line(&dropped, &line);
-		term_printf(stdout, "\ndropped because they have no effect: %s\n", buf_text(&line));
+		term_sentence(stdout, "\ndropped because they have no effect: %s\n",
+			      buf_text(&line));
 	}
 	param_set_release(&dropped);
 }
@@ -251,7 +252,7 @@ static void print_ablation(const struct tune_outcome *o, const struct partial *p
 	}
 	/* With a single parameter, the table would only repeat the verdict. */
 	if (shown > 2) {
-		term_printf(
+		term_sentence(
 			stdout, "\ncontribution per parameter%s\n\n",
 			without ? " (rows \"without\": all other parameters, and the lost share of "
 				  "the gain)"
@@ -266,13 +267,16 @@ static void print_unexplained(const struct importance *importance)
 {
 	double together = round(100 * importance->together);
 	double unexplained = round(100 * importance->unexplained);
+	AUTO_BUF struct buf text = { 0 };
 
 	if (together > 0)
-		printf("%.0f%% of the variance is explained only by combinations%s", together,
-		       unexplained > 0 ? "; " : "\n");
+		buf_printf(&text, "%.0f%% of the variance is explained only by combinations%s",
+			   together, unexplained > 0 ? "; " : "");
 	if (unexplained > 0)
-		term_printf(stdout, "%.0f%% %s noise, or needs more trials to be explained\n",
-			    unexplained, together > 0 ? "is" : "of the variance is");
+		buf_printf(&text, "%.0f%% %s noise, or needs more trials to be explained",
+			   unexplained, together > 0 ? "is" : "of the variance is");
+	if (text.len)
+		term_sentence(stdout, "%s\n", buf_text(&text));
 }
 
 static void print_importance(const struct tune_outcome *o)
@@ -288,7 +292,7 @@ static void print_importance(const struct tune_outcome *o)
 	if (space->count < 2)
 		return;
 	if (tuning_importance(o->tuning, &importance, &err) < 0) {
-		term_printf(stdout, "\nimportance of parameters: %s\n", err.text);
+		term_sentence(stdout, "\nimportance of parameters: %s\n", err.text);
 		return;
 	}
 	table_init(&table, titles);
@@ -300,7 +304,9 @@ static void print_importance(const struct tune_outcome *o)
 		table_add(&table, "%.2f", importance.parts[i].factor);
 		table_add(&table, "%s", best ? best : "unset");
 	}
-	printf("\nimportance: share of the variance of all trials that a parameter explains\n\n");
+	term_sentence(
+		stdout,
+		"\nimportance: share of the variance of all trials that a parameter explains\n\n");
 	table_print(&table, stdout, 2);
 	print_unexplained(&importance);
 	table_release(&table);
@@ -325,9 +331,9 @@ static void print_tried(const struct tune_outcome *o)
 		if (result->counts[s])
 			buf_printf(&text, ", %zu %s", result->counts[s],
 				   trial_state_name((enum trial_state)s));
-	term_printf(stdout, "\n%s\n", buf_text(&text));
+	term_sentence(stdout, "\n%s\n", buf_text(&text));
 	if (!o->is_exact)
-		printf("noise: run times vary by %.1f%%\n", 100 * result->noise);
+		term_sentence(stdout, "noise: run times vary by %.1f%%\n", 100 * result->noise);
 	if (result->drift != 1)
 		term_printf(
 			stdout,
@@ -349,8 +355,8 @@ static void print_failures(const struct tune_outcome *o)
 		if (is_printed[run->state] || !run->reason || !*run->reason)
 			continue;
 		is_printed[run->state] = true;
-		term_printf(stdout, "%s, first in run %zu: %s\n", trial_state_name(run->state),
-			    i + 1, run->reason);
+		term_sentence(stdout, "%s, first in run %zu: %s\n", trial_state_name(run->state),
+			      i + 1, run->reason);
 	}
 }
 
@@ -360,9 +366,10 @@ static void print_apply(const struct tune_outcome *o)
 
 	printf("\n");
 	if (o->entry)
-		printf("stored as entry %" PRId64 " of the knowledge base\n", o->entry);
+		term_sentence(stdout, "stored as entry %" PRId64 " of the knowledge base\n",
+			      o->entry);
 	else if (o->pinned)
-		term_printf(stdout, "not stored in the knowledge base: %s\n", o->pinned);
+		term_sentence(stdout, "not stored in the knowledge base: %s\n", o->pinned);
 	if (plan->on)
 		return;
 	printf("to apply it:\n");

@@ -23,6 +23,7 @@
 
 #define SOURCE_PARAGRAPHS 40
 #define LINE_COLUMNS 118
+#define EVENT_HANG 4
 
 /* The kinds of notes and their sections in a report. */
 struct section {
@@ -63,17 +64,19 @@ static void add_whose(struct buf *text, const struct summary *s, const struct no
 static void print_event(FILE *out, const struct summary *s, const struct note *note)
 {
 	AUTO_BUF struct buf whose = { 0 };
+	AUTO_BUF struct buf line = { 0 };
 	char time[UNIT_TEXT];
 
 	add_whose(&whose, s, note);
-	fputs("  ", out);
+	buf_puts(&line, "  ");
 	if (note->time_ns >= 0)
-		term_printf(out, "at %s, ", unit_ns(time, note->time_ns));
+		buf_printf(&line, "at %s, ", unit_ns(time, note->time_ns));
 	if (whose.len)
-		term_printf(out, "%s, ", buf_text(&whose));
-	term_printf(out, "%s: %s%s%s\n", text_or_empty(note->source), text_or_empty(note->name),
-		    *text_or_empty(note->name) && *text_or_empty(note->value) ? ": " : "",
-		    text_or_empty(note->value));
+		buf_printf(&line, "%s, ", buf_text(&whose));
+	buf_printf(&line, "%s: %s%s%s", text_or_empty(note->source), text_or_empty(note->name),
+		   *text_or_empty(note->name) && *text_or_empty(note->value) ? ": " : "",
+		   text_or_empty(note->value));
+	term_paragraph(out, EVENT_HANG, buf_text(&line));
 }
 
 static void print_events(FILE *out, const struct report *report, const struct section *section)
@@ -212,6 +215,7 @@ static bool same_paragraph(const struct note_group *a, const struct note_group *
  */
 static size_t print_paragraph(FILE *out, const struct note_group *f, size_t count)
 {
+	int width = term_width(out), columns = width && width < LINE_COLUMNS ? width : LINE_COLUMNS;
 	size_t title = title_length(f), n = 0;
 	int column = term_printf(out, "  [%s]", note_group_source(f));
 
@@ -225,7 +229,7 @@ static size_t print_paragraph(FILE *out, const struct note_group *f, size_t coun
 		add_value(&text, &f[n]);
 		if (n)
 			column += fprintf(out, ",");
-		if (n && column + 1 + (int)text.len > LINE_COLUMNS)
+		if (n && column + 2 + (int)text.len > columns)
 			column = fprintf(out, "\n     ") - 1;
 		column += term_printf(out, " %s", buf_text(&text));
 	}
