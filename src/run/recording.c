@@ -282,7 +282,7 @@ static int container_convert(const char *container, const struct trace_format *f
 
 	if (result < 0)
 		return result;
-	result = trace_convert(&trace, form, path, err);
+	result = trace_convert(&trace, form, path, NULL, err);
 	trace_close(&trace);
 	if (result >= 0)
 		unlink(container);

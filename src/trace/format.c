@@ -249,10 +249,19 @@ static int convert_facts(struct trace *trace, const struct trace_format *form, v
 	return r ? r : trace_copy_notes(head, form, writer, err);
 }
 
+int trace_watch_show(const struct trace_watch *watch, uint64_t done, uint64_t total,
+		     struct err *err)
+{
+	if (!watch || !watch->progress(watch->arg, done, total))
+		return 0;
+	return err_set(err, EINTR, "interrupted");
+}
+
 static int convert_activities(struct trace *trace, const struct trace_format *form, void *writer,
-			      struct err *err)
+			      const struct trace_watch *watch, struct err *err)
 {
 	AUTO_FREE struct activity *batch = xmalloc(CONVERT_BATCH * sizeof(*batch));
+	uint64_t done = 0;
 	ssize_t n;
 	int r = 0;
 
@@ -260,12 +269,15 @@ static int convert_activities(struct trace *trace, const struct trace_format *fo
 		n = trace_next(trace, batch, CONVERT_BATCH, err);
 		if (n > 0)
 			r = form->add_activities(writer, batch, (size_t)n, err);
+		if (n > 0 && !r)
+			r = trace_watch_show(watch, done += (uint64_t)n, trace->head.activities,
+					     err);
 	} while (n > 0 && !r);
 	return n < 0 ? (int)n : r;
 }
 
 int trace_convert(struct trace *trace, const struct trace_format *form, const char *path,
-		  struct err *err)
+		  const struct trace_watch *watch, struct err *err)
 {
 	struct trace_head *head = &trace->head;
 	struct run_clock clock = { head->clock.source, 0, 1, 1, head->clock.error_ns };
@@ -279,7 +291,7 @@ int trace_convert(struct trace *trace, const struct trace_format *form, const ch
 		return r;
 	r = convert_facts(trace, form, writer, err);
 	if (!r)
-		r = convert_activities(trace, form, writer, err);
+		r = convert_activities(trace, form, writer, watch, err);
 	end.complete =
 		end.complete && !head->damaged_blocks; /* the copy does not show the damage */
 	finished = form->finish(writer, &end, &clock, r ? &ignored : err);

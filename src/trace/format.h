@@ -66,8 +66,8 @@ struct loss_info {
 	uint64_t threads; /* threads that were not recorded because thread numbers ran out */
 };
 
-/* Are the calls of an aggregate enclosed by other calls of the trace, so that they must not be added
- * to those? The guest does not know; logs of other tools do. */
+/* Are the calls of an aggregate enclosed by other calls of the trace, so that they must not be
+ * added to those? The guest does not know; logs of other tools do. */
 enum aggregate_place { AGGREGATE_UNKNOWN, AGGREGATE_OUTERMOST, AGGREGATE_ENCLOSED };
 
 /* Sums of calls that were counted but not recorded (counters mode, or the spool was full). */
@@ -288,9 +288,19 @@ void trace_close(struct trace *trace);
 /* The process that made the call `id`, which `process` refers to: itself or an ancestor. */
 uint32_t trace_find_owner(const struct trace_head *head, uint32_t process, uint64_t id);
 
-/* Copies an open, unfiltered trace to a new file of the given form. */
+/* Told how many activities of a long operation are done. Returns true to stop it: -EINTR. */
+struct trace_watch {
+	bool (*progress)(void *arg, size_t done, size_t total);
+	void *arg;
+};
+
+/* 0, or -EINTR if the operation is to be stopped. watch may be NULL. */
+int trace_watch_show(const struct trace_watch *watch, uint64_t done, uint64_t total,
+		     struct err *err);
+
+/* Copies an open, unfiltered trace to a new file of the given form. watch may be NULL. */
 int trace_convert(struct trace *trace, const struct trace_format *form, const char *path,
-		  struct err *err);
+		  const struct trace_watch *watch, struct err *err);
 
 /* Writes the statistics, samples and notes of a head; its processes must have been added. */
 int trace_copy_notes(const struct trace_head *head, const struct trace_format *form, void *writer,

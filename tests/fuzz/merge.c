@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(merged, sizeof(merged), "/dev/shm/sluice-fuzz-merge-%d.sluice", (int)getpid());
 	if (a >= 0 && b >= 0) {
 		trace_merge_check(parts, 2, &err);
-		if (trace_merge(parts, 2, &trace_container, merged, &totals, &err) >= 0)
+		if (trace_merge(parts, 2, &trace_container, merged, &totals, NULL, &err) >= 0)
 			check_merged(merged);
 		unlink(merged);
 	}

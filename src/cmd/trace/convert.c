@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/interrupt.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/term.h"
 #include "cli/command.h"
 #include "cmd/format_option.h"
 #include "cmd/run_argument.h"
@@ -43,13 +45,29 @@ static void print_json(const struct trace *trace, const struct trace_format *for
 	json_end(&json);
 }
 
+static int convert_with_progress(const struct command *command, struct trace *trace,
+				 const struct trace_format *form, const char *to)
+{
+	struct progress progress;
+	struct trace_watch watch = { interrupt_show_progress, &progress };
+	struct interrupt stop;
+	struct err err = { 0 };
+	int r;
+
+	interrupt_catch(&stop);
+	progress_start(&progress, "converting", trace->head.activities);
+	r = trace_convert(trace, form, to, &watch, &err);
+	progress_end(&progress);
+	interrupt_restore(&stop);
+	return r < 0 ? command_fail(command, "%s", err.text) : COMMAND_GOOD;
+}
+
 static int convert_run(struct command *command)
 {
 	const struct convert_args *args = command->args;
 	const char *to = command->argv[1];
 	const struct trace_format *form = format_option(args->format);
 	AUTO_FREE char *from = NULL;
-	struct err err = { 0 };
 	struct trace trace;
 	int ret;
 
@@ -66,9 +84,8 @@ static int convert_run(struct command *command)
 	ret = run_argument_open(command, &trace, NULL);
 	if (ret)
 		return ret;
-	if (trace_convert(&trace, form, to, &err) < 0)
-		ret = command_fail(command, "%s", err.text);
-	else if (args->json)
+	ret = convert_with_progress(command, &trace, form, to);
+	if (!ret && args->json)
 		print_json(&trace, form, to);
 	run_argument_warn_losses(command, &trace.head);
 	trace_close(&trace);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/term.h"
@@ -98,13 +99,22 @@ static int merge_inputs(const struct command *c, const struct part_list *in, con
 	const struct trace_format *form = choose_format(path, args->format);
 	const char *const *paths = (const char *const *)in->paths;
 	struct merge_totals totals;
+	struct progress progress;
+	struct trace_watch watch = { interrupt_show_progress, &progress };
+	struct interrupt stop;
 	struct err err = { 0 };
+	int r;
 
 	if (!args->force && trace_merge_check(paths, in->count, &err) < 0)
 		return err.code == EINVAL
 			       ? command_fail(c, "%s; use --force to merge them anyway", err.text)
 			       : command_fail(c, "%s", err.text);
-	if (trace_merge(paths, in->count, form, path, &totals, &err) < 0)
+	interrupt_catch(&stop);
+	progress_start(&progress, "merging", 0);
+	r = trace_merge(paths, in->count, form, path, &totals, &watch, &err);
+	progress_end(&progress);
+	interrupt_restore(&stop);
+	if (r < 0)
 		return command_fail(c, "%s", err.text);
 	/* `sluice trace recover` may complete a truncated part, so it is kept. */
 	if (!args->output && !totals.cut_off && !totals.damaged_blocks)

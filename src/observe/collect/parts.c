@@ -198,7 +198,7 @@ static int merge_all(const char *directory, const struct parts *parts,
 {
 	char *path = free_name(whole);
 	int r = trace_merge((const char *const *)parts->paths, parts->count, whole->form, path,
-			    NULL, err);
+			    NULL, NULL, err);
 
 	if (r < 0) {
 		free(path);

@@ -53,7 +53,8 @@ struct merger {
 	void *writer;
 	struct activity *batch;
 	size_t batch_count;
-	uint64_t activities;
+	uint64_t activities, expected;
+	const struct trace_watch *watch;
 };
 
 static bool call_equal(const struct call_info *a, const struct call_info *b)
@@ -447,10 +448,12 @@ static int fill_heap(struct merger *m, struct err *err)
 static int write_batch(struct merger *m, struct err *err)
 {
 	size_t n = m->batch_count;
+	int r;
 
 	m->batch_count = 0;
 	m->activities += n;
-	return n ? m->form->add_activities(m->writer, m->batch, n, err) : 0;
+	r = n ? m->form->add_activities(m->writer, m->batch, n, err) : 0;
+	return r < 0 ? r : trace_watch_show(m->watch, m->activities, m->expected, err);
 }
 
 static int add_activities(struct merger *m, struct err *err)
@@ -531,8 +534,10 @@ static int merge_into(struct merger *m, const char *const *paths, const char *pa
 		r = merge_times_find(&m->times, m->heads, paths, m->part_count, err);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < m->part_count; i++)
+	for (size_t i = 0; i < m->part_count; i++) {
 		m->parts[i].shift_ns = m->times.shift_ns[i];
+		m->expected += m->heads[i]->activities;
+	}
 	file_draft_init(&draft, path);
 	r = merge_write(m, draft.temporary, err);
 	if (r >= 0)
@@ -542,12 +547,14 @@ static int merge_into(struct merger *m, const char *const *paths, const char *pa
 }
 
 int trace_merge(const char *const *parts, size_t count, const struct trace_format *form,
-		const char *path, struct merge_totals *totals, struct err *err)
+		const char *path, struct merge_totals *totals, const struct trace_watch *watch,
+		struct err *err)
 {
 	struct merger m;
 	int r;
 
 	merger_init(&m, count, form);
+	m.watch = watch;
 	r = merge_into(&m, parts, path, err);
 	if (r >= 0 && totals)
 		*totals = compute_totals(&m);

@@ -16,6 +16,7 @@
 
 struct err;
 struct trace_format;
+struct trace_watch;
 
 /* Totals over all parts. */
 struct merge_totals {
@@ -30,10 +31,12 @@ struct merge_totals {
  * all. Processes, files, calls and statistics are renumbered. The run facts are those of the part
  * that started first, except for a uuid of its own. The merged trace is complete if all parts are;
  * its exit status is the first one that is not 0. Memory grows with the number of processes, files
- * and collective calls between hosts, not with that of activities. totals may be NULL.
+ * and collective calls between hosts, not with that of activities. totals and watch may be
+ * NULL.
  */
 int trace_merge(const char *const *parts, size_t count, const struct trace_format *form,
-		const char *path, struct merge_totals *totals, struct err *err);
+		const char *path, struct merge_totals *totals, const struct trace_watch *watch,
+		struct err *err);
 
 /*
  * Fails with -EINVAL if the traces are not parts of one job: their uuids differ, they did not run

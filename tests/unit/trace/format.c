@@ -100,7 +100,7 @@ static char *convert_and_check(char *from, const struct trace_format *form,
 	int r;
 
 	sample_open(&a, from, NULL);
-	r = trace_convert(&a, form, to, &err);
+	r = trace_convert(&a, form, to, NULL, &err);
 	if (r < 0)
 		printf("%s\n", err.text);
 	REQUIRE(r == 0);
@@ -513,7 +513,7 @@ static void a_trace_can_be_converted_onto_itself(void)
 	sample_write(&trace_container, path, all, n, 1);
 	qsort(all, n, sizeof(*all), activity_compare);
 	sample_open(&trace, path, NULL);
-	CHECK_INT(trace_convert(&trace, &trace_container, path, NULL), 0);
+	CHECK_INT(trace_convert(&trace, &trace_container, path, NULL, NULL), 0);
 	trace_close(&trace);
 	back = sample_read(path, NULL, &got);
 	CHECK_INT(got, n);

@@ -303,7 +303,7 @@ static void skipping_blocks_by_header_changes_no_result(void)
 	sample_write(&trace_container, path, all, n, 1000);
 	/* The text form does not skip anything. */
 	sample_open(&trace, path, NULL);
-	REQUIRE(trace_convert(&trace, &trace_text, text, NULL) == 0);
+	REQUIRE(trace_convert(&trace, &trace_text, text, NULL, NULL) == 0);
 	trace_close(&trace);
 	for (size_t f = 0; f < sizeof(filters) / sizeof(filters[0]); f++) {
 		AUTO_FREE struct activity *skipped = NULL, *read = NULL;

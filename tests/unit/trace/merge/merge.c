@@ -139,7 +139,7 @@ static char *merge_two(struct trace *trace, const char *a, const char *b,
 	const char *parts[] = { a, b };
 	char *path = sample_path(form->suffix);
 	struct err err = { 0 };
-	int r = trace_merge(parts, 2, form, path, NULL, &err);
+	int r = trace_merge(parts, 2, form, path, NULL, NULL, &err);
 
 	if (r < 0)
 		printf("%s\n", err.text);
@@ -195,7 +195,8 @@ static void everything_is_renumbered(void)
 	struct made a = made_begin((struct made_options){ .host = "n1", .started_ns = DAY });
 	struct made b = made_begin(
 		(struct made_options){ .host = "n1", .started_ns = DAY + 100, .there = true });
-	struct aggregate counted = { 1, 2, GROUP_WRITE, LAYER_POSIX, 7, 1, 70, 700, AGGREGATE_ENCLOSED };
+	struct aggregate counted = { 1, 2,  GROUP_WRITE, LAYER_POSIX,	    7,
+				     1, 70, 700,	 AGGREGATE_ENCLOSED };
 	struct loss_info loss = { 1, 3, 0 };
 	struct err err = { 0 };
 	struct trace merged;
@@ -480,7 +481,7 @@ static void large_parts_are_merged_completely_and_in_order(void)
 		free(some);
 		paths[i] = path;
 	}
-	REQUIRE(trace_merge(paths, PARTS, &trace_container, out, &totals, &err) == 0);
+	REQUIRE(trace_merge(paths, PARTS, &trace_container, out, &totals, NULL, &err) == 0);
 	all = sample_read(out, NULL, &n);
 	CHECK_INT(n, PARTS * EACH);
 	CHECK_INT(totals.activities, PARTS * EACH);
@@ -519,7 +520,7 @@ static void damage_of_a_part_is_counted(void)
 	sample_write(&trace_container, hurt, some, 300000, 10000);
 	REQUIRE(stat(hurt, &st) == 0);
 	damage_byte(hurt, st.st_size / 2);
-	REQUIRE(trace_merge(parts, 2, &trace_container, out, &totals, &err) == 0);
+	REQUIRE(trace_merge(parts, 2, &trace_container, out, &totals, NULL, &err) == 0);
 	CHECK(totals.damaged_blocks >= 1);
 	CHECK(totals.activities > 300000 && totals.activities < 600000);
 	sample_open(&merged, out, NULL);
@@ -543,12 +544,12 @@ static void an_invalid_part_is_named_and_leaves_no_file(void)
 	made_end(&a, SECOND, 0);
 	fputs("this is not a trace", f);
 	fclose(f);
-	CHECK(trace_merge(parts, 2, &trace_container, out, NULL, &err) < 0);
+	CHECK(trace_merge(parts, 2, &trace_container, out, NULL, NULL, &err) < 0);
 	CHECK(strstr(err.text, garbage) != NULL);
 	CHECK(access(out, F_OK) != 0);
 	CHECK(trace_merge_check(parts, 2, &err) < 0);
 	unlink(garbage);
-	CHECK_INT(trace_merge(parts, 2, &trace_container, out, NULL, &err), -ENOENT);
+	CHECK_INT(trace_merge(parts, 2, &trace_container, out, NULL, NULL, &err), -ENOENT);
 	CHECK(access(out, F_OK) != 0);
 	discard(a.path);
 	discard(garbage);
