@@ -14,7 +14,6 @@
 
 /* In pixels. */
 #define HEIGHT 380.0
-#define LEFT 72.0
 #define RIGHT 24.0
 #define RIGHT_MAX 230.0
 #define SLANTED_LETTER 4.7 /* height of a character in a slanted label */
@@ -327,7 +326,6 @@ static void put_panel(struct drawing *d)
 				   .height = HEIGHT,
 				   .x_title = chart->has_axis ? chart->x : NULL,
 				   .no_x = !chart->has_axis,
-				   .left = LEFT,
 				   .right = right_margin(chart) };
 
 	scale_init(&plan.x, SCALE_NUMBER, chart->has_axis ? chart->from : 0,

@@ -64,7 +64,7 @@ struct panel_plan {
 	bool no_x_labels;    /* a panel with the same axis follows below */
 	bool no_x, no_y;     /* no ticks and labels at all */
 	bool y_down;	     /* low is at the top */
-	double left, right;  /* margins; 0: 72 and 24 */
+	double left, right;  /* margins; 0: 82 and 24 */
 };
 
 struct panel {

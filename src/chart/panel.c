@@ -10,9 +10,9 @@
 #include "chart/figure.h"
 
 /* In pixels. */
-#define LEFT 72.0
+#define LEFT 82.0
 #define RIGHT 24.0
-#define HEAD 22.0     /* room for the title of a panel */
+#define HEAD 34.0     /* room for the title of a panel */
 #define GAP 12.0      /* above a panel without a title */
 #define X_LABELS 20.0 /* below the area */
 #define X_TITLE 17.0
@@ -74,7 +74,7 @@ void figure_panel(struct figure *figure, struct panel *panel, const struct panel
 	if (plan->title) {
 		AUTO_FREE char *title = svg_fit(plan->title, figure->width - 32, 12.5);
 
-		svg_text(&figure->body, 16, panel->top - 8, SVG_START, "head", title);
+		svg_text(&figure->body, 16, panel->top - 15, SVG_START, "head", title);
 	}
 	if (!plan->no_y)
 		put_y_axis(panel);

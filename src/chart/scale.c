@@ -6,6 +6,7 @@
 #include <time.h>
 
 #define DAY_S 86400.0
+#define NEAR_MINUTE_S 40 /* a tick from here on would be too close to that of a minute */
 /* Beyond these, differences and products could overflow or vanish. */
 #define VALUE_MAX 1e290
 #define VALUE_MIN 1e-290
@@ -32,7 +33,7 @@ static const struct label_unit time_units[] = {
 };
 
 static const struct label_unit number_units[] = {
-	{ 1e15, 1, "" }, { 1e10, 1e9, "G" }, { 1e7, 1e6, "M" }, { 1e4, 1e3, "k" }, { 0, 1, "" },
+	{ 1e13, 1e12, "T" }, { 1e10, 1e9, "G" }, { 1e7, 1e6, "M" }, { 1e4, 1e3, "k" }, { 0, 1, "" },
 };
 
 /* Distances of ticks between a second and weeks, for durations and dates. */
@@ -117,6 +118,8 @@ static double linear_step(const struct scale *scale, size_t about)
 		return least < 1 ? decimal_step(least) : exp2(ceil(log2(least) - 1e-9));
 	if (scale->unit == SCALE_DATE)
 		return time_step(fmax(least, 1));
+	if (scale->unit == SCALE_COUNT)
+		return decimal_step(fmax(least, 1));
 	return scale->unit == SCALE_SECONDS ? time_step(least) : decimal_step(least);
 }
 
@@ -125,9 +128,30 @@ static size_t make_linear_ticks(const struct scale *scale, double step, double *
 	double slack = 1e-9 * range_of(scale);
 	size_t count = 0;
 
-	for (double k = ceil((scale->low - slack) / step);
-	     k * step <= scale->high + slack && count < SCALE_TICKS_MAX; k++)
-		ticks[count++] = k * step;
+	double first = ceil((scale->low - slack) / step);
+
+	while (count < SCALE_TICKS_MAX && (first + (double)count) * step <= scale->high + slack) {
+		ticks[count] = (first + (double)count) * step;
+		count++;
+	}
+	return count;
+}
+
+/* Durations beyond a minute: 1, 2, 5, 10, 20 min; if there are many ticks, only 1 and 10 min. */
+static size_t add_long_times(const struct scale *scale, bool is_dense, size_t count, double *ticks)
+{
+	static const double dense[] = { 60,   120,   300,   600,   1200,   3600,
+					7200, 18000, 36000, DAY_S, 864000, 8640000 };
+	static const double sparse[] = { 60, 600, 3600, 36000, DAY_S, 864000, 8640000 };
+	const double *times = is_dense ? dense : sparse;
+	size_t all = is_dense ? sizeof(dense) / sizeof(*dense) : sizeof(sparse) / sizeof(*sparse);
+
+	for (size_t i = 0; i < all && count < SCALE_TICKS_MAX; i++) {
+		double place = scale_place(scale, times[i]);
+
+		if (place >= -1e-9 && place <= 1 + 1e-9)
+			ticks[count++] = times[i];
+	}
 	return count;
 }
 
@@ -141,15 +165,17 @@ static size_t make_logarithmic_ticks(const struct scale *scale, size_t about, do
 	bool between = !binary && stride == 1 && 2 * (high - low) <= (double)about;
 	size_t count = 0;
 
-	for (double k = stride * floor(low / stride); k <= high + 1e-9; k += stride)
+	for (long k = (long)floor(low / stride); (double)k * stride <= high + 1e-9; k++)
 		for (int i = 0; i < (between ? 3 : 1) && count < SCALE_TICKS_MAX; i++) {
-			double tick = pow(base, k) * (i == 2 ? 5 : i + 1);
+			double tick = pow(base, (double)k * stride) * (i == 2 ? 5 : i + 1);
 			double place = scale_place(scale, tick);
 
+			if (scale->unit == SCALE_SECONDS && tick >= NEAR_MINUTE_S)
+				break;
 			if (place >= -1e-9 && place <= 1 + 1e-9)
 				ticks[count++] = tick;
 		}
-	return count;
+	return scale->unit == SCALE_SECONDS ? add_long_times(scale, between, count, ticks) : count;
 }
 
 /* A logarithmic scale of less than a decade has equidistant ticks. */
@@ -171,9 +197,14 @@ void scale_round(struct scale *scale, size_t about)
 		scale->low = step * floor(scale->low / step + 1e-9);
 }
 
-static const struct label_unit *find_unit(const struct label_unit *units, double value)
+/* Linear ticks share the unit of the largest one; logarithmic ticks have their own. */
+static const struct label_unit *find_unit(const struct scale *scale, const struct label_unit *units,
+					  double tick)
 {
-	while (units->least > 0 && value < units->least)
+	double largest = fmax(fabs(scale->low), fabs(scale->high));
+
+	while (units->least > 0 &&
+	       (scale->is_logarithmic ? tick * (1 + 1e-9) < units->size : largest < units->least))
 		units++;
 	return units;
 }
@@ -192,18 +223,15 @@ static void label_date(double tick, char out[SCALE_LABEL])
 		strftime(out, SCALE_LABEL, seconds % 60 ? "%H:%M:%S" : "%H:%M", &tm);
 }
 
-/* Linear ticks share the unit of the largest one; logarithmic ticks have their own. */
 static void label_unit(const struct scale *scale, double tick, char out[SCALE_LABEL])
 {
 	const struct label_unit *units = scale->unit == SCALE_BYTES	? byte_units
 					 : scale->unit == SCALE_RATE	? rate_units
 					 : scale->unit == SCALE_SECONDS ? time_units
 									: number_units;
-	double largest = fmax(fabs(scale->low), fabs(scale->high));
-	const struct label_unit *unit =
-		find_unit(units, scale->is_logarithmic ? fabs(tick) * (1 + 1e-9) : largest);
+	const struct label_unit *unit = find_unit(scale, units, tick);
 
-	snprintf(out, SCALE_LABEL, "%.6g%s%s", tick / unit->size, *unit->name ? " " : "",
+	snprintf(out, SCALE_LABEL, "%.4g%s%s", tick / unit->size, *unit->name ? " " : "",
 		 unit->name);
 }
 
@@ -217,7 +245,7 @@ const char *scale_label(const struct scale *scale, double tick, char out[SCALE_L
 	else if (is_zero)
 		snprintf(out, SCALE_LABEL, scale->unit == SCALE_SHARE ? "0 %%" : "0");
 	else if (scale->unit == SCALE_SHARE)
-		snprintf(out, SCALE_LABEL, "%.6g %%", 100 * tick);
+		snprintf(out, SCALE_LABEL, "%.4g %%", 100 * tick);
 	else
 		label_unit(scale, tick, out);
 	return out;

@@ -12,6 +12,7 @@
 
 enum scale_unit {
 	SCALE_NUMBER,
+	SCALE_COUNT, /* whole numbers */
 	SCALE_BYTES,
 	SCALE_RATE,    /* bytes per second */
 	SCALE_SECONDS, /* duration */

@@ -12,7 +12,7 @@
  *   bg, grid, axis, rule   background, lines of the grid, axes, dashed lines
  *   title, head, mute, on  texts: title, heading of a panel, secondary, on a filled rectangle
  *   soft, faint            translucent
- *   dots, wide, thin       lines: round, 3 pixels wide; 2.5 pixels; 1 pixel
+ *   dots, big, wide, thin  lines: round, 3 pixels wide; 6 pixels; 2.5 pixels; 1 pixel
  *   box, edge, crisp       outlined in the color of texts, of the background; without smoothing
  */
 #ifndef SLUICE_CHART_STYLE_H

@@ -145,7 +145,7 @@ char *svg_fit(const char *text, double width, double size)
 
 	if (count_columns(text, bytes) <= room)
 		return xstrdup(text);
-	if (room < 4)
+	if (room < 6)
 		return xstrdup("");
 	/* A third of the room for the start. */
 	while (count_columns(text, head + next_character(text + head)) <= (room - 1) / 3)

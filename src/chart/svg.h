@@ -38,7 +38,7 @@ double svg_text_width(const char *text, double size);
 
 /*
  * Shortens a text to the width: its middle becomes an ellipsis, because the end of a path says
- * most. Returns a text that the caller frees; "" if there is no room for three characters.
+ * most. Returns a text that the caller frees; "" if there is no room for six characters.
  */
 char *svg_fit(const char *text, double width, double size);
 

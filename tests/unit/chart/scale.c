@@ -41,6 +41,7 @@ static void ticks_are_round_numbers_of_their_unit(void)
 {
 	CHECK_TEXT(linear_labels(SCALE_NUMBER, 0, 9.7, 5), "0|2|4|6|8");
 	CHECK_TEXT(linear_labels(SCALE_NUMBER, 0, 25000, 5), "0|5 k|10 k|15 k|20 k|25 k");
+	CHECK_TEXT(linear_labels(SCALE_COUNT, -0.5, 2.5, 9), "0|1|2");
 	CHECK_TEXT(linear_labels(SCALE_BYTES, 0, 20 << 20, 5),
 		   "0|4 MiB|8 MiB|12 MiB|16 MiB|20 MiB");
 	CHECK_TEXT(linear_labels(SCALE_RATE, 0, 3e9, 3), "0|1 GiB/s|2 GiB/s");
@@ -61,6 +62,11 @@ static void logarithmic_ticks_are_powers(void)
 		   "1 µs|10 µs|100 µs|1 ms|10 ms|100 "
 		   "ms|1 s");
 	CHECK_TEXT(logarithmic_labels(SCALE_NUMBER, 1, 100, 8), "1|2|5|10|20|50|100");
+	CHECK_TEXT(logarithmic_labels(SCALE_SECONDS, 10, 4000, 6), "10 s|20 s|1 min|2 min|5 min|"
+								   "10 min|20 min|1 h");
+	CHECK_TEXT(logarithmic_labels(SCALE_SECONDS, 0.1, 100000, 6),
+		   "100 ms|1 s|10 s|1 min|10 min|"
+		   "1 h|10 h|1 d");
 	/* Less than a decade. */
 	CHECK_TEXT(logarithmic_labels(SCALE_SECONDS, 1, 4, 4), "1 s|2 s|3 s|4 s");
 }
@@ -85,7 +91,7 @@ static void every_range_has_a_scale_with_ticks(void)
 				       1e308, -1e308, 1e15, NAN,    INFINITY, -INFINITY };
 	enum { ENDS = sizeof(ends) / sizeof(*ends) };
 
-	for (int i = 0; i < ENDS * ENDS * 12; i++) {
+	for (int i = 0; i < ENDS * ENDS * 14; i++) {
 		double low = ends[i % ENDS], high = ends[i / ENDS % ENDS], ticks[SCALE_TICKS_MAX];
 		enum scale_unit unit = (enum scale_unit)(i / (ENDS * ENDS) / 2);
 		char label[SCALE_LABEL];
