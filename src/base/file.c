@@ -241,6 +241,21 @@ int file_write_all(const char *path, const void *bytes, size_t n, struct err *er
 	return r < 0 ? err_set(err, -r, "%s: cannot write: %s", path, strerror(-r)) : 0;
 }
 
+int file_write_new(const char *path, const void *bytes, size_t n, struct err *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE), r;
+
+	if (fd < 0)
+		return err_set(err, errno, "%s: cannot create: %s", path, strerror(errno));
+	r = file_write_fd(fd, bytes, n);
+	if (close(fd) < 0 && !r)
+		r = -errno;
+	if (!r)
+		return 0;
+	unlink(path);
+	return err_set(err, -r, "%s: cannot write: %s", path, strerror(-r));
+}
+
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
 {
 	(void)st;

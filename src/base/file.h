@@ -69,6 +69,12 @@ void file_draft_discard(struct file_draft *draft);
  */
 int file_write_all(const char *path, const void *bytes, size_t n, struct err *err);
 
+/*
+ * Writes the bytes to a new file. Fails with -EEXIST if the name is taken, even by a link. On
+ * failure nothing is left behind.
+ */
+int file_write_new(const char *path, const void *bytes, size_t n, struct err *err);
+
 /* Writes all bytes to an open file. Returns -errno; a part may have been written. */
 int file_write_fd(int fd, const void *bytes, size_t n);
 
