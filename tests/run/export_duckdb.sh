@@ -76,12 +76,20 @@ END
 # The queries of the documentation, on the generated trace: each one has a result that makes sense.
 rm -rf run.parquet
 "$sluice" trace export made.txt run.parquet 2>/dev/null
-awk '/^```sql$/ { on = 1; next } /^```$/ { on = 0 } on' "$SOURCE/docs/reference/queries.md" >page.sql
+python3 - "$SOURCE/docs/reference/queries.md" >page.sql <<'END'
+import re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+print(*re.findall(r"^```sql\n(.*?)^```$", page, re.M | re.S))
+print(*(sql + ";" for sql in re.findall(r'spark\.sql\("""(.*?)"""\)', page, re.S)), sep="\n")
+for code in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S):
+    compile(code, "queries.md", "exec")
+END
 query page.sql
 python3 - <<'END' || fail "queries of the page: $(cut -c -300 out)"
 import json
 rows = [json.loads(line) for line in open("out", encoding="utf-8")][3:]
-files, bandwidth, slowest, edges, ranks, stragglers, nodes, run = rows
+files, bandwidth, slowest, edges, ranks, stragglers, nodes, run, *spark = rows
+assert len(spark) == 3 and all(spark) and spark[0][0]["file"] == files[0]["file"], spark
 assert files[0]["file"].startswith("/data/gr") and files[0]["bytes_written"] == str(4 * 100 * 2 * 8192), files
 assert {r["layer"] for r in bandwidth} == {"HDF5", "MPI", "POSIX"}, bandwidth
 assert len(slowest) == 20 and slowest[0]["ms"] >= slowest[-1]["ms"]
