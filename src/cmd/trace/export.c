@@ -30,7 +30,7 @@ struct export_args {
 static const struct option trace_export_options[] = {
 	{ 'f', "format", EXPORT_WORDS, NULL, "format to write (default: by the suffix of OUT)",
 	  OPTION_CHOICE, offsetof(struct export_args, format) },
-	{ 'm', "max", "N", "200000", "write at most the N longest calls; perfetto only",
+	{ 0, "max", "N", "200000", "write at most the N longest calls; perfetto only",
 	  OPTION_COUNT, offsetof(struct export_args, max_events) },
 	{ 0, "slice", "TIME", NULL,
 	  "let a part cover this time of the run (default: about 2 million calls); parquet only",

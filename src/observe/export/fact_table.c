@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/integer.h"
 #include "base/mem.h"
 #include "observe/export/export.h"
 #include "observe/export/texts.h"
@@ -85,15 +86,16 @@ static void fill_column(const void *arg, size_t column, struct parquet_values *v
 	const struct table *table = arg;
 	size_t columns = table->schema.count;
 
-	for (size_t i = 0; i < table->count / columns; i++)
-		values->numbers[i] = table->cells[i * columns + column];
+	for (size_t cell = column, i = 0; cell < table->count; cell += columns, i++)
+		values->numbers[i] = table->cells[cell];
 	values->texts = (const char *const *)table->texts.list;
 	values->text_count = table->texts.count;
 }
 
 static int flush_table(struct table *table, struct parquet_encoder *encoder, struct err *err)
 {
-	struct parquet_rows rows = { table->count / table->schema.count, fill_column, table };
+	size_t columns = size_max(table->schema.count, 1);
+	struct parquet_rows rows = { table->count / columns, fill_column, table };
 	int r = rows.count ? parquet_add(&table->file, encoder, &rows, err) : 0;
 
 	table->count = 0;

@@ -195,10 +195,12 @@ static size_t make_dictionary(struct chunk_scratch *scratch, size_t count)
 	return size;
 }
 
-/* Appends the texts of the dictionary and finds the first and the last of them. */
+/* Writes the texts of a dictionary, which is not empty, and finds the first and the last of them.
+ */
 static void put_dictionary(struct chunk *chunk, struct chunk_scratch *scratch, size_t size)
 {
-	const char *const *texts = scratch->values.texts, *min = NULL, *max = NULL;
+	const char *const *texts = scratch->values.texts;
+	const char *min = texts[scratch->used[0]], *max = min;
 
 	buf_clear(&scratch->page);
 	for (size_t i = 0; i < size; i++) {
@@ -209,8 +211,8 @@ static void put_dictionary(struct chunk *chunk, struct chunk_scratch *scratch, s
 		buf_add(&scratch->page, length, sizeof(length));
 		buf_puts(&scratch->page, text);
 		/* strcmp() compares bytes as unsigned numbers, as Parquet requires. */
-		min = !min || strcmp(text, min) < 0 ? text : min;
-		max = !max || strcmp(text, max) > 0 ? text : max;
+		min = strcmp(text, min) < 0 ? text : min;
+		max = strcmp(text, max) > 0 ? text : max;
 	}
 	chunk->has_range = strlen(min) <= RANGE_TEXT_MAX && strlen(max) <= RANGE_TEXT_MAX;
 	buf_clear(&chunk->min);
