@@ -109,6 +109,8 @@ void cell_merge(struct cell *cell, const struct cell *other)
 	}
 	cell->errors += other->errors;
 	cell->creates += other->creates;
+	if (other->group > cell->group)
+		cell->group = other->group;
 	merge_way(cell, other, READING);
 	merge_way(cell, other, WRITING);
 }

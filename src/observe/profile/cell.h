@@ -48,7 +48,8 @@ struct cell {
 	file_id file;	/* 0: files that have no cell of their own */
 	int32_t member; /* number of the rank, or index of the process; or CELL_OTHERS */
 	uint8_t layer;
-	struct survey survey;	     /* accesses, patterns, alignment, bytes, regions, times */
+	int32_t group;	      /* ranks that a log has counted together in this cell; else 0 */
+	struct survey survey; /* accesses, patterns, alignment, bytes, regions, times */
 	uint64_t calls[CLASS_COUNT]; /* by class: opens, closes, stats, syncs, maps, locks ... */
 	int64_t time_ns[CLASS_COUNT];
 	uint64_t errors;

@@ -230,6 +230,14 @@ static void add_flows(struct profile *p)
 	}
 }
 
+/* Counts of all ranks together are of no member. */
+static int32_t member_of(const struct process_info *process)
+{
+	if (process_is_group(process))
+		return CELL_OTHERS;
+	return process->rank >= 0 ? process->rank : (int32_t)process->index;
+}
+
 void counted_add(struct profile *profile)
 {
 	const struct trace_head *head = profile->head;
@@ -237,13 +245,13 @@ void counted_add(struct profile *profile)
 	for (size_t i = 0; i < head->usage_count; i++) {
 		const struct usage *u = &head->usages[i];
 		const struct process_info *process = &head->processes[u->process];
-		int32_t member = process_is_group(process) ? CELL_OTHERS
-				 : process->rank >= 0	   ? process->rank
-							   : (int32_t)u->process;
+		struct cell *cell =
+			cell_table_get(&profile->cells, (unsigned)layer_by_name(u->layer), u->file,
+				       member_of(process));
 
-		counted_add_usage(cell_table_get(&profile->cells, (unsigned)layer_by_name(u->layer),
-						 u->file, member),
-				  u);
+		counted_add_usage(cell, u);
+		if (process_is_group(process))
+			cell->group = process->ranks;
 	}
 	add_flows(profile);
 }

@@ -97,6 +97,7 @@ struct file_total {
 	uint8_t layer;
 	struct cell total;	   /* member is CELL_OTHERS */
 	size_t members;		   /* that have a cell; the folded ones count as one */
+	size_t sharers;		   /* the same, with all ranks that a cell counts together */
 	size_t accessing[2];	   /* members that read, and that wrote */
 	enum sharing sharing[2];   /* how the regions of members relate */
 	const struct cell **cells; /* `members` of them */

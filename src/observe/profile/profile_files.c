@@ -33,6 +33,12 @@ static enum sharing compare_regions(const struct cell **cells, size_t count, int
 	return regions_compare(each, count);
 }
 
+/* The members that a cell stands for. */
+static size_t count_sharers(const struct cell *cell)
+{
+	return cell->group > 1 ? (size_t)cell->group : 1;
+}
+
 static void total_make(struct file_total *total, const struct cell **cells, size_t count)
 {
 	*total = (struct file_total){
@@ -46,11 +52,16 @@ static void total_make(struct file_total *total, const struct cell **cells, size
 	};
 	for (size_t i = 0; i < count; i++) {
 		cell_merge(&total->total, cells[i]);
-		total->accessing[READING] += cells[i]->survey.accesses[READING] != 0;
-		total->accessing[WRITING] += cells[i]->survey.accesses[WRITING] != 0;
+		total->sharers += count_sharers(cells[i]);
+		for (int way = READING; way <= WRITING; way++)
+			if (cells[i]->survey.accesses[way])
+				total->accessing[way] += count_sharers(cells[i]);
 	}
-	total->sharing[READING] = compare_regions(cells, count, READING);
-	total->sharing[WRITING] = compare_regions(cells, count, WRITING);
+	for (int way = READING; way <= WRITING; way++) {
+		total->sharing[way] = compare_regions(cells, count, way);
+		if (total->sharing[way] <= SHARING_ONE && total->accessing[way] > 1)
+			total->sharing[way] = SHARING_UNKNOWN;
+	}
 }
 
 /* The first total owns the list of cells that all of them point into. */

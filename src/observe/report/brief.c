@@ -143,7 +143,7 @@ static void put_ranks(struct brief *b)
 	AUTO_BUF struct buf text = { 0 };
 	char out[UNIT_TEXT];
 
-	if (!b->read || s->ranks.count < 2 || s->has_group)
+	if (!b->read || s->ranks.count < 2 || !summary_knows_ranks(s))
 		return;
 	buf_printf(&text, "in I/O for %s on average", unit_ns(out, (int64_t)spread_average(&time)));
 	buf_printf(&text, ", from %s (rank %" PRId32 ")", unit_ns(out, (int64_t)time.minimum),

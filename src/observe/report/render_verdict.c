@@ -76,7 +76,7 @@ static void verdict_ranks(struct buf *out, const struct summary *s)
 	buf_printf(out, "; ran %s", unit_ns(text, s->head->end.duration_ns));
 	buf_printf(out, ", %s of it in I/O", unit_share(text, summary_io_share(s), 1));
 	buf_printf(out, " (%s per rank", unit_ns(text, (int64_t)summary_io_time_ns(s)));
-	if (!s->has_group && time.maximum > UNEVEN * spread_average(&time))
+	if (summary_knows_ranks(s) && time.maximum > UNEVEN * spread_average(&time))
 		buf_printf(out, ", slowest rank %" PRId32 ": %s", time.maximum_rank,
 			   unit_ns(text, (int64_t)time.maximum));
 	buf_putc(out, ')');
@@ -132,7 +132,7 @@ static void note_ranks(struct buf *out, const struct summary *s)
 		buf_printf(out, " of %zu", s->ranks.world);
 	buf_printf(out, " on %zu host%s, ", s->ranks.hosts, plural(s->ranks.hosts));
 	buf_printf(out, "in I/O for %s on average", unit_ns(text, (int64_t)average));
-	if (s->has_group) {
+	if (!summary_knows_ranks(s)) {
 		buf_puts(out, "; how it differs between ranks is not known for shared files\n");
 		return;
 	}

@@ -15,6 +15,9 @@
  */
 #define STARTED_MAX 65536
 
+/* The ranks are known if at most one part in this many is of all ranks together. */
+#define KNOWN_PART 20
+
 /* An asynchronous operation whose completion has not been seen yet. */
 struct started {
 	struct credits credits;
@@ -41,21 +44,32 @@ static struct sums *sums_of_process(struct summary *s, uint32_t process)
 	return rank < 0 ? &s->outside : &s->of_rank[rank];
 }
 
+static void add_difference(struct tally *to, const struct tally *now, const struct tally *before)
+{
+	to->calls += now->calls - before->calls;
+	to->bytes_read += now->bytes_read - before->bytes_read;
+	to->bytes_written += now->bytes_written - before->bytes_written;
+	to->time_ns += now->time_ns - before->time_ns;
+}
+
 static void add_aggregate(struct summary *s, const struct aggregate *row)
 {
 	struct sums *own = sums_of_process(s, row->process);
+	struct tally before;
 
 	if (row->layer >= LAYER_COUNT || row->group >= GROUP_COUNT ||
 	    row->file >= s->head->file_count)
 		return;
 	s->has_aggregates = true;
-	s->has_group |= is_group(s, row->process);
 	if (own)
 		sums_add_aggregate(own, row);
 	if (own == &s->outside)
 		return;
 	s->file_layers[row->file] |= (uint8_t)(1u << row->layer);
+	before = s->all.io;
 	sums_add_aggregate(&s->all, row);
+	if (is_group(s, row->process))
+		add_difference(&s->group, &s->all.io, &before);
 }
 
 void summary_init(struct summary *summary, const struct trace_head *head)
@@ -242,13 +256,22 @@ void summary_add(struct summary *summary, const struct activity *activity)
 	summary_add_nested(summary, &call);
 }
 
+bool summary_knows_ranks(const struct summary *summary)
+{
+	const struct tally *group = &summary->group, *io = &summary->all.io;
+	uint64_t bytes = io->bytes_read + io->bytes_written;
+
+	return group->time_ns <= io->time_ns / KNOWN_PART &&
+	       group->bytes_read + group->bytes_written <= bytes / KNOWN_PART;
+}
+
 double summary_io_time_ns(const struct summary *summary)
 {
 	const struct summary *s = summary;
 	const struct measure *time = &sums_measures[s->has_aggregates ? SUMS_TIME : SUMS_BUSY];
 	struct spread ranks = summary_rank_spread(s, time);
 
-	if (s->has_group)
+	if (s->group.calls && s->ranks.world)
 		return time->get(&s->all) / (double)s->ranks.world;
 	return s->ranks.count ? spread_average(&ranks) : time->get(&s->all);
 }

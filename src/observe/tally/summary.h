@@ -32,7 +32,7 @@ struct summary {
 	struct sums
 		outside; /* processes of a parallel run that belong to no rank: launcher, scripts */
 	bool has_aggregates;  /* if so, busy_ns covers only the recorded calls */
-	bool has_group;	      /* some counts are of all ranks together, and of none in of_rank */
+	struct tally group;   /* of all.io, what is known of all ranks together, not of each */
 	uint8_t *ways;	      /* for each call, see observe/tally/traffic.h */
 	uint8_t *file_layers; /* for each file, one bit per layer that accessed it */
 	size_t file_count;    /* of file_layers */
@@ -80,6 +80,9 @@ bool summary_in_range(const struct summary *summary, const struct activity *acti
  * enclose each other add up to the share of I/O. NAN if it is unknown or there was no I/O.
  */
 double summary_io_share(const struct summary *summary);
+
+/* Does of_rank account for nearly all bytes and time of the I/O? */
+bool summary_knows_ranks(const struct summary *summary);
 
 /* Time in I/O: the average of the ranks, or that of a run without ranks. */
 double summary_io_time_ns(const struct summary *summary);

@@ -104,7 +104,7 @@ void summary_merge(struct summary *summary, const struct summary *other,
 	sums_merge(&s->all, &other->all, to, true);
 	sums_merge(&s->outside, &other->outside, to, true);
 	s->has_aggregates |= other->has_aggregates;
-	s->has_group |= other->has_group;
+	tally_merge(&s->group, &other->group);
 	for (size_t i = 0; i < other->head->file_count; i++)
 		s->file_layers[to->files[i]] |= other->file_layers[i];
 	parameters_merge(&s->parameters, &other->parameters, to);

@@ -131,6 +131,7 @@ static void shared_usages_belong_to_no_rank(void)
 				   .end = { .duration_ns = 1000 } };
 	struct profile profile;
 	const struct cell **cells;
+	struct file_total *totals;
 	size_t count;
 	uint64_t requested = 0;
 
@@ -140,13 +141,22 @@ static void shared_usages_belong_to_no_rank(void)
 	REQUIRE(count == 2);
 	CHECK_INT(cells[0]->file, 1);
 	CHECK_INT(cells[0]->member, CELL_OTHERS);
+	CHECK_INT(cells[0]->group, 2);
 	CHECK_INT(cells[1]->member, 1);
 	free(cells);
+	totals = profile_files(&profile, &count);
+	REQUIRE(count == 2);
+	CHECK_INT(totals[0].accessing[READING], 2);
+	CHECK_INT(totals[0].sharers, 2);
+	CHECK_INT(totals[0].sharing[READING], SHARING_UNKNOWN);
+	CHECK_INT(totals[1].accessing[READING], 1);
+	profile_files_release(totals, count);
 	/* Of POSIX and MPI-IO, the program requested the latter. */
 	for (unsigned i = 0; i < TIMELINE_BINS; i++)
 		requested += profile.timeline.io[i].bytes[WRITING];
 	CHECK_NEAR((double)requested, 1024, 4);
-	CHECK(profile.summary.has_group);
+	CHECK(!summary_knows_ranks(&profile.summary));
+	CHECK_INT(profile.summary.group.time_ns, 40);
 	CHECK_NEAR(summary_io_time_ns(&profile.summary), 30, 0.01);
 	profile_release(&profile);
 }
