@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/spelling.h"
 #include "base/table.h"
 #include "base/term.h"
@@ -191,7 +192,7 @@ static int plot_run_of(struct command *command, const struct plot_kind *kind,
 		return ret;
 	profile_init(&profile, &trace.head, NULL);
 	progress_start(&progress, "reading", trace.head.activities);
-	if (profile_read(&profile, &trace, show_progress, &progress, &err) < 0)
+	if (profile_read(&profile, &trace, parallel_cores(), show_progress, &progress, &err) < 0)
 		ret = command_fail(command, "%s", err.text);
 	progress_end(&progress);
 	source.profile = &profile;

@@ -498,7 +498,7 @@ static int write_head(const struct trace_head *head, void *writer, struct err *e
 		r = form->add_loss(writer, &head->losses[i], err);
 	for (size_t i = 0; i < head->host_count && r >= 0; i++)
 		r = form->add_host(writer, &head->hosts[i], err);
-	return r < 0 ? r : trace_copy_findings(head, form, writer, err);
+	return r < 0 ? r : trace_copy_notes(head, form, writer, err);
 }
 
 static int write_file(const struct trace_head *head, const struct buf *bytes, const char *path,
