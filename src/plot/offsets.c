@@ -47,12 +47,16 @@ static void add_spot(struct spots *spots, const struct spot *spot)
 	spots->list[spots->count++] = *spot;
 }
 
+/* Cells of several ranks are gray, the darker the more bytes they have. */
+static const char *const several_classes[] = { "c6 faint", "c6 soft", "c6" };
+enum { SEVERAL_LEVELS = sizeof(several_classes) / sizeof(*several_classes) };
+
 static const char *member_class(const struct profile *profile, int64_t member)
 {
 	int64_t members = i64_max(profile->timeline.members, 1);
 
 	if (member < 0)
-		return style_fill(SEVERAL_COLOR);
+		return several_classes[SEVERAL_LEVELS - 1];
 	if (members <= COLORED_RANKS)
 		return style_fill((unsigned)member);
 	return style_ramp((double)member / (double)members);
@@ -74,10 +78,31 @@ static void gather_points(struct spots *spots, const struct profile *profile,
 	}
 }
 
+static const char *cell_class(const struct profile *profile, const struct raster_cell *cell,
+			      int way, uint64_t most)
+{
+	double share = (double)cell->bytes[way] / (double)most;
+
+	if (cell->member >= 0)
+		return member_class(profile, cell->member);
+	return several_classes[share < 0.1 ? 0 : share < 0.4 ? 1 : 2];
+}
+
+static uint64_t find_most(const struct raster *raster, int way)
+{
+	uint64_t most = 1;
+
+	for (size_t i = 0; i < (size_t)RASTER_COLUMNS * RASTER_LINES; i++)
+		most = u64_max(most, raster->cells[i].bytes[way]);
+	return most;
+}
+
 /* Neighboring cells in time of the same color are one rectangle. */
 static void gather_cells(struct spots *spots, const struct profile *profile,
 			 const struct raster *raster, int way)
 {
+	uint64_t most = find_most(raster, way);
+
 	for (size_t line = 0; line < RASTER_LINES; line++) {
 		struct spot *open = NULL;
 
@@ -85,7 +110,7 @@ static void gather_cells(struct spots *spots, const struct profile *profile,
 			const struct raster_cell *cell =
 				&raster->cells[column * RASTER_LINES + line];
 			double from = (double)column * (double)raster->column_ns;
-			const char *class = member_class(profile, cell->member);
+			const char *class = cell_class(profile, cell, way, most);
 			struct spot spot = { from / 1e9, (from + (double)raster->column_ns) / 1e9,
 					     (double)line * (double)raster->line_bytes,
 					     ((double)line + 1) * (double)raster->line_bytes,
@@ -134,15 +159,17 @@ static void put_class(struct panel *panel, const struct spots *spots, const char
 		any = true;
 	}
 	if (any)
-		buf_printf(out, "\" class=\"%s\"/>\n", class);
+		buf_printf(out, "\" class=\"%s crisp\"/>\n", class);
 }
 
 static void put_spots(struct panel *panel, const struct spots *spots)
 {
 	for (int i = 0; i < STYLE_RAMP; i++)
 		put_class(panel, spots, style_ramp((i + 0.5) / STYLE_RAMP));
-	for (unsigned i = 0; i < STYLE_SERIES; i++)
+	for (unsigned i = 0; i < COLORED_RANKS; i++)
 		put_class(panel, spots, style_fill(i));
+	for (int i = 0; i < SEVERAL_LEVELS; i++)
+		put_class(panel, spots, several_classes[i]);
 }
 
 /* The bytes of a stripe, as the file system or MPI reported it; 0: unknown. */
@@ -314,7 +341,7 @@ static size_t list_panels(const struct plot_source *source, struct offsets_panel
 /* Cells of a raster can belong to several ranks. */
 static void put_members(struct plot *plot, const struct profile *profile, bool has_cells)
 {
-	const struct figure_key several = { SEVERAL_COLOR, "several", false };
+	const struct figure_key several = { SEVERAL_COLOR, "several (darker: more bytes)", false };
 	int64_t members = profile->timeline.members;
 	char *names[COLORED_RANKS] = { 0 };
 	struct figure_key keys[COLORED_RANKS + 1];

@@ -15,6 +15,7 @@
 #include "plot/run_plot.h"
 
 #define HEIGHT 110.0
+#define BINS_LEAST 12
 
 struct sizes {
 	uint64_t counts[LAYER_COUNT][2][CELL_SIZE_BINS];
@@ -51,6 +52,15 @@ static void gather_sizes(struct sizes *sizes, const struct plot_source *source)
 	for (size_t i = 0; i < count; i++)
 		if (run_plot_selects(source, cells[i]->file))
 			add_cell(sizes, cells[i]);
+}
+
+/* A histogram of few sizes has empty bins around them, so that bars are not too wide. */
+static void widen_range(struct sizes *sizes)
+{
+	while (sizes->last - sizes->first + 1 < BINS_LEAST) {
+		sizes->first -= sizes->first > 1;
+		sizes->last += sizes->last < CELL_SIZE_BINS - 1;
+	}
 }
 
 static double bin_edge(unsigned bin)
@@ -92,7 +102,7 @@ static void put_layer(struct plot *plot, const struct sizes *sizes, unsigned lay
 	scale_init_logarithmic(&plan.x, SCALE_BYTES, bin_edge(sizes->first),
 			       2 * bin_edge(sizes->last));
 	scale_init(&plan.y, SCALE_COUNT, 0, (double)most);
-	scale_round(&plan.y, 2);
+	scale_round(&plan.y, 3);
 	figure_panel(&plot->figure, &panel, &plan);
 	for (int way = READING; way <= WRITING; way++)
 		for (unsigned bin = 1; bin < CELL_SIZE_BINS; bin++)
@@ -127,6 +137,7 @@ static int draw_sizes(const struct plot_source *source, struct plot *plot, struc
 		last = sizes.sums[layer] ? layer : last;
 	if (last == LAYER_COUNT)
 		return run_plot_no_data(err, "transfers");
+	widen_range(&sizes);
 	run_plot_directions(plot);
 	buf_puts(&plot->csv, "layer,from_bytes,below_bytes,reads,writes\n");
 	for (unsigned layer = LAYER_COUNT; layer-- > 0;) {
