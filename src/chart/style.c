@@ -43,6 +43,7 @@ static const char fixed[] =
 	".sluice-plot .soft{fill-opacity:.55;stroke-opacity:.55}"
 	".sluice-plot .faint{fill-opacity:.25}"
 	".sluice-plot .dots{stroke-width:3;stroke-linecap:round}"
+	".sluice-plot .fine{stroke-opacity:.4}"
 	".sluice-plot .big{stroke-width:6}"
 	".sluice-plot .wide{stroke-width:2.5}"
 	".sluice-plot .thin{stroke-width:1}"

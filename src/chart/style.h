@@ -11,7 +11,7 @@
  *   q0 .. q8   filled with a color of the ramp
  *   bg, grid, axis, rule   background, lines of the grid, axes, dashed lines
  *   title, head, mute, on  texts: title, heading of a panel, secondary, on a filled rectangle
- *   soft, faint            translucent
+ *   soft, faint, fine      translucent
  *   dots, big, wide, thin  lines: round, 3 pixels wide; 6 pixels; 2.5 pixels; 1 pixel
  *   box, edge, crisp       outlined in the color of texts, of the background; without smoothing
  */

@@ -16,6 +16,7 @@
 #include "base/integer.h"
 #include "base/mem.h"
 #include "base/unit.h"
+#include "observe/tally/effect.h"
 #include "observe/tally/names.h"
 #include "observe/tally/traffic.h"
 #include "plot/run_plot.h"
@@ -88,6 +89,14 @@ static const char *cell_class(const struct profile *profile, const struct raster
 	return several_classes[share < 0.1 ? 0 : share < 0.4 ? 1 : 2];
 }
 
+static bool has_several(const struct raster *raster, int way)
+{
+	for (size_t i = 0; i < (size_t)RASTER_COLUMNS * RASTER_LINES; i++)
+		if (raster->cells[i].bytes[way] && raster->cells[i].member == RASTER_MANY)
+			return true;
+	return false;
+}
+
 static uint64_t find_most(const struct raster *raster, int way)
 {
 	uint64_t most = 1;
@@ -149,10 +158,11 @@ static void put_class(struct panel *panel, const struct spots *spots, const char
 
 		if (s->class != class)
 			continue;
-		buf_printf(out, "%sM%.1f %.1fh", any ? "" : "<path d=\"", x, y);
-		svg_number(out, fmax(panel_x(panel, s->to_s) - x, SMALLEST));
-		buf_putc(out, 'v');
-		svg_number(out, fmax(panel_y(panel, s->from) - y, SMALLEST));
+		/* Neighbors must meet, so all coordinates are absolute. */
+		buf_printf(out, "%sM%.1f %.1fH", any ? "" : "<path d=\"", x, y);
+		svg_number(out, fmax(panel_x(panel, s->to_s), x + SMALLEST));
+		buf_putc(out, 'V');
+		svg_number(out, fmax(panel_y(panel, s->from), y + SMALLEST));
 		buf_putc(out, 'H');
 		svg_number(out, x);
 		buf_putc(out, 'z');
@@ -172,16 +182,26 @@ static void put_spots(struct panel *panel, const struct spots *spots)
 		put_class(panel, spots, several_classes[i]);
 }
 
+/* MPI libraries report the hint of the user even if the file system has no stripes. */
+static bool is_in_effect(const struct parameter *row, const struct evidence *evidence)
+{
+	if (row->requested)
+		return effect_judge(row, evidence).effect == EFFECT_APPLIED;
+	return evidence && effect_has_stripes(evidence);
+}
+
 /* The bytes of a stripe, as the file system or MPI reported it; 0: unknown. */
 static uint64_t find_stripe(const struct profile *profile, file_id file)
 {
+	const struct evidence *evidence = parameters_evidence(&profile->summary.parameters, file);
 	size_t count;
 	struct parameter *rows = parameters_rows(&profile->summary.parameters, &count);
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].file == file && strcmp(rows[i].name, "striping_unit") == 0 &&
-		    rows[i].effective && unit_parse_bytes(rows[i].effective, &bytes) < 0)
+		    rows[i].effective && is_in_effect(&rows[i], evidence) &&
+		    unit_parse_bytes(rows[i].effective, &bytes) < 0)
 			bytes = 0;
 	parameters_rows_release(rows, count);
 	return bytes;
@@ -199,7 +219,7 @@ static void put_stripes(struct panel *panel, uint64_t stripe)
 		double y = panel_y(panel, (double)i * (double)stripe);
 
 		svg_line(&panel->figure->body, panel->left, y, panel->left + panel->width, y,
-			 "rule thin");
+			 "rule fine");
 	}
 }
 
@@ -338,8 +358,7 @@ static size_t list_panels(const struct plot_source *source, struct offsets_panel
 	return count;
 }
 
-/* Cells of a raster can belong to several ranks. */
-static void put_members(struct plot *plot, const struct profile *profile, bool has_cells)
+static void put_members(struct plot *plot, const struct profile *profile, bool has_shared)
 {
 	const struct figure_key several = { SEVERAL_COLOR, "several (darker: more bytes)", false };
 	int64_t members = profile->timeline.members;
@@ -351,7 +370,7 @@ static void put_members(struct plot *plot, const struct profile *profile, bool h
 	if (members > COLORED_RANKS) {
 		scale_init(&scale, SCALE_COUNT, 0, (double)members - 1);
 		figure_ramp(&plot->figure, run_plot_member_word(profile), &scale);
-		if (has_cells)
+		if (has_shared)
 			figure_legend(&plot->figure, &several, 1);
 		return;
 	}
@@ -360,9 +379,9 @@ static void put_members(struct plot *plot, const struct profile *profile, bool h
 		keys[count] = (struct figure_key){ (unsigned)i, names[count], false };
 		count++;
 	}
-	if (has_cells && members > 1)
+	if (has_shared && members > 1)
 		keys[count] = several;
-	figure_legend(&plot->figure, keys, count + (has_cells && members > 1));
+	figure_legend(&plot->figure, keys, count + (has_shared && members > 1));
 	for (size_t i = 0; i < count; i++)
 		free(names[i]);
 }
@@ -407,7 +426,7 @@ static int draw_offsets(const struct plot_source *source, struct plot *plot, str
 {
 	struct offsets_panel list[2 * RASTERS_MAX];
 	size_t count = list_panels(source, list);
-	bool has_cells = false;
+	bool has_shared = false;
 
 	if (!count)
 		return source->file ? err_set(err, ENODATA,
@@ -419,8 +438,9 @@ static int draw_offsets(const struct plot_source *source, struct plot *plot, str
 		       "One panel per file and direction: accesses at their offset in the file and "
 		       "their time, colored by rank or process.");
 	for (size_t i = 0; i < size_min(count, PANELS_MAX); i++)
-		has_cells = has_cells || !list[i].raster->points;
-	put_members(plot, source->profile, has_cells);
+		has_shared = has_shared ||
+			     (!list[i].raster->points && has_several(list[i].raster, list[i].way));
+	put_members(plot, source->profile, has_shared);
 	put_panels(plot, source, list, count);
 	put_rows(plot, source->profile, list, count);
 	return 0;

@@ -142,11 +142,12 @@ static bool is_striping(const struct parameter *row)
 	return strncmp(row->name, "striping_", 9) == 0 || is_named(row, "start_iodevice");
 }
 
-/* Does the file system driver support striping? The drivers for local and NFS files do not. */
-static bool has_stripes(const struct evidence *e)
+bool effect_has_stripes(const struct evidence *evidence)
 {
-	return e->driver && (strcasestr(e->driver, "lustre") || strcasestr(e->driver, "panfs") ||
-			     strcasestr(e->driver, "gpfs") || strcasestr(e->driver, "beegfs"));
+	const char *driver = evidence->driver;
+
+	return driver && (strcasestr(driver, "lustre") || strcasestr(driver, "panfs") ||
+			  strcasestr(driver, "gpfs") || strcasestr(driver, "beegfs"));
 }
 
 static struct effect_judgment judge_mpi(const struct parameter *row, const struct evidence *e)
@@ -155,7 +156,7 @@ static struct effect_judgment judge_mpi(const struct parameter *row, const struc
 	bool is_ompio = strcmp(mpi, PARAMETERS_OMPIO) == 0;
 	const char *who = is_ompio ? "OMPIO" : *mpi ? "ROMIO" : "the MPI";
 
-	if (is_striping(row) && e && !has_stripes(e))
+	if (is_striping(row) && e && !effect_has_stripes(e))
 		return judgment_make(EFFECT_IGNORED, "", "local file system");
 	if (is_ompio && strncmp(row->name, "romio_", 6) == 0)
 		return judgment_make(EFFECT_IGNORED, who, "OMPIO does not support ROMIO hints");

@@ -32,6 +32,9 @@ struct effect_judgment {
 /* row must have been requested or refused. evidence may be NULL. */
 struct effect_judgment effect_judge(const struct parameter *row, const struct evidence *evidence);
 
+/* Does the file system driver support striping? The drivers for local and NFS files do not. */
+bool effect_has_stripes(const struct evidence *evidence);
+
 /*
  * Adds the datasets of another file with the same effect, and rewrites `why` to cover both files.
  */

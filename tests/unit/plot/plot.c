@@ -7,17 +7,19 @@
 #include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "contract/parameters.h"
 #include "observe/profile/profile.h"
 #include "plot/stored/stored.h"
 #include "svg_check.h"
 
-enum { PREAD = 1, PWRITE, WRITE_AT, CALLS };
+enum { PREAD = 1, PWRITE, WRITE_AT, PARAMETERS, CALLS };
 
 static struct call_info calls[CALLS] = {
 	[0] = { .name = "none", .class = CLASS_CONTROL },
 	[PREAD] = { .name = "pread", .layer = LAYER_POSIX, .class = CLASS_READ },
 	[PWRITE] = { .name = "pwrite", .layer = LAYER_POSIX, .class = CLASS_WRITE },
 	[WRITE_AT] = { .name = "MPI_File_write_at", .layer = LAYER_MPI, .class = CLASS_WRITE },
+	[PARAMETERS] = { .name = PARAMETERS_OF_MPI, .layer = LAYER_MPI, .class = CLASS_CONTROL },
 };
 
 #define SECOND 1000000000
@@ -29,7 +31,7 @@ static struct call_info calls[CALLS] = {
 struct job {
 	struct trace_head head;
 	struct process_info *processes;
-	char *files[2];
+	char *files[4]; /* the file, and two sets of hints */
 	struct profile profile;
 };
 
@@ -58,14 +60,18 @@ static void start_job(struct job *job, int ranks, const char *file)
 {
 	size_t processes = ranks ? (size_t)ranks : 1;
 
-	*job = (struct job){ .files = { (char *)"", (char *)file } };
+	*job = (struct job){ .files = { (char *)"", (char *)file,
+					(char *)"mpi=mpich;romio_filesystem_type=LUSTRE:;"
+						"striping_unit=1024",
+					(char *)"mpi=mpich;romio_filesystem_type=UFS: Generic;"
+						"striping_unit=1024" } };
 	job->processes = xcalloc(processes, sizeof(*job->processes));
 	job->head = (struct trace_head){
 		.run = { .command = (char *)file },
 		.calls = calls,
 		.call_count = CALLS,
 		.files = job->files,
-		.file_count = 2,
+		.file_count = 4,
 		.processes = job->processes,
 		.process_count = processes,
 		.end = { .duration_ns = SECOND, .complete = true },
@@ -237,6 +243,30 @@ static int draw_offsets(const struct job *job, bool all, const char *file)
 	return plot_draw(&plot_offsets, &source, &svg, NULL);
 }
 
+/* A local file system has none, whatever the hint says. */
+static void stripes_are_drawn_if_the_file_has_some(void)
+{
+	for (file_id hints = 2; hints <= 3; hints++) {
+		AUTO_BUF struct buf svg = { 0 };
+		struct job job;
+
+		start_job(&job, 2, "/data/out");
+		profile_add(&job.profile, &(struct activity){ .call = PARAMETERS,
+							      .layer = LAYER_MPI,
+							      .id = id_make(1, 1),
+							      .file = 1,
+							      .hints = hints,
+							      .present = PRESENT(HINTS) });
+		add_access(&job, 0, PWRITE, 2, 0, 1000, 4096);
+		CHECK_INT(plot_draw(&plot_offsets, &(struct plot_source){ .profile = &job.profile },
+				    &svg, NULL),
+			  0);
+		CHECK_INT(strstr(svg.data, "stripes of 1.00 KiB") != NULL, hints == 2);
+		CHECK_INT(count_parts(svg.data, "\"rule fine\""), hints == 2 ? 5 : 0);
+		end_job(&job);
+	}
+}
+
 static void files_of_the_system_are_left_out(void)
 {
 	struct job job;
@@ -271,4 +301,5 @@ static void missing_knowledge_is_refused(void)
 TESTS(TEST(every_kind_of_a_run_is_drawn), TEST(tables_have_the_sums_of_the_run),
       TEST(hostile_names_do_not_reach_the_markup),
       TEST(many_ranks_and_accesses_are_drawn_in_bounded_size), TEST(a_run_without_data_is_refused),
-      TEST(files_of_the_system_are_left_out), TEST(missing_knowledge_is_refused))
+      TEST(stripes_are_drawn_if_the_file_has_some), TEST(files_of_the_system_are_left_out),
+      TEST(missing_knowledge_is_refused))
