@@ -159,6 +159,35 @@ void panel_dots(struct panel *panel, unsigned color, const char *classes, const 
 	end_path(out, "k", color, all);
 }
 
+/* One side of the steps, from left to right or back; equal neighbors are one step. */
+static void put_side(const struct panel *panel, const double *edges, const double *values,
+		     size_t count, bool is_back)
+{
+	struct buf *out = &panel->figure->body;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t bin = is_back ? count - 1 - i : i;
+		size_t next = is_back ? bin - 1 : bin + 1;
+		double y = panel_y(panel, values ? values[bin] : panel->y.low);
+
+		if (!i)
+			put_point(out, is_back ? 'L' : 'M', panel_x(panel, edges[bin + is_back]),
+				  y);
+		else {
+			buf_putc(out, 'V');
+			svg_number(out, y);
+		}
+		while (i + 1 < count &&
+		       fabs(panel_y(panel, values ? values[next] : panel->y.low) - y) < 0.05) {
+			i++;
+			bin = next;
+			next = is_back ? bin - 1 : bin + 1;
+		}
+		buf_putc(out, 'H');
+		svg_number(out, panel_x(panel, edges[bin + !is_back]));
+	}
+}
+
 void panel_steps(struct panel *panel, unsigned color, const double *edges, const double *base,
 		 const double *top, size_t count)
 {
@@ -167,18 +196,8 @@ void panel_steps(struct panel *panel, unsigned color, const double *edges, const
 	if (!count)
 		return;
 	buf_puts(out, "<path d=\"");
-	for (size_t i = 0; i < count; i++) {
-		put_point(out, i ? 'L' : 'M', panel_x(panel, edges[i]), panel_y(panel, top[i]));
-		buf_putc(out, 'H');
-		svg_number(out, panel_x(panel, edges[i + 1]));
-	}
-	for (size_t i = count; i-- > 0;) {
-		double y = panel_y(panel, base ? base[i] : panel->y.low);
-
-		put_point(out, 'L', panel_x(panel, edges[i + 1]), y);
-		buf_putc(out, 'H');
-		svg_number(out, panel_x(panel, edges[i]));
-	}
+	put_side(panel, edges, top, count, false);
+	put_side(panel, edges, base, count, true);
 	buf_putc(out, 'Z');
 	end_path(out, "c", color, "");
 }

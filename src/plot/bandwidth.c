@@ -105,7 +105,7 @@ static void put_layer(struct plot *plot, const struct bandwidth *b, unsigned lay
 	}
 	scale_init(&plan.x, SCALE_SECONDS, b->edges[0], b->edges[b->bins]);
 	scale_init(&plan.y, SCALE_RATE, 0, most);
-	scale_round(&plan.y, 3);
+	scale_round(&plan.y, 2);
 	figure_panel(&plot->figure, &panel, &plan);
 	if (sums[WRITING])
 		panel_steps(&panel, PLOT_WRITE_COLOR, b->edges, reads, tops, b->bins);
