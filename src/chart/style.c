@@ -39,7 +39,6 @@ static const char fixed[] =
 	".sluice-plot text{font-family:system-ui,'Helvetica Neue',Arial,sans-serif;font-size:12px}"
 	".sluice-plot .title{font-size:17px;font-weight:600}"
 	".sluice-plot .head{font-weight:600}"
-	".sluice-plot .on{fill:#fff;stroke:none}"
 	".sluice-plot .soft{fill-opacity:.55;stroke-opacity:.55}"
 	".sluice-plot .faint{fill-opacity:.25}"
 	".sluice-plot .dots{stroke-width:3;stroke-linecap:round}"
@@ -74,7 +73,6 @@ void style_write(enum style_theme theme, struct buf *out)
 		put_rules(out, STYLE_DARK);
 		buf_puts(out, "}");
 	}
-	/* The last rules win where a text is on a filled rectangle. */
 	buf_puts(out, fixed);
 	buf_puts(out, "</style>\n");
 }

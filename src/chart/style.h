@@ -10,7 +10,7 @@
  *   c0 .. c7   filled with the color of a series      k0 .. k7   drawn with it, 1.5 pixels wide
  *   q0 .. q8   filled with a color of the ramp
  *   bg, grid, axis, rule   background, lines of the grid, axes, dashed lines
- *   title, head, mute, on  texts: title, heading of a panel, secondary, on a filled rectangle
+ *   title, head, mute       texts: title, heading of a panel, secondary
  *   soft, faint, fine      translucent
  *   dots, big, wide, thin  lines: round, 3 pixels wide; 6 pixels; 2.5 pixels; 1 pixel
  *   box, edge, crisp       outlined in the color of texts, of the background; without smoothing
