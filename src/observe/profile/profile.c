@@ -128,6 +128,9 @@ static void add_to_timeline(struct profile *p, const struct summary_call *call, 
 		timeline_add(&p->timeline, &span, p->timeline.layers[a->layer], &what);
 	if (at->in_io || a->layer == LAYER_NETWORK)
 		return;
+	if (p->spans && a->duration_ns > 0)
+		p->spans[p->span_count++] =
+			(struct profile_span){ a->start_ns, a->start_ns + a->duration_ns };
 	timeline_add(&p->timeline, &span, p->timeline.io, &what);
 	timeline_add_member(&p->timeline, &span, member, &what);
 }

@@ -38,6 +38,11 @@ struct profile_limits {
 	size_t nodes; /* of the causal chains: 16384, which is also the maximum */
 };
 
+/* A time in I/O. */
+struct profile_span {
+	int64_t from_ns, until_ns;
+};
+
 struct profile {
 	const struct trace_head *head; /* of the trace; of a merged profile: `own` */
 	struct summary summary;	       /* totals, ranks, layers, functions, files, parameters */
@@ -48,8 +53,11 @@ struct profile {
 	struct nest nest;	  /* calls in progress, and */
 	struct surveyor surveyor; /* open files, while activities are added */
 	uint8_t *channels;	  /* for each file: 1 if it is a socket or pipe */
-	size_t parts;		  /* traces that it combines; 1: one trace */
-	struct merged_head *own;  /* the head of a merged profile; NULL: the head is borrowed */
+	/* Collects the times in I/O of the activities that are added; NULL: not wanted. */
+	struct profile_span *spans;
+	size_t span_count;
+	size_t parts;		 /* traces that it combines; 1: one trace */
+	struct merged_head *own; /* the head of a merged profile; NULL: the head is borrowed */
 };
 
 /*
@@ -71,6 +79,12 @@ void profile_add(struct profile *profile, const struct activity *activity);
 typedef void (*profile_seen)(void *arg, uint64_t done);
 int profile_read(struct profile *profile, struct trace *trace, unsigned threads, profile_seen seen,
 		 void *arg, struct err *err);
+
+/*
+ * Adds a profile of other processes of the same trace: nothing is renumbered. busy_ns of the whole
+ * is not correct afterwards. Counted calls of the head must not be in both.
+ */
+void profile_join(struct profile *profile, const struct profile *other);
 
 /* Starts a profile that others are merged into. */
 void profile_init_merged(struct profile *profile, const struct profile_limits *limits);

@@ -79,6 +79,32 @@ static void add_part(struct profile *p, const struct profile *other)
 	merged_map_release(&map);
 }
 
+/* Numbers that stay as they are. */
+static struct merged_map map_same(const struct trace_head *head)
+{
+	struct merged_map map = { .calls = xcalloc(head->call_count + 1, sizeof(*map.calls)),
+				  .files = xcalloc(head->file_count + 1, sizeof(*map.files)) };
+
+	for (size_t i = 0; i < head->call_count; i++)
+		map.calls[i] = (uint16_t)i;
+	for (size_t i = 0; i < head->file_count; i++)
+		map.files[i] = (file_id)i;
+	return map;
+}
+
+void profile_join(struct profile *profile, const struct profile *other)
+{
+	struct merged_map map = map_same(profile->head);
+	struct renumbering to = { .calls = map.calls, .files = map.files };
+
+	summary_join(&profile->summary, &other->summary, &to);
+	merge_cells(profile, &other->cells, &map, 0);
+	call_tree_merge(&profile->tree, &other->tree, map.calls, map.files);
+	timeline_merge(&profile->timeline, &other->timeline, &map, 0);
+	facts_merge(&profile->facts, &other->facts, map.files);
+	merged_map_release(&map);
+}
+
 /* Makes a profile that owns its head, so that others can be added. */
 static void own_head(struct profile *profile)
 {

@@ -51,8 +51,9 @@ static void add_to_cell(struct raster_cell *to, const struct raster_cell *from)
 									       : RASTER_MANY;
 }
 
-/* Makes columns or lines twice as large: the cell at (column, line) moves towards the origin. */
-static void shrink(struct raster *raster, int columns, int lines)
+/* Makes columns and lines larger by factors: the cell at (column, line) moves towards the origin.
+ */
+static void shrink(struct raster *raster, int64_t columns, int64_t lines)
 {
 	for (size_t i = 0; i < CELLS; i++) {
 		struct raster_cell moved = raster->cells[i];
@@ -68,12 +69,16 @@ static void shrink(struct raster *raster, int columns, int lines)
 
 static void reach(struct raster *raster, int64_t time_ns, int64_t offset)
 {
-	while (time_ns >= raster->column_ns * RASTER_COLUMNS &&
-	       raster->column_ns < LIMIT / RASTER_COLUMNS / 2)
-		shrink(raster, 2, 1);
-	while (offset > raster->line_bytes * RASTER_LINES &&
-	       raster->line_bytes < LIMIT / RASTER_LINES / 2)
-		shrink(raster, 1, 2);
+	int64_t columns = 1, lines = 1;
+
+	while (time_ns >= raster->column_ns * columns * RASTER_COLUMNS &&
+	       raster->column_ns * columns < LIMIT / RASTER_COLUMNS / 2)
+		columns *= 2;
+	while (offset > raster->line_bytes * lines * RASTER_LINES &&
+	       raster->line_bytes * lines < LIMIT / RASTER_LINES / 2)
+		lines *= 2;
+	if (columns > 1 || lines > 1)
+		shrink(raster, columns, lines);
 }
 
 static size_t clamp(int64_t value, int64_t count)

@@ -96,6 +96,11 @@ double summary_share(const struct summary *summary, double time_ns);
 void summary_merge(struct summary *summary, const struct summary *other,
 		   const struct renumbering *to, size_t process_base);
 
+/* Adds the summary of other processes of the same trace. busy_ns of the whole is not correct then.
+ */
+void summary_join(struct summary *summary, const struct summary *other,
+		  const struct renumbering *same);
+
 enum file_class summary_file_class(const struct summary *summary, file_id file);
 
 /* Did the run use libraries above POSIX and STDIO? */

@@ -82,6 +82,27 @@ static void merge_ranks(struct summary *s, const struct summary *other,
 	s->of_rank = sums;
 }
 
+/* Adds what is not divided by ranks. */
+static void merge_whole(struct summary *s, const struct summary *other,
+			const struct renumbering *to)
+{
+	sums_merge(&s->all, &other->all, to, true);
+	sums_merge(&s->outside, &other->outside, to, true);
+	s->has_aggregates |= other->has_aggregates;
+	tally_merge(&s->group, &other->group);
+	for (size_t i = 0; i < other->head->file_count; i++)
+		s->file_layers[to->files[i]] |= other->file_layers[i];
+	parameters_merge(&s->parameters, &other->parameters, to);
+}
+
+void summary_join(struct summary *summary, const struct summary *other,
+		  const struct renumbering *same)
+{
+	for (size_t i = 0; i < summary->ranks.count; i++)
+		sums_merge(&summary->of_rank[i], &other->of_rank[i], same, false);
+	merge_whole(summary, other, same);
+}
+
 void summary_merge(struct summary *summary, const struct summary *other,
 		   const struct renumbering *to, size_t process_base)
 {
@@ -101,11 +122,5 @@ void summary_merge(struct summary *summary, const struct summary *other,
 		merge_ranks(s, other, to, &where, before);
 	free(where.first);
 	free(where.second);
-	sums_merge(&s->all, &other->all, to, true);
-	sums_merge(&s->outside, &other->outside, to, true);
-	s->has_aggregates |= other->has_aggregates;
-	tally_merge(&s->group, &other->group);
-	for (size_t i = 0; i < other->head->file_count; i++)
-		s->file_layers[to->files[i]] |= other->file_layers[i];
-	parameters_merge(&s->parameters, &other->parameters, to);
+	merge_whole(s, other, to);
 }
