@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cmd/part_list.h"
 #include "cmd/run_argument.h"
+#include "observe/collect/parts.h"
 #include "observe/diagnose/background.h"
 #include "observe/profile/profile_parts.h"
 #include "observe/profile/saved.h"
@@ -92,9 +93,15 @@ static int print_report(const struct command *command, const struct report *repo
 /* Sets the findings of the report; the caller releases them. */
 static struct finding *diagnose_run(const struct command *command, struct report *report)
 {
+	/* Commands in findings name the trace that the parts would be merged into. */
+	AUTO_FREE char *trace = command->argc && part_list_is_directory(command->argv[0])
+					? parts_trace(command->argv[0])
+					: NULL;
 	struct diagnose_options options = {
 		.config = command->config,
-		.run = command->argc ? command->argv[0] : NULL,
+		.run = trace	       ? trace
+		       : command->argc ? command->argv[0]
+				       : NULL,
 	};
 	struct background background;
 	struct finding *findings;

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/profile/saved.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "check.h"
+#include "observe/profile/profile_parts.h"
+#include "profile_sample.h"
+
+enum { DAMAGES = 80 };
+
+static const char *path(const char *name)
+{
+	static char text[512];
+
+	snprintf(text, sizeof(text), "%s/%s", check_directory(), name);
+	return text;
+}
+
+/* The bytes of a saved profile, which say everything that it contains. */
+static void read_saved(struct buf *bytes, const char *name)
+{
+	struct trace trace;
+	struct err err = { 0 };
+
+	REQUIRE(trace_open(&trace, path(name), NULL, &err) >= 0);
+	REQUIRE(trace.format->read_profile(trace.reader, bytes, &err) >= 0);
+	trace_close(&trace);
+}
+
+static void a_saved_profile_is_the_same(void)
+{
+	AUTO_BUF struct buf first = { 0 };
+	AUTO_BUF struct buf second = { 0 };
+	struct profile original, loaded;
+	struct trace trace;
+	struct err err = { 0 };
+
+	profile_both(&original, NULL);
+	REQUIRE(saved_write(&original, path("a"), &err) >= 0);
+	REQUIRE(trace_open(&trace, path("a"), NULL, &err) >= 0);
+	REQUIRE(saved_read(&loaded, &trace, &err) == 1);
+	CHECK_INT(loaded.summary.all.io.bytes_written, original.summary.all.io.bytes_written);
+	CHECK_INT(loaded.cells.map.count, original.cells.map.count);
+	CHECK_INT(loaded.tree.count, original.tree.count);
+	REQUIRE(saved_write(&loaded, path("b"), &err) >= 0);
+	profile_release(&loaded);
+	trace_close(&trace);
+	read_saved(&first, "a");
+	read_saved(&second, "b");
+	CHECK_INT(first.len, second.len);
+	profile_release(&original);
+}
+
+static void saved_parts_add_up(void)
+{
+	struct profile one, first, second, whole;
+	struct err err = { 0 };
+	char *paths[] = { xstrdup(path("left")), xstrdup(path("right")) };
+
+	profile_both(&one, NULL);
+	profile_parts(&first, &second, NULL);
+	REQUIRE(saved_write(&first, paths[0], &err) >= 0);
+	REQUIRE(saved_write(&second, paths[1], &err) >= 0);
+	REQUIRE(profile_load_parts(&whole, paths, 2, 2, NULL, NULL, &err) >= 0);
+	CHECK_INT(whole.parts, 2);
+	CHECK_INT(whole.summary.ranks.count, RANKS);
+	CHECK(memcmp(&whole.summary.all.io, &one.summary.all.io, sizeof(struct tally)) == 0);
+	CHECK_INT(whole.cells.map.count, one.cells.map.count);
+	profile_release(&whole);
+	paths[1] = (free(paths[1]), xstrdup(paths[0]));
+	CHECK(profile_load_parts(&whole, paths, 2, 2, NULL, NULL, &err) < 0);
+	profile_release(&one);
+	profile_release(&first);
+	profile_release(&second);
+	free(paths[0]);
+	free(paths[1]);
+}
+
+/* Writes the bytes as the profile of a trace with the facts of the sample. */
+static void write_bytes(const struct profile *profile, const struct buf *bytes, const char *name)
+{
+	const struct run_clock clock = { .source = (char *)"monotonic", .num = 1, .den = 1 };
+	const struct trace_head *head = profile->head;
+	struct err err = { 0 };
+	void *writer;
+
+	REQUIRE(trace_container.create(&writer, path(name), &head->run, &clock, head->calls,
+				       head->call_count, &err) >= 0);
+	for (size_t i = 0; i < head->process_count; i++)
+		trace_container.add_process(writer, &head->processes[i], &err);
+	for (size_t i = 1; i < head->file_count; i++)
+		trace_container.add_file(writer, (file_id)i, head->files[i], &err);
+	trace_container.add_profile(writer, bytes->data, bytes->len, &err);
+	REQUIRE(trace_container.finish(writer, &head->end, &clock, &err) >= 0);
+}
+
+/* Whatever the bytes are, a profile is read or refused, and what is read can be merged. */
+static void damaged_bytes_do_no_harm(void)
+{
+	AUTO_BUF struct buf bytes = { 0 };
+	struct profile original;
+	struct err err = { 0 };
+	uint64_t noise = 1;
+	int read = 0;
+
+	profile_both(&original, NULL);
+	REQUIRE(saved_write(&original, path("c"), &err) >= 0);
+	read_saved(&bytes, "c");
+	for (int i = 0; i < DAMAGES; i++) {
+		struct profile loaded;
+		struct trace trace;
+		size_t at;
+		char old;
+		int r;
+
+		noise = noise * UINT64_C(6364136223846793005) + 1442695040888963407;
+		at = (size_t)(noise >> 33) % bytes.len;
+		old = bytes.data[at];
+		bytes.data[at] = (char)(noise >> 20);
+		write_bytes(&original, &bytes, "d");
+		REQUIRE(trace_open(&trace, path("d"), NULL, &err) >= 0);
+		r = saved_read(&loaded, &trace, &err);
+		if (r > 0) {
+			profile_merge(&loaded, &original, &err);
+			profile_release(&loaded);
+			read++;
+		}
+		trace_close(&trace);
+		bytes.data[at] = old;
+	}
+	CHECK(read > 0 && read < DAMAGES);
+	profile_release(&original);
+}
+
+static void a_trace_is_not_a_saved_profile(void)
+{
+	struct profile original, none;
+	AUTO_BUF struct buf empty = { 0 };
+	struct trace trace;
+	struct err err = { 0 };
+
+	profile_both(&original, NULL);
+	write_bytes(&original, &empty, "e");
+	REQUIRE(trace_open(&trace, path("e"), NULL, &err) >= 0);
+	CHECK_INT(saved_read(&none, &trace, &err), 0);
+	trace_close(&trace);
+	profile_release(&original);
+}
+
+TESTS(TEST(a_saved_profile_is_the_same), TEST(saved_parts_add_up), TEST(damaged_bytes_do_no_harm),
+      TEST(a_trace_is_not_a_saved_profile))
