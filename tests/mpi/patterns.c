@@ -154,12 +154,6 @@ static void one_rank(const char *path)
 		write_own(path, 4);
 }
 
-/* The same data as one_rank, by two ranks. */
-static void half(const char *path)
-{
-	write_own(path, 2);
-}
-
 static void imbalance(const char *path)
 {
 	write_own(path, rank ? 1 : 7);
@@ -183,7 +177,6 @@ static const struct {
 	{ "few_aggregators", few_aggregators },
 	{ "many_aggregators", many_aggregators },
 	{ "one_rank", one_rank },
-	{ "half", half },
 	{ "imbalance", imbalance },
 	{ "balance", balance },
 };

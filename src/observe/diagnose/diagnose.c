@@ -178,6 +178,12 @@ static enum severity severity_of(const struct rule *rule, double share)
 }
 
 /*
+ * Calls that are shorter than this cost about as much outside as inside: in the program's loop, and
+ * for recording them. The gain of avoiding them cannot be told from their time.
+ */
+#define SHORTEST_NS 2000
+
+/*
  * The gain if the saved time vanishes from the run time: at most all of it, and half of it as a
  * lower limit, because other work may take its place.
  */
@@ -185,7 +191,7 @@ static void predict_gain(struct finding *f, const struct diagnosis *d, const str
 {
 	double saved = isnan(m->saved_ns) ? NAN : case_share(d, m->saved_ns);
 
-	if (isnan(saved) || saved <= 0)
+	if (isnan(saved) || saved <= 0 || (m->calls && m->time_ns < SHORTEST_NS * (double)m->calls))
 		return;
 	saved = saved > 0.99 ? 0.99 : saved;
 	f->predicted = (struct gain){ 1 / (1 - saved / 2), 1 / (1 - saved), 1 / (1 - saved),
