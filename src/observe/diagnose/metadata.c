@@ -80,8 +80,8 @@ static uint64_t opening_members(const struct case_file *file)
 	for (unsigned layer = LAYER_POSIX; layer <= LAYER_STDIO; layer++) {
 		const struct file_total *t = file->layers[layer];
 
-		if (t && t->total.calls[CLASS_OPEN] && t->members > members)
-			members = t->members;
+		if (t && t->total.calls[CLASS_OPEN] && t->sharers > members)
+			members = t->sharers;
 	}
 	return members;
 }

@@ -55,7 +55,8 @@ static bool test_one(const struct diagnosis *d, struct match *m, struct finding 
 {
 	struct spread bytes = spread_bytes(d);
 
-	if (bytes.count < 2 || bytes.sum < (double)LIMIT(d, MIN_BYTES) ||
+	if (!summary_knows_ranks(&d->profile->summary) || bytes.count < 2 ||
+	    bytes.sum < (double)LIMIT(d, MIN_BYTES) ||
 	    bytes.maximum * 100 < bytes.sum * ALL_PERCENT)
 		return false;
 	set_ranks(m, f, &bytes, bytes.maximum_rank);
@@ -74,10 +75,67 @@ static void describe_bytes(struct buf *out, const struct diagnosis *d, const str
 		   unit_bytes(all, (double)m->of_bytes), m->value, m->of_calls);
 }
 
+/* The file of a log whose slowest rank needs most time beyond the average. */
+static const struct group_facts *find_group(const struct diagnosis *d)
+{
+	const struct group_facts *found = NULL;
+	double most = 0;
+
+	for (size_t i = 0; i < d->count; i++) {
+		const struct group_facts *g = &d->files[i].facts->group;
+		double excess =
+			g->ranks > 1 ? (double)g->slowest_ns - (double)g->time_ns / (double)g->ranks
+				     : 0;
+
+		if (excess > most) {
+			most = excess;
+			found = g;
+		}
+	}
+	return found;
+}
+
+/* Does the slowest rank move more than `percent` of the average? */
+static bool group_is_uneven(const struct group_facts *g, uint64_t percent)
+{
+	return (double)g->slowest_bytes * 100 * (double)g->ranks >
+	       (double)g->bytes * (double)percent;
+}
+
+/* The same for a log that has counted all ranks together, from its slowest rank. */
+static bool test_group(const struct diagnosis *d, struct match *m, struct finding *f, bool uneven)
+{
+	const struct group_facts *g = find_group(d);
+	double average = g ? (double)g->time_ns / (double)g->ranks : 0;
+	double excess = g ? (double)g->slowest_ns - average : 0;
+	double duration = (double)d->profile->head->end.duration_ns;
+
+	if (!g || summary_knows_ranks(&d->profile->summary) ||
+	    excess < (double)LIMIT(d, MIN_TIME) ||
+	    excess * 100 < duration * (double)LIMIT(d, TIME_PERCENT) ||
+	    (double)g->slowest_ns * 100 < average * (double)LIMIT(d, IMBALANCE_PERCENT) ||
+	    group_is_uneven(g, EVEN_PERCENT) != uneven)
+		return false;
+	m->bytes = g->slowest_bytes;
+	m->of_bytes = g->bytes;
+	m->calls = (uint64_t)g->slowest_rank;
+	m->of_calls = (uint64_t)g->ranks;
+	m->value = uneven ? (double)g->slowest_bytes * (double)g->ranks / (double)g->bytes
+			  : (double)g->slowest_ns;
+	m->fix_value = (uint64_t)average;
+	m->time_ns = (double)g->slowest_ns * (double)g->ranks;
+	m->saved_ns = excess * (double)g->ranks;
+	f->ranks[0] = (int32_t)g->slowest_rank;
+	f->rank_count = 1;
+	return true;
+}
+
 static bool test_imbalance(const struct diagnosis *d, struct match *m, struct finding *f)
 {
 	struct spread bytes = spread_bytes(d);
 
+	if (!summary_knows_ranks(&d->profile->summary))
+		return test_group(d, m, f, true);
 	if (bytes.count < 2 || bytes.sum < (double)LIMIT(d, MIN_BYTES) ||
 	    bytes.maximum * 100 >= bytes.sum * ALL_PERCENT ||
 	    bytes.maximum * 100 < spread_average(&bytes) * (double)LIMIT(d, IMBALANCE_PERCENT))
@@ -93,6 +151,8 @@ static bool test_straggler(const struct diagnosis *d, struct match *m, struct fi
 	double average = spread_average(&time), excess = time.maximum - average;
 	double duration = (double)d->profile->head->end.duration_ns;
 
+	if (!summary_knows_ranks(&d->profile->summary))
+		return test_group(d, m, f, false);
 	if (time.count < 2 || excess < (double)LIMIT(d, MIN_TIME) ||
 	    excess * 100 < duration * (double)LIMIT(d, TIME_PERCENT) ||
 	    time.maximum * 100 < average * (double)LIMIT(d, IMBALANCE_PERCENT) ||

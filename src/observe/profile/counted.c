@@ -238,6 +238,29 @@ static int32_t member_of(const struct process_info *process)
 	return process->rank >= 0 ? process->rank : (int32_t)process->index;
 }
 
+static void add_facts(struct profile *p, const struct usage *u, int32_t ranks)
+{
+	struct group_facts group = {
+		.ranks = ranks,
+		.slowest_rank = u->value[USAGE_SLOWEST_RANK],
+		.time_ns = u->value[USAGE_READ_NS] + u->value[USAGE_WRITE_NS] +
+			   u->value[USAGE_METADATA_NS],
+		.slowest_ns = u->value[USAGE_SLOWEST_NS],
+		.bytes = count_at(u, USAGE_BYTES_READ) + count_at(u, USAGE_BYTES_WRITTEN),
+		.slowest_bytes = count_at(u, USAGE_SLOWEST_BYTES),
+	};
+	struct file_facts *facts;
+
+	if (!u->file || (!u->value[USAGE_STRIPE_COUNT] && !group.bytes))
+		return;
+	facts = facts_put(&p->facts, u->file);
+	if (u->value[USAGE_STRIPE_COUNT])
+		facts->stripes = count_at(u, USAGE_STRIPE_COUNT);
+	if (ranks && group.bytes && group.slowest_rank >= 0 &&
+	    group.slowest_ns > facts->group.slowest_ns)
+		facts->group = group;
+}
+
 void counted_add(struct profile *profile)
 {
 	const struct trace_head *head = profile->head;
@@ -252,6 +275,7 @@ void counted_add(struct profile *profile)
 		counted_add_usage(cell, u);
 		if (process_is_group(process))
 			cell->group = process->ranks;
+		add_facts(profile, u, process_is_group(process) ? process->ranks : 0);
 	}
 	add_flows(profile);
 }

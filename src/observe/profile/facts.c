@@ -218,6 +218,8 @@ static void merge_file(struct file_facts *to, const struct file_facts *from)
 		add_buffer(to, from->buffer_bytes);
 	to->mapped_bytes += from->mapped_bytes;
 	to->stripes = to->stripes ? to->stripes : from->stripes;
+	if (from->group.slowest_ns > to->group.slowest_ns)
+		to->group = from->group;
 	to->locks += from->locks;
 	to->lock_ns += from->lock_ns;
 }

@@ -16,6 +16,14 @@
 
 enum { FACTS_TEXT = 48 };
 
+/* What a log has counted of all ranks together, through the layer with the slowest rank. */
+struct group_facts {
+	int64_t ranks; /* 0: nothing */
+	int64_t slowest_rank;
+	int64_t time_ns, slowest_ns;
+	uint64_t bytes, slowest_bytes;
+};
+
 struct file_facts {
 	/* Of the chunked dataset with the largest chunks; see capture/libraries/hdf5_facts.h. */
 	uint64_t chunk_bytes;	/* 0: no chunked dataset is known */
@@ -29,6 +37,7 @@ struct file_facts {
 	uint64_t stripes;	/* striping_factor; 0: unknown */
 	uint64_t locks;		/* calls of fcntl that wait for a lock */
 	int64_t lock_ns;
+	struct group_facts group;
 };
 
 struct facts {

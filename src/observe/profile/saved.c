@@ -13,7 +13,7 @@
 #include "observe/profile/profile.h"
 
 /* Increased when the layout changes in a way that the numbers in pack_version() do not show. */
-#define SAVED_VERSION 1
+#define SAVED_VERSION 2
 
 /* The profile that is written or read. When writing, nothing in it is changed. */
 struct saving {
@@ -106,6 +106,7 @@ static void pack_summary(struct saving *s, struct summary *summary)
 	s->pack.in.bad |= ranks != summary->ranks.count;
 	pack_index(&s->pack, &has_aggregates, 2);
 	summary->has_aggregates = has_aggregates;
+	pack_words(&s->pack, &summary->group, sizeof(summary->group));
 	pack_sums(s, &summary->all);
 	pack_sums(s, &summary->outside);
 	for (size_t i = 0; i < summary->ranks.count && !s->pack.in.bad; i++)
@@ -271,7 +272,10 @@ static void pack_samples(struct saving *s, struct cell *cell)
 static void pack_cell(struct saving *s, struct cell *cell)
 {
 	struct pack *pack = &s->pack;
+	uint64_t group = (uint64_t)cell->group;
 
+	pack_index(pack, &group, INT32_MAX);
+	cell->group = (int32_t)group;
 	pack_survey(s, &cell->survey);
 	pack_words(pack, cell->calls, sizeof(cell->calls));
 	pack_words(pack, cell->time_ns, sizeof(cell->time_ns));
@@ -426,9 +430,11 @@ static void pack_file_facts(struct saving *s, struct file_facts *f)
 	uint64_t numbers[] = { f->chunk_bytes, f->cache_bytes,	    f->compressed,   f->causes,
 			       f->has_buffer,  f->buffer_bytes,	    f->mapped_bytes, f->stripes,
 			       f->locks,       (uint64_t)f->lock_ns };
+	struct group_facts group = f->group;
 	char *chunk = f->chunk;
 
 	pack_words(&s->pack, numbers, sizeof(numbers));
+	pack_words(&s->pack, &group, sizeof(group));
 	pack_text(s, &chunk);
 	if (!pack_is_reading(&s->pack))
 		return;
@@ -442,6 +448,7 @@ static void pack_file_facts(struct saving *s, struct file_facts *f)
 				  .stripes = numbers[7],
 				  .locks = numbers[8],
 				  .lock_ns = (int64_t)numbers[9] };
+	f->group = group;
 	snprintf(f->chunk, sizeof(f->chunk), "%s", chunk ? chunk : "");
 	free(chunk);
 }
