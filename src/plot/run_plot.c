@@ -18,10 +18,11 @@ static void put_members(struct buf *line, const struct profile *profile)
 	size_t ranks = profile->summary.ranks.count, processes = profile->head->process_count;
 
 	if (ranks)
-		buf_printf(line, ", %zu rank%s on %zu node%s", ranks, ranks == 1 ? "" : "s",
-			   profile->summary.ranks.hosts,
+		buf_printf(line, ", %zu rank%s", ranks, ranks == 1 ? "" : "s");
+	if (ranks && profile->summary.ranks.hosts)
+		buf_printf(line, " on %zu node%s", profile->summary.ranks.hosts,
 			   profile->summary.ranks.hosts == 1 ? "" : "s");
-	else
+	if (!ranks)
 		buf_printf(line, ", %zu process%s", processes, processes == 1 ? "" : "es");
 }
 

@@ -92,6 +92,9 @@ void fill_query(struct finding *finding, const struct diagnosis *d, const struct
 	AUTO_BUF struct buf text = { 0 };
 	struct filler f = { &text, finding, d, m, true };
 
+	/* Calls that were only counted cannot be shown. */
+	if (d->profile->summary.has_aggregates && !d->profile->head->activities)
+		return;
 	buf_puts(&text, "sluice print");
 	if (finding->rule->query) {
 		buf_putc(&text, ' ');

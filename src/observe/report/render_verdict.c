@@ -130,8 +130,9 @@ static void note_ranks(struct buf *out, const struct summary *s)
 	buf_printf(out, "ranks: %zu", s->ranks.count);
 	if (s->ranks.world > s->ranks.count)
 		buf_printf(out, " of %zu", s->ranks.world);
-	buf_printf(out, " on %zu host%s, ", s->ranks.hosts, plural(s->ranks.hosts));
-	buf_printf(out, "in I/O for %s on average", unit_ns(text, (int64_t)average));
+	if (s->ranks.hosts)
+		buf_printf(out, " on %zu host%s", s->ranks.hosts, plural(s->ranks.hosts));
+	buf_printf(out, ", in I/O for %s on average", unit_ns(text, (int64_t)average));
 	if (!summary_knows_ranks(s)) {
 		buf_puts(out, "; how it differs between ranks is not known for shared files\n");
 		return;

@@ -28,8 +28,10 @@ static size_t count_hosts(const struct ranks *ranks, const struct trace_head *he
 	size_t n = 0, different = 0;
 
 	for (size_t i = 0; i < head->process_count; i++) {
-		if (ranks->of_process[i] >= 0)
-			hosts[n++] = head->processes[i].host ? head->processes[i].host : "";
+		const char *host = head->processes[i].host;
+
+		if (ranks->of_process[i] >= 0 && host && *host)
+			hosts[n++] = host;
 	}
 	qsort(hosts, n, sizeof(*hosts), compare_hosts);
 	for (size_t i = 0; i < n; i++)
