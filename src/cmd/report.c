@@ -360,7 +360,8 @@ const struct command_ops command_report = {
 	.operands = "[RUN...]",
 	.operands_max = -1,
 	.about =
-		"Without RUN, the latest run is reported. The first line is the verdict. \"In "
+		"Without RUN, the latest run is reported. A log of Darshan can take the place of a "
+		"RUN. The first line is the verdict. \"In "
 		"I/O\" is the part of the run time in which at least one thread was inside an "
 		"I/O call of any layer. Sockets and pipes, which mostly wait for other programs, "
 		"are counted separately, and so are MPI_Init and other calls that start or end "

@@ -98,7 +98,8 @@ const struct command_ops command_trace_convert = {
 	.operands = "RUN OUT",
 	.operands_min = 2,
 	.operands_max = 2,
-	.about = "The format of the input is detected. All formats hold the same information, so "
+	.about = "The format of the input, which may be a log of Darshan, is detected. All formats "
+		 "hold the same information, so "
 		 "converting back gives the identical sequence of activities.\n\n"
 		 "  sluice trace convert 3f9a1 run.db    a SQLite database",
 	.options = convert_options,

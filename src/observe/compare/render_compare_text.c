@@ -162,8 +162,11 @@ static void print_cautions(FILE *out, const struct contrast *contrast)
 		size_t failed = 0, partial = 0;
 
 		for (size_t i = 0; i < contrast->runs[side]; i++) {
-			failed += contrast->accounts[side][i].exit_status != 0;
-			partial += contrast->accounts[side][i].is_partial;
+			const struct account *a = &contrast->accounts[side][i];
+
+			/* Logs of other tools do not know the exit status. */
+			failed += a->exit_status > 0 || (a->exit_status < 0 && a->is_partial);
+			partial += a->is_partial;
 		}
 		if (failed)
 			term_printf(out, "%c: %zu run%s failed or did not end\n", side_names[side],
