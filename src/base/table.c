@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/table.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -25,23 +26,38 @@ void table_init(struct table *table, const char *const *titles)
 void table_release(struct table *table)
 {
 	for (size_t i = 0; i < table->count; i++)
-		free(table->cells[i]);
+		free(table->cells[i].text);
 	free(table->cells);
 	*table = (struct table){ 0 };
 }
 
-void table_add(struct table *table, const char *format, ...)
+static void add_cell(struct table *table, double value, const char *format, va_list ap)
 {
 	AUTO_BUF struct buf cell = { 0 };
-	AUTO_FREE char *text = NULL;
-	va_list ap;
+	AUTO_FREE char *text = xvprintf(format, ap);
 
 	table->cells = xgrow(table->cells, &table->cap, table->count + 1, sizeof(*table->cells));
-	va_start(ap, format);
-	text = xvprintf(format, ap);
-	va_end(ap);
 	escape_text(&cell, text, "");
-	table->cells[table->count++] = buf_take(&cell);
+	table->cells[table->count++] =
+		(struct table_cell){ .text = buf_take(&cell), .value = value };
+}
+
+void table_add(struct table *table, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	add_cell(table, NAN, format, ap);
+	va_end(ap);
+}
+
+void table_add_number(struct table *table, double value, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	add_cell(table, value, format, ap);
+	va_end(ap);
 }
 
 static bool is_right_aligned(const struct table *table, size_t column)
@@ -71,7 +87,7 @@ static void measure_columns(const struct table *table, struct layout *layout)
 	for (size_t c = 0; c < table->columns; c++)
 		layout->widths[c] = term_columns(title_of(table, c));
 	for (size_t i = 0; i < table->count; i++) {
-		int width = term_columns(table->cells[i]);
+		int width = term_columns(table->cells[i].text);
 
 		if (width > layout->widths[i % table->columns])
 			layout->widths[i % table->columns] = width;
@@ -199,7 +215,7 @@ void table_print(const struct table *table, FILE *out, int indent)
 	for (size_t i = 0; i < table->count; i++) {
 		if (i % table->columns == 0)
 			blanks = indent;
-		blanks = print_cell(table, &layout, i % table->columns, table->cells[i], blanks,
-				    out);
+		blanks = print_cell(table, &layout, i % table->columns, table->cells[i].text,
+				    blanks, out);
 	}
 }

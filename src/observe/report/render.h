@@ -6,6 +6,7 @@
 #define SLUICE_OBSERVE_REPORT_RENDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -15,6 +16,7 @@ struct json;
 struct profile;
 struct summary;
 struct survey_row;
+struct table;
 
 /* What to render, and how much of it. */
 struct report {
@@ -38,6 +40,22 @@ void render_verdict(struct buf *out, const struct summary *summary);
  * clocks.
  */
 void render_notes(struct buf *out, const struct summary *summary);
+
+/*
+ * The tables of a report. Each function initializes the table, which the caller releases, and
+ * returns the number of its rows. Of functions, files and notes the table contains at most the
+ * first report->top.
+ */
+size_t render_layer_table(struct table *table, const struct report *report);
+size_t render_function_table(struct table *table, const struct report *report);
+size_t render_file_table(struct table *table, const struct report *report);
+size_t render_rank_table(struct table *table, const struct report *report);
+size_t render_parameter_table(struct table *table, const struct report *report);
+size_t render_node_table(struct table *table, const struct report *report);
+size_t render_note_table(struct table *table, const struct report *report);
+
+/* Appends the title of the table of node statistics, which names the time that it covers. */
+void render_node_title(struct buf *out, const struct summary *summary);
 
 /* Prints verdict and notes, events, tables by layer, function and file, and note groups. */
 void render_text(FILE *out, const struct report *report);

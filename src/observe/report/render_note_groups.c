@@ -28,18 +28,22 @@
 /* The kinds of notes and their sections in a report. */
 struct section {
 	const char *kind, *title, *key;
-	bool events; /* print single notes with their times, not groups */
+	const char *word; /* names the kind of a single note */
+	bool events;	  /* print single notes with their times, not groups */
 };
 
 enum { ANOMALIES, APPLIED, CAUTIONS, DEGRADED, REFUSED, PLUGINS, COST, SECTIONS };
 static const struct section sections[SECTIONS] = {
-	[ANOMALIES] = { NOTE_ANOMALY, "Anomalies", "anomalies", true },
-	[APPLIED] = { NOTE_APPLIED, "Applied", "applied", false },
-	[CAUTIONS] = { NOTE_CAUTION, "Warnings about parameters and hints", "warnings", true },
-	[DEGRADED] = { NOTE_DEGRADED, "Reduced recording", "degraded", true },
-	[REFUSED] = { NOTE_REFUSED, "Refused plug-ins", "refused", true },
-	[PLUGINS] = { NOTE_REPORT, "Plug-in reports (average,minimum,maximum)", "plugins", false },
-	[COST] = { NOTE_COST, "Overhead of recording (average,minimum,maximum)", "cost", false },
+	[ANOMALIES] = { NOTE_ANOMALY, "Anomalies", "anomalies", "anomaly", true },
+	[APPLIED] = { NOTE_APPLIED, "Applied", "applied", "applied", false },
+	[CAUTIONS] = { NOTE_CAUTION, "Warnings about parameters and hints", "warnings", "warning",
+		       true },
+	[DEGRADED] = { NOTE_DEGRADED, "Reduced recording", "degraded", "reduced recording", true },
+	[REFUSED] = { NOTE_REFUSED, "Refused plug-ins", "refused", "refused plug-in", true },
+	[PLUGINS] = { NOTE_REPORT, "Plug-in reports (average,minimum,maximum)", "plugins",
+		      "plug-in report", false },
+	[COST] = { NOTE_COST, "Overhead of recording (average,minimum,maximum)", "cost", "overhead",
+		   false },
 };
 
 static bool belongs_to(const struct note *note, const struct section *section)
@@ -281,13 +285,13 @@ static void add_figure(struct table *table, const char *unit, double value, cons
 	char text[UNIT_TEXT];
 
 	if (!strcmp(unit, "bytes"))
-		table_add(table, "%s%s", unit_bytes(text, value), per);
+		table_add_number(table, value, "%s%s", unit_bytes(text, value), per);
 	else if (!strcmp(unit, "ns"))
-		table_add(table, "%s%s", unit_ns(text, (int64_t)value), per);
+		table_add_number(table, value, "%s%s", unit_ns(text, (int64_t)value), per);
 	else if (!strcmp(unit, "%"))
-		table_add(table, "%.1f%%", value);
+		table_add_number(table, value / 100, "%.1f%%", value);
 	else
-		table_add(table, "%.4g %s%s", value, unit, per);
+		table_add_number(table, value, "%.4g %s%s", value, unit, per);
 }
 
 static void add_statistic(struct table *table, const struct window_figure *f)
@@ -308,32 +312,124 @@ static void add_statistic(struct table *table, const struct window_figure *f)
 	table_add(table, "%s", text_or_empty(info->host));
 }
 
-static void print_node(FILE *out, const struct summary *s)
+size_t render_node_table(struct table *table, const struct report *report)
 {
 	static const char *const titles[] = { "statistic", ">mean", ">min", ">max",
 					      ">total",	   "node",  NULL };
+	const struct summary *s = report->summary;
 	int64_t from, to;
 	AUTO_FREE struct window_figure *figures = window_of_io(s, &from, &to);
-	char first[UNIT_TEXT], last[UNIT_TEXT];
-	struct table table;
 	size_t rows = 0;
 
-	table_init(&table, titles);
+	table_init(table, titles);
 	for (size_t i = 0; figures && i < s->head->statistic_count; i++) {
 		if (figures[i].covered_ns <= 0 ||
 		    (figures[i].maximum == 0 && figures[i].minimum == 0))
 			continue;
-		add_statistic(&table, &figures[i]);
+		add_statistic(table, &figures[i]);
 		rows++;
 	}
-	if (rows) {
-		term_printf(
-			out,
-			"\nNode statistics while the program did I/O (%s to %s after the start)\n",
-			unit_ns(first, from), unit_ns(last, to));
+	return rows;
+}
+
+void render_node_title(struct buf *out, const struct summary *summary)
+{
+	int64_t from, to;
+	AUTO_FREE struct window_figure *figures = window_of_io(summary, &from, &to);
+	char first[UNIT_TEXT], last[UNIT_TEXT];
+
+	buf_printf(out, "Node statistics while the program did I/O (%s to %s after the start)",
+		   unit_ns(first, from), unit_ns(last, to));
+}
+
+static void print_node(FILE *out, const struct report *report)
+{
+	AUTO_BUF struct buf title = { 0 };
+	struct table table;
+
+	if (render_node_table(&table, report)) {
+		render_node_title(&title, report->summary);
+		term_printf(out, "\n%s\n", buf_text(&title));
 		table_print(&table, out, 2);
 	}
 	table_release(&table);
+}
+
+static void add_event_row(struct table *table, const struct summary *s,
+			  const struct section *section, const struct note *note)
+{
+	AUTO_BUF struct buf whose = { 0 };
+	char time[UNIT_TEXT];
+
+	add_whose(&whose, s, note);
+	table_add(table, "%s", section->word);
+	if (note->time_ns >= 0)
+		table_add_number(table, (double)note->time_ns, "%s", unit_ns(time, note->time_ns));
+	else
+		table_add(table, "-");
+	table_add(table, "%s", buf_text(&whose));
+	table_add(table, "%s", text_or_empty(note->source));
+	table_add(table, "%s", text_or_empty(note->name));
+	table_add(table, "%s", text_or_empty(note->value));
+}
+
+static void add_group_row(struct table *table, const struct section *section,
+			  const struct note_group *f)
+{
+	AUTO_BUF struct buf name = { 0 };
+	AUTO_BUF struct buf value = { 0 };
+
+	add_label(&name, note_group_name(f));
+	add_value(&value, f);
+	table_add(table, "%s", section->word);
+	table_add(table, "-");
+	if (f->is_number && f->spread.count > 1)
+		table_add(table, "all (average,minimum,maximum)");
+	else
+		table_add(table, "all");
+	table_add(table, "%s", note_group_source(f));
+	table_add(table, "%s", buf_text(&name));
+	table_add(table, "%s", buf_text(&value));
+}
+
+/* Both add the notes of a section after those of others, of which there are `count`. */
+static size_t add_event_rows(struct table *table, const struct report *report,
+			     const struct section *section, size_t count)
+{
+	const struct trace_head *head = report->summary->head;
+
+	for (size_t i = 0; i < head->note_count; i++)
+		if (belongs_to(&head->notes[i], section) && count++ < report->top)
+			add_event_row(table, report->summary, section, &head->notes[i]);
+	return count;
+}
+
+static size_t add_group_rows(struct table *table, const struct report *report,
+			     const struct section *section, size_t count)
+{
+	const struct summary *s = report->summary;
+	size_t n;
+	AUTO_FREE struct note_group *groups =
+		note_groups_new(s->head, &s->ranks, section->kind, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (count++ < report->top)
+			add_group_row(table, section, &groups[i]);
+	return count;
+}
+
+size_t render_note_table(struct table *table, const struct report *report)
+{
+	static const char *const titles[] = {
+		"kind", ">time", "of", "source", "name", "value", NULL
+	};
+	size_t count = 0;
+
+	table_init(table, titles);
+	for (int i = 0; i < SECTIONS; i++)
+		count = sections[i].events ? add_event_rows(table, report, &sections[i], count)
+					   : add_group_rows(table, report, &sections[i], count);
+	return count;
 }
 
 void render_events(FILE *out, const struct report *report)
@@ -347,7 +443,7 @@ void render_events(FILE *out, const struct report *report)
 
 void render_note_groups(FILE *out, const struct report *report)
 {
-	print_node(out, report->summary);
+	print_node(out, report);
 	print_note_groups(out, report, &sections[PLUGINS]);
 	print_note_groups(out, report, &sections[COST]);
 }

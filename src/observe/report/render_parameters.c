@@ -3,6 +3,7 @@
  * Renders the parameters of a run and their effect. Files with the same result share one row.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,33 +105,49 @@ static void add_group(struct table *table, const struct summary *s, const struct
 		table_add(table, "%s", file_name(s, p->file));
 	table_add(table, "%s", p->requested ? p->requested : "-");
 	table_add(table, "%s", p->effective ? p->effective : "-");
-	table_add(table, "%" PRIu64 "/%" PRIu64, g->agreeing, g->openings);
+	table_add_number(table, g->openings ? (double)g->agreeing / (double)g->openings : NAN,
+			 "%" PRIu64 "/%" PRIu64, g->agreeing, g->openings);
 	add_effect(table, &g->judgment);
 }
 
-void render_parameters(FILE *out, const struct report *report)
+/* Adds the rows of the requested parameters. *read_back is the number of parameters of the run. */
+static size_t build_table(struct table *table, const struct report *report, size_t *read_back)
 {
 	static const char *const titles[] = { "parameter", "file",	 "requested", "effective",
 					      ">agree",	   "applied by", NULL };
 	const struct summary *s = report->summary;
-	size_t n, count;
-	struct parameter *rows = parameters_rows(&s->parameters, &n);
-	AUTO_FREE struct parameter_group *groups = groups_new(s, rows, n, &count);
-	struct table table;
+	struct parameter *rows = parameters_rows(&s->parameters, read_back);
+	size_t count;
+	AUTO_FREE struct parameter_group *groups = groups_new(s, rows, *read_back, &count);
 
-	table_init(&table, titles);
+	table_init(table, titles);
 	for (size_t i = 0; i < count; i++)
-		add_group(&table, s, &groups[i]);
-	if (n)
+		add_group(table, s, &groups[i]);
+	parameters_rows_release(rows, *read_back);
+	return count;
+}
+
+size_t render_parameter_table(struct table *table, const struct report *report)
+{
+	size_t read_back;
+
+	return build_table(table, report, &read_back);
+}
+
+void render_parameters(FILE *out, const struct report *report)
+{
+	struct table table;
+	size_t read_back, count = build_table(&table, report, &read_back);
+
+	if (read_back)
 		fputs("\nParameters\n", out);
 	if (count)
 		table_print(&table, out, 2);
-	else if (n)
+	else if (read_back)
 		fprintf(out,
 			"  no parameter was requested; %zu values were read back (see --json)\n",
-			n);
+			read_back);
 	table_release(&table);
-	parameters_rows_release(rows, n);
 }
 
 static void put_parameter(struct json *json, const struct summary *s, const struct parameter *row)

@@ -46,6 +46,19 @@ static void a_file_beyond_the_limit_is_refused(void)
 	CHECK(strstr(err.text, path));
 }
 
+static void a_new_file_replaces_nothing(void)
+{
+	AUTO_FREE char *path = check_path("new"), *link = check_path("dangling");
+	struct err err = { 0 };
+
+	CHECK_INT(file_write_new(path, "first", 5, &err), 0);
+	CHECK_INT(file_write_new(path, "second", 6, &err), -EEXIST);
+	CHECK(strstr(err.text, path));
+	check_content(path, "first");
+	CHECK_INT(symlink("nowhere", link), 0);
+	CHECK_INT(file_write_new(link, "x", 1, &err), -EEXIST);
+}
+
 static void errors_name_the_file(void)
 {
 	AUTO_BUF struct buf text = { 0 };
@@ -170,8 +183,8 @@ static void the_base_name_follows_the_last_slash(void)
 }
 
 TESTS(TEST(a_file_is_written_and_read_whole), TEST(a_file_beyond_the_limit_is_refused),
-      TEST(errors_name_the_file), TEST(only_regular_files_are_read),
-      TEST(a_draft_replaces_the_file_only_when_it_is_committed),
+      TEST(a_new_file_replaces_nothing), TEST(errors_name_the_file),
+      TEST(only_regular_files_are_read), TEST(a_draft_replaces_the_file_only_when_it_is_committed),
       TEST(a_discarded_draft_leaves_the_file_alone),
       TEST(a_draft_that_cannot_be_renamed_is_removed), TEST(a_symbolic_link_is_written_through),
       TEST(the_base_name_follows_the_last_slash))
