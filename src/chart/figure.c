@@ -26,11 +26,18 @@ void figure_init(struct figure *figure, const char *title, const char *about)
 				   .about = xstrdup(about) };
 }
 
+void figure_embed(struct figure *figure)
+{
+	figure->is_embedded = true;
+	figure->bottom = 0;
+}
+
 void figure_release(struct figure *figure)
 {
 	free(figure->title);
 	free(figure->about);
 	buf_release(&figure->body);
+	buf_release(&figure->area);
 	*figure = (struct figure){ 0 };
 }
 
@@ -107,9 +114,17 @@ void figure_svg(const struct figure *figure, enum style_theme theme, struct buf 
 	buf_puts(out, "</title>\n<desc>");
 	svg_put_text(out, figure->about);
 	buf_puts(out, "</desc>\n");
-	style_write(theme, out);
-	svg_rect(out, 0, 0, figure->width, height, "bg", NULL);
-	svg_text(out, MARGIN, 26, SVG_START, "title", title);
+	if (!figure->is_embedded) {
+		buf_puts(out, "<style>");
+		style_rules(theme, out);
+		buf_puts(out, "</style>\n");
+		svg_rect(out, 0, 0, figure->width, height, "bg", NULL);
+		svg_text(out, MARGIN, 26, SVG_START, "title", title);
+	}
 	buf_add(out, buf_text(&figure->body), figure->body.len);
+	if (figure->area.len) {
+		buf_add(out, figure->area.data, figure->area.len);
+		buf_puts(out, "</svg>\n");
+	}
 	buf_puts(out, "</svg>\n");
 }

@@ -30,7 +30,10 @@ struct figure {
 	double width;  /* pixels; 960 unless it is changed before anything is drawn */
 	double bottom; /* where the next part starts */
 	char *title, *about;
+	bool is_embedded; /* in a page, which has the title and the style sheet */
 	struct buf body;
+	struct buf area; /* the marks of a panel over time, as an element that is not closed yet */
+	unsigned panels; /* over time */
 };
 
 struct figure_key {
@@ -42,6 +45,9 @@ struct figure_key {
 /* Copies its texts. `about` describes the picture for people who cannot see it. */
 void figure_init(struct figure *figure, const char *title, const char *about);
 void figure_release(struct figure *figure);
+
+/* Leaves out what a page has that the figure is embedded in. Call it before anything is drawn. */
+void figure_embed(struct figure *figure);
 
 /* Adds a line of secondary text, shortened to the width. */
 void figure_text(struct figure *figure, const char *format, ...)
@@ -64,18 +70,27 @@ struct panel_plan {
 	bool no_x_labels;    /* a panel with the same axis follows below */
 	bool no_x, no_y;     /* no ticks and labels at all */
 	bool y_down;	     /* low is at the top */
-	double left, right;  /* margins; 0: 82 and 24 */
+	/*
+	 * x is the time since the start of the run, linear. The marks are an element of their own,
+	 * <svg class="area" data-panel="1" data-low="0" data-high="12.5">, so that a page can zoom
+	 * into all such panels; the ticks of the axis are in <g class="ticks" data-panel="1">.
+	 */
+	bool is_time;
+	double left, right; /* margins; 0: 82 and 24 */
 };
 
 struct panel {
 	struct figure *figure;
 	struct scale x, y;
-	bool y_down;
+	bool y_down, is_time;
 	double left, top, width, height; /* of the area of marks */
 };
 
 /* Draws the axes of a new panel. Copies what it needs of the plan. */
 void figure_panel(struct figure *figure, struct panel *panel, const struct panel_plan *plan);
+
+/* Where marks are written; texts and axes are written to the body of the figure. */
+struct buf *panel_marks(struct panel *panel);
 
 /* Pixels of a value; a value outside is moved to the edge. NAN: it cannot be shown. */
 double panel_x(const struct panel *panel, double value);

@@ -45,6 +45,8 @@ static void put_x_axis(struct panel *panel, bool labels)
 	struct buf *out = &panel->figure->body;
 
 	svg_line(out, panel->left, bottom, panel->left + panel->width, bottom, "axis");
+	if (panel->is_time)
+		buf_printf(out, "<g class=\"ticks\" data-panel=\"%u\">\n", panel->figure->panels);
 	for (size_t i = 0; i < count; i++) {
 		char label[SCALE_LABEL];
 		double x = panel_x(panel, ticks[i]);
@@ -56,6 +58,35 @@ static void put_x_axis(struct panel *panel, bool labels)
 		svg_text(out, x, bottom + 17, SVG_MIDDLE, "mute", label);
 		free_x = x + half + 6;
 	}
+	if (panel->is_time)
+		buf_puts(out, "</g>\n");
+}
+
+/* Closes the area of the previous panel and starts that of a panel over time. */
+static void start_area(struct figure *figure, const struct panel *panel)
+{
+	struct buf *out = &figure->area;
+
+	if (out->len) {
+		buf_add(&figure->body, out->data, out->len);
+		buf_puts(&figure->body, "</svg>\n");
+		buf_clear(out);
+	}
+	if (!panel->is_time)
+		return;
+	buf_printf(out,
+		   "<svg class=\"area\" data-panel=\"%u\" data-low=\"%.9g\" data-high=\"%.9g\" "
+		   "x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+		   "viewBox=\"%.1f %.1f %.1f %.1f\" preserveAspectRatio=\"none\" "
+		   "overflow=\"visible\">\n",
+		   figure->panels, panel->x.low, panel->x.high, panel->left, panel->top,
+		   panel->width, panel->height, panel->left, panel->top, panel->width,
+		   panel->height);
+}
+
+struct buf *panel_marks(struct panel *panel)
+{
+	return panel->is_time ? &panel->figure->area : &panel->figure->body;
 }
 
 void figure_panel(struct figure *figure, struct panel *panel, const struct panel_plan *plan)
@@ -67,10 +98,13 @@ void figure_panel(struct figure *figure, struct panel *panel, const struct panel
 				 .x = plan->x,
 				 .y = plan->y,
 				 .y_down = plan->y_down,
+				 .is_time = plan->is_time,
 				 .left = left,
 				 .top = figure->bottom + (plan->title ? HEAD : GAP),
 				 .width = figure->width - left - right,
 				 .height = plan->height };
+	figure->panels += plan->is_time;
+	start_area(figure, panel);
 	if (plan->title) {
 		AUTO_FREE char *title = svg_fit(plan->title, figure->width - 32, 12.5);
 
@@ -124,7 +158,7 @@ static void end_path(struct buf *out, const char *kind, unsigned color, const ch
 void panel_line(struct panel *panel, unsigned color, const char *classes, const double *x,
 		const double *y, size_t count)
 {
-	struct buf *out = &panel->figure->body;
+	struct buf *out = panel_marks(panel);
 	bool drawing = false;
 
 	buf_puts(out, "<path d=\"M0 0");
@@ -145,7 +179,7 @@ void panel_dots(struct panel *panel, unsigned color, const char *classes, const 
 		const double *y, size_t count)
 {
 	AUTO_FREE char *all = xprintf("dots%s%s", *classes ? " " : "", classes);
-	struct buf *out = &panel->figure->body;
+	struct buf *out = panel_marks(panel);
 
 	buf_puts(out, "<path d=\"M0 0");
 	for (size_t i = 0; i < count; i++) {
@@ -191,7 +225,7 @@ static void put_side(const struct panel *panel, const double *edges, const doubl
 void panel_steps(struct panel *panel, unsigned color, const double *edges, const double *base,
 		 const double *top, size_t count)
 {
-	struct buf *out = &panel->figure->body;
+	struct buf *out = panel_marks(panel);
 
 	if (!count)
 		return;
@@ -210,8 +244,8 @@ void panel_rect(struct panel *panel, const char *classes, double x1, double x2, 
 
 	if (isnan(left + right + a + b))
 		return;
-	svg_rect(&panel->figure->body, fmin(left, right), fmin(a, b), fabs(right - left),
-		 fabs(a - b), classes, tip);
+	svg_rect(panel_marks(panel), fmin(left, right), fmin(a, b), fabs(right - left), fabs(a - b),
+		 classes, tip);
 }
 
 /* All cells of one class. Neighboring cells of a line are one rectangle. */
@@ -244,7 +278,7 @@ static void put_cells(struct buf *out, const char *const *classes, const char *c
 
 void panel_cells(struct panel *panel, size_t columns, size_t lines, const char *const *classes)
 {
-	struct buf *out = &panel->figure->body;
+	struct buf *out = panel_marks(panel);
 
 	buf_printf(out, "<g class=\"crisp\" transform=\"translate(%.1f %.1f) scale(%.5f %.5f)\">\n",
 		   panel->left, panel->top, panel->width / (double)columns,
@@ -263,7 +297,7 @@ void panel_level(struct panel *panel, double y, const char *name)
 
 	if (isnan(at))
 		return;
-	svg_line(&panel->figure->body, panel->left, at, panel->left + panel->width, at, "rule");
+	svg_line(panel_marks(panel), panel->left, at, panel->left + panel->width, at, "rule");
 	if (name)
 		panel_right_name(panel, y, name);
 }

@@ -64,9 +64,8 @@ static void put_rules(struct buf *out, enum style_theme theme)
 	}
 }
 
-void style_write(enum style_theme theme, struct buf *out)
+void style_rules(enum style_theme theme, struct buf *out)
 {
-	buf_puts(out, "<style>");
 	put_rules(out, theme == STYLE_DARK ? STYLE_DARK : STYLE_LIGHT);
 	if (theme == STYLE_AUTO) {
 		buf_puts(out, "@media (prefers-color-scheme:dark){");
@@ -74,7 +73,6 @@ void style_write(enum style_theme theme, struct buf *out)
 		buf_puts(out, "}");
 	}
 	buf_puts(out, fixed);
-	buf_puts(out, "</style>\n");
 }
 
 const char *style_fill(unsigned number)

@@ -26,8 +26,8 @@ enum style_theme { STYLE_AUTO, STYLE_LIGHT, STYLE_DARK }; /* auto: as the viewer
 #define STYLE_SERIES 8
 #define STYLE_RAMP 9
 
-/* Appends the style element. */
-void style_write(enum style_theme theme, struct buf *out);
+/* Appends the content of a style element. */
+void style_rules(enum style_theme theme, struct buf *out);
 
 /* The class that fills with the color of a series; the colors repeat. */
 const char *style_fill(unsigned series);

@@ -88,6 +88,7 @@ static char *make_title(unsigned layer, const uint64_t sums[2])
 static void put_layer(struct plot *plot, const struct bandwidth *b, unsigned layer, bool is_last)
 {
 	struct panel_plan plan = { .height = LAYER_HEIGHT,
+				   .is_time = true,
 				   .x_title = is_last ? "time since the start" : NULL,
 				   .no_x_labels = !is_last };
 	double reads[TIMELINE_BINS], tops[TIMELINE_BINS], most = 0;
@@ -191,6 +192,7 @@ static void put_loads(struct plot *plot, const struct bandwidth *b)
 {
 	struct panel_plan plan = { .title = "load of the nodes",
 				   .height = NODE_HEIGHT,
+				   .is_time = true,
 				   .x_title = "time since the start" };
 	size_t count = count_intervals(b->profile->head, b->edges[b->bins]);
 	struct figure_key keys[LOADS];
@@ -242,5 +244,6 @@ const struct plot_kind plot_bandwidth = {
 	.title = "Bandwidth over time",
 	.help = "bytes per second over time, per layer, with the load of the nodes",
 	.subject = PLOT_RUN,
+	.is_over_time = true,
 	.draw = draw_bandwidth,
 };

@@ -66,7 +66,7 @@ static void put_heat(struct plot *plot, const struct profile *profile, enum heat
 	const struct timeline *t = &profile->timeline;
 	AUTO_FREE const char **classes = xcalloc(bins * t->row_count + 1, sizeof(*classes));
 	bool named = t->row_count <= NAMED_ROWS;
-	struct panel_plan plan = { .no_y = named, .y_down = true, .left = 120 };
+	struct panel_plan plan = { .no_y = named, .y_down = true, .is_time = true, .left = 120 };
 	struct panel panel;
 	struct scale ramp;
 
@@ -140,5 +140,6 @@ const struct plot_kind plot_heatmap = {
 	.title = "I/O over time and ranks",
 	.help = "time in I/O and bytes, over time and ranks",
 	.subject = PLOT_RUN,
+	.is_over_time = true,
 	.draw = draw_heatmap,
 };

@@ -149,7 +149,7 @@ static uint64_t raster_bytes(const struct raster *raster, int way)
 /* All spots of one class as one path. */
 static void put_class(struct panel *panel, const struct spots *spots, const char *class)
 {
-	struct buf *out = &panel->figure->body;
+	struct buf *out = panel_marks(panel);
 	bool any = false;
 
 	for (size_t i = 0; i < spots->count; i++) {
@@ -272,6 +272,7 @@ static void put_file(struct plot *plot, const struct profile *profile, const str
 	AUTO_FREE char *title = make_title(profile, raster, way, raster_bytes(raster, way), stripe);
 	struct panel_plan plan = { .title = title,
 				   .height = HEIGHT,
+				   .is_time = true,
 				   .left = LEFT,
 				   .x_title = is_last ? "time since the start" : NULL,
 				   .no_x_labels = !is_last };
@@ -451,5 +452,6 @@ const struct plot_kind plot_offsets = {
 	.title = "File offsets over time",
 	.help = "where in its files each rank read and wrote, over time",
 	.subject = PLOT_RUN,
+	.is_over_time = true,
 	.draw = draw_offsets,
 };

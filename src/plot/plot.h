@@ -38,6 +38,8 @@ struct plot_source {
 	const char *file; /* only files whose path or base name matches this glob; NULL: all */
 	bool all;	  /* also files of the system, see observe/tally/file_class.h */
 	enum style_theme theme;
+	bool is_embedded; /* in a page: figure_embed() */
+	double width;	  /* in pixels; 0: 960 */
 };
 
 /* What a kind fills. It calls figure_init() first; the figure is released even after a failure. */
@@ -50,6 +52,7 @@ struct plot_kind {
 	const char *name, *title;
 	const char *help; /* one line, lower case, no period */
 	enum plot_subject subject;
+	bool is_over_time; /* its horizontal axis is the time since the start of the run */
 	/* -ENODATA: the source lacks what the plot shows; err says what, and how to get it. */
 	int (*draw)(const struct plot_source *source, struct plot *plot, struct err *err);
 };

@@ -34,6 +34,12 @@ void run_plot_start(struct plot *plot, const struct plot_source *source,
 	char duration[UNIT_TEXT], when[DATE_TEXT];
 
 	figure_init(&plot->figure, kind->title, about);
+	if (source->width > 0)
+		plot->figure.width = source->width;
+	if (source->is_embedded) {
+		figure_embed(&plot->figure);
+		return;
+	}
 	if (head->run.command && *head->run.command)
 		figure_text(&plot->figure, "%s", head->run.command);
 	buf_puts(&line, unit_ns(duration, head->end.duration_ns));
