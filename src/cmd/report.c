@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/job.h"
 #include "base/mem.h"
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cmd/part_list.h"
+#include "cmd/report_page.h"
 #include "cmd/run_argument.h"
 #include "observe/collect/parts.h"
 #include "observe/diagnose/background.h"
@@ -25,8 +27,8 @@
 
 struct report_args {
 	uint64_t top;
-	const char *plugins, *output;
-	bool all, by_rank, findings, rules, survey, part, json;
+	const char *plugins, *output, *html;
+	bool all, by_rank, findings, rules, survey, part, json, force;
 };
 
 static const struct option report_options[] = {
@@ -50,6 +52,10 @@ static const struct option report_options[] = {
 	  OPTION_FLAG, offsetof(struct report_args, part) },
 	{ 'o', "output", "FILE", NULL, "with --part: save all runs together in FILE", OPTION_TEXT,
 	  offsetof(struct report_args, output) },
+	{ 0, "html", "FILE", NULL, "write the report as a web page to a new file", OPTION_TEXT,
+	  offsetof(struct report_args, html) },
+	{ 0, "force", NULL, NULL, "let --html replace an existing file", OPTION_FLAG,
+	  offsetof(struct report_args, force) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.report/1", OPTION_FLAG,
 	  offsetof(struct report_args, json) },
 	{ 0 }
@@ -74,10 +80,43 @@ static int load_parts(const struct command *command, struct profile *profile,
 	return ret < 0 ? command_fail(command, "%s", err.text) : COMMAND_GOOD;
 }
 
+static bool has_several_runs(const struct command *command)
+{
+	return command->argc > 1 || (command->argc && part_list_is_directory(command->argv[0]));
+}
+
+static int write_page(const struct command *command, const struct report *report)
+{
+	const struct report_args *args = command->args;
+	AUTO_FREE char *run = NULL;
+	int ret = COMMAND_GOOD;
+
+	if (!has_several_runs(command))
+		ret = run_argument_path(command, command->argc ? command->argv[0] : NULL, &run);
+	return ret ? ret : report_page_write(command, report, run, args->html, args->force);
+}
+
+/* Says before a long trace is read why a page cannot be written. */
+static int check_page_options(const struct command *command)
+{
+	const struct report_args *args = command->args;
+	struct stat st;
+
+	if (args->findings || args->survey || args->part || args->plugins || args->json)
+		return command_misuse(command, "--html cannot be combined with --findings, "
+					       "--survey, --part, --plugin or --json");
+	if (!args->force && lstat(args->html, &st) == 0)
+		return command_fail(command, "%s: file exists; use --force to replace it",
+				    args->html);
+	return COMMAND_GOOD;
+}
+
 static int print_report(const struct command *command, const struct report *report)
 {
 	const struct report_args *args = command->args;
 
+	if (args->html)
+		return write_page(command, report);
 	if (args->json)
 		render_json(stdout, report);
 	else if (args->survey)
@@ -333,8 +372,8 @@ static int report_several(struct command *command)
 static int report_run(struct command *command)
 {
 	const struct report_args *args = command->args;
-	bool several =
-		command->argc > 1 || (command->argc && part_list_is_directory(command->argv[0]));
+	bool several = has_several_runs(command);
+	int ret;
 
 	if (args->rules) {
 		render_rules(stdout);
@@ -351,6 +390,9 @@ static int report_run(struct command *command)
 		return command_misuse(command, "missing RUN; usage: sluice report --part RUN...");
 	if (several && args->plugins)
 		return command_misuse(command, "--plugin accepts one RUN");
+	ret = args->html ? check_page_options(command) : COMMAND_GOOD;
+	if (ret)
+		return ret;
 	return several || args->part ? report_several(command) : report_one(command);
 }
 
@@ -387,6 +429,9 @@ const struct command_ops command_report = {
 		"where the previous one ended (or at 0 after an open). A seek of up to 64 KiB is "
 		"short. A non-contiguous access counts as a long seek:\n\n"
 		"  [FileSurveyor:MPI] \"/data/out\"/Accesses/Reading/Sequential = (0.2,0,2)\n\n"
+		"--html writes one file that a browser opens without a server: the verdict, the "
+		"findings, plots, and tables that can be sorted and filtered. It contains file "
+		"names and command lines, so share it with care.\n\n"
 		"--plugin replays the recorded calls to asynchronous plug-ins, named as in the "
 		"setting plugins.load, and prints their reports. It neither uses nor changes the "
 		"store of earlier runs.\n\n"

@@ -44,26 +44,32 @@ static void print_wrapped(FILE *out, const char *text)
 	term_paragraph(out, INDENT, indented);
 }
 
+void render_finding_evidence(struct buf *out, const struct profile *profile,
+			     const struct finding *f)
+{
+	if (f->file_count) {
+		buf_printf(out, "%s", profile_file(profile, f->files[0]));
+		if (f->file_count > 1)
+			buf_printf(out, " and %zu other file%s", f->file_count - 1,
+				   f->file_count == 2 ? "" : "s");
+		buf_puts(out, ": ");
+	}
+	buf_printf(out, "%s.", f->evidence);
+	if (f->rank_count > 1 && profile->summary.ranks.count) {
+		buf_puts(out, " Ranks:");
+		for (size_t i = 0; i < f->rank_count; i++)
+			buf_printf(out, " %" PRId32, f->ranks[i]);
+		if (f->rank_count == FINDING_RANKS)
+			buf_puts(out, " ...");
+		buf_putc(out, '.');
+	}
+}
+
 static void print_evidence(FILE *out, const struct profile *profile, const struct finding *f)
 {
 	AUTO_BUF struct buf text = { 0 };
 
-	if (f->file_count) {
-		buf_printf(&text, "%s", profile_file(profile, f->files[0]));
-		if (f->file_count > 1)
-			buf_printf(&text, " and %zu other file%s", f->file_count - 1,
-				   f->file_count == 2 ? "" : "s");
-		buf_puts(&text, ": ");
-	}
-	buf_printf(&text, "%s.", f->evidence);
-	if (f->rank_count > 1 && profile->summary.ranks.count) {
-		buf_puts(&text, " Ranks:");
-		for (size_t i = 0; i < f->rank_count; i++)
-			buf_printf(&text, " %" PRId32, f->ranks[i]);
-		if (f->rank_count == FINDING_RANKS)
-			buf_puts(&text, " ...");
-		buf_putc(&text, '.');
-	}
+	render_finding_evidence(&text, profile, f);
 	print_wrapped(out, buf_text(&text));
 }
 

@@ -23,6 +23,10 @@ void render_findings(FILE *out, const struct profile *profile, const struct find
 /* Appends one line about a finding, without a newline: severity, title, share and gain. */
 void render_finding_line(struct buf *out, const struct finding *finding);
 
+/* Appends the evidence with the files and ranks that are concerned, as sentences. */
+void render_finding_evidence(struct buf *out, const struct profile *profile,
+			     const struct finding *finding);
+
 /* Prints all rules as the body of docs/reference/findings.md. */
 void render_rules(FILE *out);
 
