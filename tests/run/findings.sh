@@ -54,3 +54,12 @@ check_line out fix: c
 check_rc 0 "$sluice" --set findings.min_calls=601 report --findings trace
 check_has "$(cat out)" none
 check_rc 2 "$sluice" report --findings --survey trace
+
+# A run is compared with earlier runs of the same command in the directory of traces.
+for delay in 0 0 0 0 0 5; do
+	echo $delay >delay
+	check_rc 0 "$sluice" run -- sh -c 'sleep $(cat delay)'
+done
+"$sluice" --set findings.min_time=1s report --json >report.json
+check_eq "$(json_get report.json '["findings"][0]["code"]')" regression
+check_words "$(json_get report.json '["findings"][0]["evidence"]')" median 5 runs

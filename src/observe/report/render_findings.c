@@ -155,7 +155,7 @@ void render_findings(FILE *out, const struct profile *profile, const struct find
 {
 	term_printf(out, "\nFindings\n");
 	if (!count)
-		term_printf(out, "  none: no rule matches (see 'sluice help report')\n");
+		term_printf(out, "  none: no rule matches ('sluice report --rules' lists them)\n");
 	for (size_t i = 0; i < count; i++) {
 		AUTO_BUF struct buf line = { 0 };
 
