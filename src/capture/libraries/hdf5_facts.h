@@ -10,7 +10,7 @@
  *                      of H5D_mpio_no_collective_cause_t); once per handle and cause
  *
  * HDF5 answers these questions from memory. A dataset is asked about only after a transfer that is
- * much more expensive than the question.
+ * much more expensive than the question, a transfer list only after few of its transfers.
  */
 #ifndef SLUICE_CAPTURE_LIBRARIES_HDF5_FACTS_H
 #define SLUICE_CAPTURE_LIBRARIES_HDF5_FACTS_H
@@ -24,6 +24,7 @@
 /* Members of the handle entry of a dataset. */
 #define HDF5_IS_DESCRIBED more[0]
 #define HDF5_LAST_CAUSE more[1]
+#define HDF5_TRANSFERS more[2] /* with a transfer list */
 
 #pragma GCC visibility push(hidden)
 
@@ -34,6 +35,16 @@ __attribute__((cold)) void hdf5_cause_record(const void *called, hid_t transfer,
 
 #pragma GCC visibility pop
 
+/* The cause rarely changes: it is asked for after the first transfer, the second, the fourth, etc.
+ */
+INLINE bool hdf5_cause_is_due(struct handle_entry *entry)
+{
+	uint64_t n = atomic_load_explicit(&entry->HDF5_TRANSFERS, memory_order_relaxed) + 1;
+
+	atomic_store_explicit(&entry->HDF5_TRANSFERS, n, memory_order_relaxed);
+	return !(n & (n - 1));
+}
+
 /* After H5Dread or H5Dwrite; calls: how many calls it made inside. */
 INLINE void hdf5_transferred(const void *called, hid_t dataset, hid_t transfer,
 			     struct handle_entry *entry, uint64_t calls, uint64_t bytes, int err)
@@ -43,7 +54,7 @@ INLINE void hdf5_transferred(const void *called, hid_t dataset, hid_t transfer,
 	if (unlikely(calls >= HDF5_FACTS_CALLS || bytes >= HDF5_FACTS_BYTES) &&
 	    !atomic_load_explicit(&entry->HDF5_IS_DESCRIBED, memory_order_relaxed))
 		hdf5_facts_record(called, dataset, entry);
-	if (transfer > HDF5_DEFAULT)
+	if (transfer > HDF5_DEFAULT && hdf5_cause_is_due(entry))
 		hdf5_cause_record(called, transfer, entry);
 }
 
