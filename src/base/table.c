@@ -73,7 +73,6 @@ static const char *title_of(const struct table *table, size_t column)
 #define GAP 2	    /* blanks between columns */
 #define FOLD 4	    /* further indentation of the lines after the first one of a folded row */
 #define SHORTEST 16 /* a text is not shortened to less, unless its title is shorter */
-#define ELLIPSIS "..."
 
 /* How a table fits a width. */
 struct layout {
@@ -150,32 +149,6 @@ static void fold_columns(const struct table *table, struct layout *layout, int w
 	}
 }
 
-/* The bytes of the first `columns` characters. */
-static size_t bytes_of_columns(const char *text, int columns)
-{
-	size_t n = 0;
-
-	while (text[n] && (columns > 0 || (text[n] & 0xC0) == 0x80)) {
-		n++;
-		columns -= (text[n] & 0xC0) != 0x80;
-	}
-	return n;
-}
-
-/* Leaves out the middle of a text that is too wide; its end, as that of a path, says the most. */
-static void add_shortened(struct buf *out, const char *text, int width)
-{
-	int columns = term_columns(text), kept = width - (int)strlen(ELLIPSIS), first = kept / 3;
-
-	if (columns <= width) {
-		buf_puts(out, text);
-		return;
-	}
-	buf_add(out, text, bytes_of_columns(text, first));
-	buf_puts(out, ELLIPSIS);
-	buf_puts(out, text + bytes_of_columns(text, columns - (kept - first)));
-}
-
 /*
  * Prints a cell after `blanks` blanks. Blanks are delayed until a text follows them; the function
  * returns the number of blanks before the next cell.
@@ -191,7 +164,7 @@ static int print_cell(const struct table *table, const struct layout *layout, si
 		putc('\n', out);
 		blanks = layout->indent + FOLD;
 	}
-	add_shortened(&shown, text, layout->widths[c]);
+	term_shorten(&shown, text, layout->widths[c]);
 	pad = layout->widths[c] - term_columns(buf_text(&shown));
 	if (*text)
 		fprintf(out, "%*s%s", blanks + (right ? pad : 0), "", buf_text(&shown));

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/unit.h"
 
+#define ELLIPSIS "..."
 #define REDRAW_NS (100 * NS_PER_MS)
 #define LOG_NS (PROGRESS_LOG_S * NS_PER_S)
 
@@ -56,6 +57,31 @@ int term_columns(const char *text)
 	for (; *text; text++)
 		columns += (*text & 0xC0) != 0x80;
 	return columns;
+}
+
+/* The bytes of the first `columns` characters. */
+static size_t bytes_of_columns(const char *text, int columns)
+{
+	size_t n = 0;
+
+	while (text[n] && (columns > 0 || (text[n] & 0xC0) == 0x80)) {
+		n++;
+		columns -= (text[n] & 0xC0) != 0x80;
+	}
+	return n;
+}
+
+void term_shorten(struct buf *out, const char *text, int width)
+{
+	int columns = term_columns(text), kept = width - (int)strlen(ELLIPSIS), first = kept / 3;
+
+	if (columns <= width) {
+		buf_puts(out, text);
+		return;
+	}
+	buf_add(out, text, bytes_of_columns(text, first));
+	buf_puts(out, ELLIPSIS);
+	buf_puts(out, text + bytes_of_columns(text, columns - (kept - first)));
 }
 
 const char *term_bold(FILE *out)
@@ -219,13 +245,22 @@ void progress_show(struct progress *progress, uint64_t done)
 
 void progress_line(struct progress *progress, const char *line)
 {
+	free(progress->line);
+	progress->line = xstrdup(line);
 	if (is_due(progress, 0))
 		print_line(progress, ":", line);
+}
+
+void progress_repeat(struct progress *progress)
+{
+	if (progress->line && !progress->is_terminal && is_due(progress, 0))
+		print_line(progress, ":", progress->line);
 }
 
 void progress_end(struct progress *progress)
 {
 	if (progress->is_drawn)
 		fputs("\r\033[K", stderr);
+	free(progress->line);
 	*progress = (struct progress){ 0 };
 }

@@ -33,6 +33,13 @@ int term_width(FILE *out);
 /* The number of columns of a text, approximated as one per UTF-8 character. */
 int term_columns(const char *text);
 
+/*
+ * Appends the text. If it has more columns than `width`, its middle is left out; its end, as that
+ * of a path, says the most.
+ */
+struct buf;
+void term_shorten(struct buf *out, const char *text, int width);
+
 /* Prints the text in bold, as term_paragraph() does. */
 void term_headline(FILE *out, const char *text);
 
@@ -73,6 +80,7 @@ struct progress {
 	int64_t shown_ns; /* when the line was last printed */
 	bool is_terminal;
 	bool is_drawn; /* the terminal shows a line that progress_end() must erase */
+	char *line;    /* of the last progress_line() */
 };
 
 /* label must outlive the progress. */
@@ -84,7 +92,10 @@ void progress_show(struct progress *progress, uint64_t done);
 /* The same with the caller's own text after the label. A terminal shows it at once. */
 void progress_line(struct progress *progress, const char *line);
 
-/* Erases the line on a terminal. */
+/* Prints the last line of progress_line() again where there is no terminal, when it is due. */
+void progress_repeat(struct progress *progress);
+
+/* Erases the line on a terminal. Accepts a zeroed object. */
 void progress_end(struct progress *progress);
 
 #endif

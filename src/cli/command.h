@@ -120,6 +120,12 @@ int command_fail_err(const struct command *command, int r, const struct err *err
 int command_misuse(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * Checks that a program that is to be run can be found and executed. Returns COMMAND_GOOD; else
+ * prints why and returns COMMAND_NOT_FOUND or COMMAND_NOT_EXECUTABLE.
+ */
+int command_check_program(const struct command *command, const char *program);
+
 /* Prints "sluice NAME: warning: message" on stderr. */
 void command_warn(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

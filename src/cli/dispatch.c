@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "base/spelling.h"
 #include "base/term.h"
 #include "cli/command.h"
@@ -51,6 +52,20 @@ int command_misuse(const struct command *command, const char *format, ...)
 	va_end(ap);
 	term_printf(stderr, "Try '%s %s --help'.\n", command->program, command->name);
 	return COMMAND_MISUSE;
+}
+
+int command_check_program(const struct command *command, const char *program)
+{
+	AUTO_FREE char *path = place_program(program);
+
+	if (path)
+		return COMMAND_GOOD;
+	if (strchr(program, '/') && place_exists(program)) {
+		command_fail(command, "%s: not an executable file", program);
+		return COMMAND_NOT_EXECUTABLE;
+	}
+	command_fail(command, "%s: command not found", program);
+	return COMMAND_NOT_FOUND;
 }
 
 void command_warn(const struct command *command, const char *format, ...)

@@ -153,6 +153,13 @@ static int measure_commands(const struct command *command, char **words, size_t 
 	groups.words[SIDE_A][groups.count[SIDE_A]] = NULL;
 	options.argv[SIDE_A] = groups.words[SIDE_A];
 	options.argv[SIDE_B] = groups.words[SIDE_B];
+	/* --prepare may build the programs. */
+	for (int side = 0; side < SIDES && !args->prepare; side++) {
+		int ret = command_check_program(command, options.argv[side][0]);
+
+		if (ret)
+			return ret;
+	}
 	return commands_run(command, &options, read_run, lists);
 }
 

@@ -109,6 +109,12 @@ static void show_progress(void *arg, const struct tuning_progress *p)
 	progress_line(arg, buf_text(&line));
 }
 
+/* During a long run, a log gets a line from time to time. */
+static void repeat_progress(void *arg)
+{
+	progress_repeat(arg);
+}
+
 /* The values of --search-option as one text; NULL if there is none. The caller frees it. */
 static char *join_search_options(const struct option_list *given)
 {
@@ -161,7 +167,9 @@ static int check_args(const struct command *command)
 	if (!args->simulate && !command->argc && (!args->resume || args->dry_run))
 		return command_misuse(
 			command, "missing COMMAND; usage: sluice tune [--] COMMAND [ARGUMENT]...");
-	return COMMAND_GOOD;
+	/* The runs of a missing program would fail for reasons that hide this one. */
+	return command->argc && !args->dry_run ? command_check_program(command, command->argv[0])
+					       : COMMAND_GOOD;
 }
 
 static int tune_fail(const struct command *command, int r, const struct err *err)
@@ -259,18 +267,18 @@ static void show_recovered(const struct command *command, const struct tuning_se
 		command_warn(command, "a tuning was killed: %s", note);
 }
 
-static int run_session(const struct command *command, struct tuning_session *session)
+static int run_session(const struct command *command, struct tuning_session *session,
+		       struct progress *progress)
 {
-	struct progress progress;
-	struct tuning_watch watch = { is_interrupted, show_progress, &progress };
+	struct tuning_watch watch = { is_interrupted, show_progress, progress };
 	struct interrupt stop;
 	struct err err = { 0 };
 	int r, ret = COMMAND_GOOD;
 
 	interrupt_catch(&stop);
-	progress_start(&progress, "tuning", 0);
+	progress_start(progress, "tuning", 0);
 	r = tuning_session_run(session, &watch, &err);
-	progress_end(&progress);
+	progress_end(progress);
 	if (r < 0)
 		ret = tune_fail(command, r, &err);
 	/* What was found before an interrupt is shown. */
@@ -282,17 +290,21 @@ static int run_session(const struct command *command, struct tuning_session *ses
 	return ret;
 }
 
-static int tune_run(const struct command *command, const struct tuning_request *request)
+static int tune_run(const struct command *command, struct tuning_request *request)
 {
 	struct tuning_session *session = NULL;
+	struct progress progress = { 0 };
 	struct err err = { 0 };
-	int r = tuning_session_open(&session, request, command->config, &err);
+	int r;
 
+	request->look = repeat_progress;
+	request->look_arg = &progress;
+	r = tuning_session_open(&session, request, command->config, &err);
 	if (r < 0)
 		return tune_fail(command, r, &err);
 	show_recovered(command, session);
 	show_unfinished(request, session);
-	r = run_session(command, session);
+	r = run_session(command, session, &progress);
 	tuning_session_close(session);
 	return r;
 }

@@ -2,7 +2,7 @@
  *
  * Renders a contrast for people.
  */
-#include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 #include "observe/tally/names.h"
 
 #define CHANGES_MAX 5 /* of each kind */
+#define CHANGE_COLUMN 16
 
 static const char side_names[SIDES] = { 'A', 'B' };
 
@@ -206,9 +207,10 @@ static const struct change_kind change_kinds[] = {
 };
 #define CHANGE_KINDS (sizeof(change_kinds) / sizeof(change_kinds[0]))
 
-static void put_name(struct buf *out, const struct contrast_row *row)
+/* width: most columns of the name itself; 0: no limit. */
+static void put_name(struct buf *out, const struct contrast_row *row, int width)
 {
-	buf_puts(out, row->name);
+	term_shorten(out, row->name, width ? width : INT_MAX);
 	if (row->table == ACCOUNT_FUNCTIONS)
 		buf_printf(out, " (%s)", names_layer(row->layer));
 	if (row->files > 1)
@@ -217,12 +219,12 @@ static void put_name(struct buf *out, const struct contrast_row *row)
 
 /* "write (POSIX): 10000 instead of 1000 (10.0 times)" */
 static void put_change(struct buf *out, const struct contrast_row *row,
-		       const struct change_kind *kind)
+		       const struct change_kind *kind, int width)
 {
 	const struct difference *d = &row->differences[kind->measure];
 	char text[UNIT_TEXT];
 
-	put_name(out, row);
+	put_name(out, row, width ? width - CHANGE_COLUMN - 1 : 0);
 	buf_printf(out, ": %s", value_text(text, kind->measure, d->median[SIDE_B]));
 	buf_printf(out, " instead of %s", value_text(text, kind->measure, d->median[SIDE_A]));
 	if (kind->measure == CONTRAST_SEQUENTIAL)
@@ -246,12 +248,13 @@ static size_t print_kind(FILE *out, const struct contrast *contrast, const struc
 		if (!(kind->tables >> row->table & 1) ||
 		    !difference_is_real(&row->differences[kind->measure]) || count++ >= CHANGES_MAX)
 			continue;
-		buf_printf(&text, "  %-14s", count == 1 ? kind->label : "");
-		put_change(&text, row, kind);
-		term_paragraph(out, 16, buf_text(&text));
+		buf_printf(&text, "  %-*s", CHANGE_COLUMN - 2, count == 1 ? kind->label : "");
+		put_change(&text, row, kind, term_width(out));
+		term_paragraph(out, CHANGE_COLUMN, buf_text(&text));
 	}
 	if (count > CHANGES_MAX)
-		term_printf(out, "  %-14s... and %zu more\n", "", count - CHANGES_MAX);
+		term_printf(out, "  %-*s... and %zu more\n", CHANGE_COLUMN - 2, "",
+			    count - CHANGES_MAX);
 	return count;
 }
 
@@ -382,7 +385,7 @@ static void print_table(FILE *out, const struct contrast *contrast, const struct
 
 		if (row->table != kind->table || d->verdict == VERDICT_UNDEFINED)
 			continue;
-		put_name(&name, row);
+		put_name(&name, row, 0);
 		table_add(&table, "%s", buf_text(&name));
 		if (kind->has_calls)
 			add_medians(&table, CONTRAST_CALLS, &row->differences[CONTRAST_CALLS]);

@@ -38,6 +38,9 @@ struct tuning_request {
 	bool partial;	 /* measure what each part of the winner contributes */
 	bool resume;	 /* continue an unfinished tuning: the same, or the last if none is named */
 	const volatile sig_atomic_t *stop; /* not 0: abort the running trial; NULL: never */
+	/* Called a few times per second during a trial of a command. May be NULL. */
+	void (*look)(void *arg);
+	void *look_arg;
 };
 
 /* -EINVAL if a value is out of range or two of them do not fit together. The message begins with

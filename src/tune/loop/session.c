@@ -122,6 +122,8 @@ static int open_command(struct tuning_session *session, struct err *err)
 		.copy_limit = config_number(session->config, SETTING_TUNE_COPY_LIMIT),
 		.check = plan->check,
 		.stop = session->request->stop,
+		.look = session->request->look,
+		.look_arg = session->request->look_arg,
 	};
 
 	const char *directory = plan->workdir ? plan->workdir : plan->directory;

@@ -437,6 +437,8 @@ static int run_once(struct command_runner *b, const struct trial_limits *limits,
 		.limit_s = limits->seconds,
 		.stop = b->options.stop,
 		.lock = b->snapshot.lock,
+		.look = b->options.look,
+		.look_arg = b->options.look_arg,
 	};
 	struct trial result = { .state = TRIAL_GOOD };
 	struct err unused = { 0 };

@@ -53,6 +53,9 @@ struct command_runner_options {
 	bool check;	     /* compare the data with that of the baseline */
 	bool keep;	     /* do not remove the files that trials create */
 	const volatile sig_atomic_t *stop; /* not 0: abort the trial, -EINTR; NULL: never */
+	/* Called a few times per second while the command runs. May be NULL. */
+	void (*look)(void *arg);
+	void *look_arg;
 };
 
 /*
