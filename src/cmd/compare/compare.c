@@ -36,16 +36,16 @@ struct compare_args {
 static const struct option compare_options[] = {
 	{ 0, "versus", NULL, NULL, "divide the runs or words of A from those of B", OPTION_DIVIDER,
 	  0 },
-	{ 'n', "runs", "N", "10", "run each command N times", OPTION_COUNT, FIELD(runs) },
-	{ 'w', "warmup", "N", "0", "run each command N times before, without measuring it",
+	{ 0, "runs", "N", "10", "run each command N times", OPTION_COUNT, FIELD(runs) },
+	{ 0, "warmup", "N", "0", "run each command N times before, without measuring it",
 	  OPTION_COUNT, FIELD(warmup) },
-	{ 'p', "prepare", "CMD", NULL, "run a shell command before each run of a command",
+	{ 0, "prepare", "CMD", NULL, "run a shell command before each run of a command",
 	  OPTION_TEXT, FIELD(prepare) },
 	{ 0, "no-record", NULL, NULL, "measure run times only, without recording the commands",
 	  OPTION_FLAG, FIELD(no_record) },
-	{ 'i', "ignore-failure", NULL, NULL, "also measure runs whose exit code is not 0",
+	{ 0, "ignore-failure", NULL, NULL, "also measure runs whose exit code is not 0",
 	  OPTION_FLAG, FIELD(ignore_failure) },
-	{ 'm', "metric", METRIC_WORDS, "run-time",
+	{ 0, "metric", METRIC_WORDS, "run-time",
 	  "state the verdict on this figure and apply --fail-above to it", OPTION_CHOICE,
 	  FIELD(metric) },
 	{ 0, "fail-above", "PERCENT", NULL,
@@ -53,7 +53,7 @@ static const struct option compare_options[] = {
 	  FIELD(fail_above) },
 	{ 't', "top", "N", "15", "compare the N rows of each table with the most time",
 	  OPTION_COUNT, FIELD(top) },
-	{ 'a', "all", NULL, NULL, "compare system files one by one", OPTION_FLAG, FIELD(all) },
+	{ 0, "all", NULL, NULL, "compare system files one by one", OPTION_FLAG, FIELD(all) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.compare/1", OPTION_FLAG,
 	  FIELD(json) },
 	{ 0, "csv", NULL, NULL, "print one line of CSV per row and figure", OPTION_FLAG,
@@ -264,10 +264,11 @@ static int compare_run(struct command *command)
 const struct command_ops command_compare = {
 	.name = "compare",
 	.help = "compare two runs, two groups of runs, or two commands",
-	.operands = "RUN_A RUN_B | RUN_A... --versus RUN_B... | -- COMMAND_A --versus COMMAND_B",
+	.operands = "RUN RUN | RUN... --versus RUN... | -- COMMAND --versus COMMAND",
 	.operands_min = 2,
 	.operands_max = -1,
-	.about = "States whether B differs from A, and what changed: calls, sizes, order of "
+	.about = "States whether B, the second of both, differs from A, and what changed: calls, "
+		 "sizes, order of "
 		 "access, time per call, and the load of the nodes. RUN is a path, a run id or "
 		 "a prefix of one, as in 'sluice report'.\n\n"
 		 "  sluice compare 3f2a1 91c04\n"
