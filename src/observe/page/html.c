@@ -105,12 +105,28 @@ static const char *column_title(const struct table *table, size_t column)
 	return table->titles[column] + is_number_column(table, column);
 }
 
-static size_t find_column(const struct table *table, const char *title)
+static void move_to_front(const struct table *table, size_t *order, const char *title)
+{
+	size_t at = 0;
+
+	while (at < table->columns && strcmp(column_title(table, order[at]), title) != 0)
+		at++;
+	if (at == table->columns)
+		return;
+	for (size_t column = order[at]; at; at--) {
+		order[at] = order[at - 1];
+		order[at - 1] = column;
+	}
+}
+
+/* The columns in the order in which they are shown. */
+static void order_columns(const struct html_table *spec, const struct table *table, size_t *order)
 {
 	for (size_t c = 0; c < table->columns; c++)
-		if (strcmp(column_title(table, c), title) == 0)
-			return c;
-	return 0;
+		order[c] = c;
+	if (spec->next)
+		move_to_front(table, order, spec->next);
+	move_to_front(table, order, spec->lead);
 }
 
 /* The directory of a path is less prominent than its last part. */
@@ -158,52 +174,47 @@ static void put_cell(struct buf *out, const struct table *table, size_t column,
 	buf_puts(out, "</td>");
 }
 
-static void put_titles(struct buf *out, const struct table *table, size_t lead)
+static void put_titles(struct buf *out, const struct table *table, const size_t *order)
 {
-	buf_puts(out, "<thead><tr><th scope=\"col\"");
-	buf_puts(out, is_number_column(table, lead) ? " class=\"n\">" : ">");
-	html_text(out, column_title(table, lead));
-	buf_puts(out, "</th>");
-	for (size_t c = 0; c < table->columns; c++) {
-		if (c == lead)
-			continue;
+	buf_puts(out, "<thead><tr>");
+	for (size_t i = 0; i < table->columns; i++) {
 		buf_printf(out, "<th scope=\"col\"%s>",
-			   is_number_column(table, c) ? " class=\"n\"" : "");
-		html_text(out, column_title(table, c));
+			   is_number_column(table, order[i]) ? " class=\"n\"" : "");
+		html_text(out, column_title(table, order[i]));
 		buf_puts(out, "</th>");
 	}
 	buf_puts(out, "</tr></thead>\n");
 }
 
 static void put_row(struct buf *out, const struct table *table, const struct table_cell *row,
-		    size_t lead)
+		    const size_t *order)
 {
 	buf_puts(out, "<tr><th scope=\"row\"");
-	if (is_number_column(table, lead))
-		put_value(out, &row[lead]);
+	if (is_number_column(table, order[0]))
+		put_value(out, &row[order[0]]);
 	buf_putc(out, '>');
-	put_name(out, row[lead].text);
+	put_name(out, row[order[0]].text);
 	buf_puts(out, "</th>");
-	for (size_t c = 0; c < table->columns; c++)
-		if (c != lead)
-			put_cell(out, table, c, &row[c]);
+	for (size_t i = 1; i < table->columns; i++)
+		put_cell(out, table, order[i], &row[order[i]]);
 	buf_puts(out, "</tr>\n");
 }
 
 /* Returns the number of rows that fit into max_bytes. */
-static size_t put_rows(struct buf *out, const struct table *table, size_t lead, size_t max_bytes)
+static size_t put_rows(struct buf *out, const struct table *table, const size_t *order,
+		       size_t max_bytes)
 {
 	size_t limit = out->len + max_bytes, rows = table->count / table->columns, i;
 
 	for (i = 0; i < rows && out->len < limit; i++)
-		put_row(out, table, &table->cells[i * table->columns], lead);
+		put_row(out, table, &table->cells[i * table->columns], order);
 	return i;
 }
 
 void html_table(struct buf *out, const struct html_table *spec, const struct table *table,
 		size_t count)
 {
-	size_t lead = find_column(table, spec->lead), shown;
+	size_t order[TABLE_COLUMNS_MAX], shown;
 
 	buf_printf(out, "<section id=\"%s\">\n<h2 id=\"%s-title\">", spec->id, spec->id);
 	html_text(out, spec->title);
@@ -214,9 +225,10 @@ void html_table(struct buf *out, const struct html_table *spec, const struct tab
 		   "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
 		   "aria-labelledby=\"%s-title\"><table aria-labelledby=\"%s-title\">\n",
 		   spec->id, spec->id);
-	put_titles(out, table, lead);
+	order_columns(spec, table, order);
+	put_titles(out, table, order);
 	buf_puts(out, "<tbody>\n");
-	shown = put_rows(out, table, lead, spec->max_bytes);
+	shown = put_rows(out, table, order, spec->max_bytes);
 	buf_puts(out, "</tbody></table></div>\n");
 	if (shown < count)
 		buf_printf(out,

@@ -36,6 +36,7 @@ struct html_table {
 	const char *title; /* heading; markup-free, escaped like any text */
 	const char *about; /* explanation; NULL: none */
 	const char *lead;  /* title of the column that names the rows; it becomes the first one */
+	const char *next;  /* title of the column that follows it; NULL: as in the table */
 	const char *rows;  /* what the rows are: "files" */
 	size_t max_bytes;  /* rows beyond that are left out */
 };

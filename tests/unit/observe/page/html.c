@@ -53,7 +53,8 @@ static void lists_have_one_item_per_line_and_a_limit(void)
 }
 
 static const char *const titles[] = { ">calls", ">of time", "file", NULL };
-static const struct html_table spec = { "files", "Files", "All <files>.", "file", "files", 100000 };
+static const struct html_table spec = { "files", "Files", "All <files>.", "file",
+					NULL,	 "files", 100000 };
 
 static void a_table_starts_with_the_column_that_names_its_rows(void)
 {
@@ -73,6 +74,20 @@ static void a_table_starts_with_the_column_that_names_its_rows(void)
 	CHECK(strstr(text, "width=\"25.0%\""));
 	CHECK(strstr(text, "All &lt;files&gt;."));
 	CHECK(!strstr(text, "class=\"more\""));
+	table_release(&table);
+}
+
+static void the_column_after_the_names_can_be_chosen(void)
+{
+	struct html_table chosen = spec;
+	AUTO_BUF struct buf out = { 0 };
+	struct table table;
+
+	chosen.next = "of time";
+	table_init(&table, titles);
+	html_table(&out, &chosen, &table, 0);
+	CHECK(strstr(buf_text(&out), ">file</th><th scope=\"col\" class=\"n\">of time</th>"
+				     "<th scope=\"col\" class=\"n\">calls</th>"));
 	table_release(&table);
 }
 
@@ -103,4 +118,5 @@ static void a_table_beyond_its_limit_says_how_many_rows_are_missing(void)
 TESTS(TEST(text_never_becomes_markup), TEST(a_long_text_is_cut_between_characters),
       TEST(lists_have_one_item_per_line_and_a_limit),
       TEST(a_table_starts_with_the_column_that_names_its_rows),
+      TEST(the_column_after_the_names_can_be_chosen),
       TEST(a_table_beyond_its_limit_says_how_many_rows_are_missing))
