@@ -16,6 +16,7 @@
 #include "container_file.h"
 #include "observe/diagnose/finding.h"
 #include "observe/export/export.h"
+#include "observe/page/page.h"
 #include "observe/profile/profile.h"
 #include "observe/report/brief.h"
 #include "observe/report/line.h"
@@ -62,6 +63,26 @@ static void print_activities(FILE *out, struct profile *profile, struct trace *t
 	fputs(buf_text(&text), out);
 }
 
+static size_t count_text(const char *text, const char *part)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, part)); text++)
+		count++;
+	return count;
+}
+
+/* The page has only its own script and style sheet, and is never too large. */
+static void check_page(const struct report *report)
+{
+	AUTO_BUF struct buf html = { 0 };
+
+	page_render(&html, &(struct page){ .report = report, .run = "run" });
+	if (html.len > PAGE_BYTES_MAX || strlen(html.data) != html.len ||
+	    count_text(html.data, "<script") != 1 || count_text(html.data, "<style") != 1)
+		abort();
+}
+
 static void report_trace(FILE *out, struct trace *trace)
 {
 	AUTO_BUF struct buf losses = { 0 };
@@ -81,6 +102,7 @@ static void report_trace(FILE *out, struct trace *trace)
 	findings = diagnose(&profile, &options, &report.finding_count);
 	report.findings = findings;
 	report.findings_shown = SIZE_MAX;
+	check_page(&report);
 	render_text(out, &report);
 	report.all = true;
 	render_text(out, &report);
