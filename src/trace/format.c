@@ -79,12 +79,21 @@ static bool add_duration(struct trace *trace, int64_t ns)
 	return !__builtin_add_overflow(trace->sum_ns, llabs(ns), &trace->sum_ns);
 }
 
+/* The times of usages are those of aggregates once more. */
 static int check_aggregates(struct trace *trace, const char *path, struct err *err)
 {
+	struct trace counted = { 0 };
+
 	for (size_t i = 0; i < trace->head.aggregate_count; i++)
 		if (!add_duration(trace, trace->head.aggregates[i].duration_ns))
 			return err_set(err, EBADMSG, "%s: the times of aggregates are out of range",
 				       path);
+	for (size_t i = 0; i < trace->head.usage_count; i++)
+		for (unsigned j = USAGE_READ_NS; j <= USAGE_METADATA_NS; j++)
+			if (trace->head.usages[i].value[j] < 0 ||
+			    !add_duration(&counted, trace->head.usages[i].value[j]))
+				return err_set(err, EBADMSG,
+					       "%s: the times of usages are out of range", path);
 	return 0;
 }
 

@@ -359,6 +359,13 @@ static void drop_invalid_notes(struct trace_head *head)
 	head->note_count = kept;
 }
 
+static bool flow_is_valid(const struct flow *flow)
+{
+	return flow->period_ns > 0 && flow->period_ns <= ACTIVITY_TIME_MAX &&
+	       flow->start_ns >= -ACTIVITY_TIME_MAX && flow->start_ns <= ACTIVITY_TIME_MAX &&
+	       flow->bytes_read >= 0 && flow->bytes_written >= 0;
+}
+
 /* Every process, file and layer of a usage or flow is valid afterwards. */
 static void drop_invalid_usages(struct trace_head *head)
 {
@@ -380,7 +387,7 @@ static void drop_invalid_usages(struct trace_head *head)
 		struct flow *row = &head->flows[i];
 
 		if (row->process < head->process_count && layer_by_name(row->layer) >= 0 &&
-		    row->period_ns > 0)
+		    flow_is_valid(row))
 			head->flows[kept++] = *row;
 		else
 			fact_release(&fact_flow, row);

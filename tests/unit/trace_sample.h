@@ -260,7 +260,7 @@ static UNUSED void sample_usages(const struct trace_format *form, void *w)
 	struct err err = { 0 };
 
 	for (int64_t i = 0; i < USAGE_VALUES; i++)
-		usage.value[i] = i % 3 ? i : -HEAD_TIME_MAX;
+		usage.value[i] = i % 3 ? i : HEAD_TIME_MAX / 8;
 	REQUIRE(form->add_fact(w, &fact_usage, &usage, &err) == 0);
 	REQUIRE(form->add_fact(w, &fact_flow, &flow, &err) == 0);
 }

@@ -44,8 +44,9 @@ struct enclosing {
 struct pass {
 	struct segments *segments;
 	struct import *import;
-	void (*take)(struct pass *pass, uint64_t id, const struct segment *segment);
-	unsigned from, to; /* periods of the window */
+	void (*take)(struct pass *pass, const struct segment *segment);
+	struct coverage *coverage; /* of the file whose segments are read */
+	unsigned from, to;	   /* periods of the window */
 	uint64_t number;
 };
 
@@ -80,6 +81,19 @@ static struct segment parse_segment(const struct darshan_log *log, const unsigne
 	};
 }
 
+/* NULL: there are too many files. Their segments are left out, so that they are not counted twice.
+ */
+static struct coverage *get_coverage(struct map *map, uint64_t id, bool is_sealed)
+{
+	struct coverage *coverage = id ? map_get(map, id) : NULL;
+
+	if (id && !coverage && !is_sealed && map->count < IMPORT_ROWS_MAX) {
+		coverage = xcalloc(1, sizeof(*coverage));
+		map_put(map, id, coverage);
+	}
+	return coverage;
+}
+
 /* The segments of writes precede those of reads. */
 static int read_segments(struct pass *pass, struct region *region, unsigned module,
 			 const unsigned char *record, struct err *err)
@@ -93,6 +107,7 @@ static int read_segments(struct pass *pass, struct region *region, unsigned modu
 	unsigned char bytes[SEGMENT_BYTES];
 	int r = 1;
 
+	pass->coverage = get_coverage(&pass->import->coverage[module], id, pass->import->is_sealed);
 	for (int way = WRITING; way >= READING && r > 0; way--) {
 		uint64_t left = darshan_word(log, record + WRITES_AT + (way == READING ? 8 : 0));
 
@@ -108,7 +123,8 @@ static int read_segments(struct pass *pass, struct region *region, unsigned modu
 			segment.file = file;
 			segment.number = ++pass->number;
 			segment.call = (uint8_t)(IMPORT_POSIX_READ + 2 * module + (unsigned)way);
-			pass->take(pass, id, &segment);
+			if (pass->coverage)
+				pass->take(pass, &segment);
 		}
 	}
 	return r;
@@ -142,11 +158,6 @@ static int read_module(struct pass *pass, unsigned module, struct err *err)
 	return r;
 }
 
-static unsigned module_of(const struct segment *segment)
-{
-	return (segment->call - IMPORT_POSIX_READ) / 2;
-}
-
 static unsigned size_class(int64_t bytes)
 {
 	unsigned i = 0;
@@ -156,35 +167,26 @@ static unsigned size_class(int64_t bytes)
 	return i;
 }
 
-/* NULL: there are too many files. Their segments are left out, so that they are not counted twice.
- */
-static struct coverage *get_coverage(struct map *map, uint64_t id)
+/* A hostile log may have any numbers. */
+static void add_limited(int64_t *sum, int64_t more)
 {
-	struct coverage *coverage = id ? map_get(map, id) : NULL;
-
-	if (id && !coverage && map->count < IMPORT_ROWS_MAX) {
-		coverage = xcalloc(1, sizeof(*coverage));
-		map_put(map, id, coverage);
-	}
-	return coverage;
+	if (__builtin_add_overflow(*sum, more, sum))
+		*sum = INT64_MAX;
 }
 
-static void count_segment(struct pass *pass, uint64_t id, const struct segment *segment)
+static void count_segment(struct pass *pass, const struct segment *segment)
 {
-	unsigned module = module_of(segment);
 	unsigned way = (segment->call - IMPORT_POSIX_READ) % 2;
-	struct coverage *coverage = get_coverage(&pass->import->coverage[module], id);
+	struct coverage *coverage = pass->coverage;
 
-	if (!coverage)
-		return;
 	pass->segments->in_period[period_of(pass->segments, segment->start_ns)]++;
 	pass->segments->total++;
 	pass->import->last_ns =
 		MAX(pass->import->last_ns, segment->start_ns + segment->duration_ns);
 	coverage->calls[way]++;
 	coverage->traced[way] = true;
-	coverage->bytes[way] += segment->length;
-	coverage->ns[way] += segment->duration_ns;
+	add_limited(&coverage->bytes[way], segment->length);
+	add_limited(&coverage->ns[way], segment->duration_ns);
 	coverage->sizes[way][size_class(segment->length)]++;
 }
 
@@ -205,14 +207,11 @@ void segments_count(struct segments *segments, struct import *import)
 	}
 }
 
-static void keep_segment(struct pass *pass, uint64_t id, const struct segment *segment)
+static void keep_segment(struct pass *pass, const struct segment *segment)
 {
 	struct segments *s = pass->segments;
 	unsigned period = period_of(s, segment->start_ns);
-	unsigned module = module_of(segment);
 
-	if (!id || !map_get(&pass->import->coverage[module], id))
-		return;
 	/* The log may have changed since it was counted; the room is that of the count. */
 	if (period >= pass->from && period < pass->to && s->count < s->cap)
 		s->window[s->count++] = *segment;
