@@ -25,7 +25,6 @@ void darshan_job_release(struct darshan_job *job)
 {
 	free(job->command);
 	free(job->library);
-	free(job->mounts);
 	*job = (struct darshan_job){ 0 };
 }
 
@@ -100,10 +99,8 @@ int darshan_read_job(struct darshan_log *log, struct err *err)
 	job->library = find_metadata(metadata, "lib_ver");
 	at += METADATA_BYTES;
 	bytes[have] = 0;
-	job->mounts = strchr(bytes + at, '\n');
-	job->command = xstrndup(bytes + at, job->mounts ? (size_t)(job->mounts - bytes) - at
-							: strlen(bytes + at));
-	job->mounts = xstrdup(job->mounts ? job->mounts + 1 : "");
+	/* The mounted file systems follow in further lines. */
+	job->command = xstrndup(bytes + at, strcspn(bytes + at, "\n"));
 	return 0;
 }
 

@@ -65,7 +65,6 @@ struct darshan_job {
 	bool has_nanoseconds;
 	char *command; /* may be truncated */
 	char *library; /* version of Darshan, "" if unknown */
-	char *mounts;  /* lines "TYPE\tPATH" */
 };
 
 struct darshan_log {
