@@ -16,13 +16,7 @@
 /* Bytes that each rank requested: sum, maximum and who has it. */
 static struct spread spread_bytes(const struct diagnosis *d)
 {
-	const struct summary *s = &d->profile->summary;
-	struct spread spread = { 0 };
-
-	for (size_t i = 0; i < s->ranks.count; i++)
-		spread_add(&spread, s->ranks.list[i].number,
-			   (double)(s->of_rank[i].io.bytes_read + s->of_rank[i].io.bytes_written));
-	return spread;
+	return summary_rank_spread(&d->profile->summary, &sums_measures[SUMS_BYTES]);
 }
 
 static struct spread spread_time(const struct diagnosis *d)

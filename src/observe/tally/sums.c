@@ -66,6 +66,11 @@ GET(sums_startup, struct sums, startup.time_ns)
 GET(sums_network, struct sums, network.time_ns)
 GET(sums_network_in_io, struct sums, network_in_io.time_ns)
 
+static double sums_bytes(const void *record)
+{
+	return tally_bytes(&((const struct sums *)record)->io);
+}
+
 const struct measure sums_measures[SUMS_MEASURES] = {
 	[SUMS_CALLS] = { "calls", ">calls", QUANTITY_COUNT, sums_calls },
 	[SUMS_ERRORS] = { "errors", ">errors", QUANTITY_COUNT, sums_errors },
@@ -80,6 +85,7 @@ const struct measure sums_measures[SUMS_MEASURES] = {
 	[SUMS_STARTUP] = { "startup_ns", ">start-up", QUANTITY_NS, sums_startup },
 	[SUMS_NETWORK] = { "network_ns", ">network", QUANTITY_NS, sums_network },
 	[SUMS_NETWORK_IN_IO] = { "network_in_io_ns", NULL, QUANTITY_NS, sums_network_in_io },
+	[SUMS_BYTES] = { "bytes", NULL, QUANTITY_BYTES, sums_bytes },
 };
 
 static void table_free(struct map *table)

@@ -69,6 +69,7 @@ enum {
 	SUMS_STARTUP,
 	SUMS_NETWORK,
 	SUMS_NETWORK_IN_IO,
+	SUMS_BYTES,
 	SUMS_MEASURES
 };
 extern const struct measure sums_measures[SUMS_MEASURES];

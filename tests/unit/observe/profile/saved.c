@@ -149,5 +149,68 @@ static void a_trace_is_not_a_saved_profile(void)
 	profile_release(&original);
 }
 
-TESTS(TEST(a_saved_profile_is_the_same), TEST(saved_parts_add_up), TEST(damaged_bytes_do_no_harm),
+/* Writes the sample several times, one after the other, as a trace. */
+static void write_trace(const char *name)
+{
+	const struct run_clock clock = { .source = (char *)"monotonic", .num = 1, .den = 1 };
+	const struct run_end end = { .duration_ns = 8 * RUN_NS, .complete = true };
+	struct profile profile;
+	struct err err = { 0 };
+	void *writer;
+
+	profile_both(&profile, NULL);
+	REQUIRE(trace_container.create(&writer, path(name), &both.head.run, &clock, calls, CALLS,
+				       &err) >= 0);
+	for (int i = 0; i < RANKS; i++)
+		trace_container.add_process(writer, &both.processes[i], &err);
+	for (file_id i = 1; i < 6; i++)
+		trace_container.add_file(writer, i, both_files[i], &err);
+	for (int round = 0; round < 8; round++) {
+		for (size_t i = 0; i < both.count; i++) {
+			both.list[i].start_ns += round ? RUN_NS : 0;
+			both.list[i].id += round ? 1000 : 0;
+			both.list[i].parent += round && both.list[i].parent ? 1000 : 0;
+		}
+		trace_container.add_activities(writer, both.list, both.count, &err);
+	}
+	REQUIRE(trace_container.finish(writer, &end, &clock, &err) >= 0);
+	profile_release(&profile);
+}
+
+static void save_read(const char *name, const char *output, unsigned threads, struct sums *all)
+{
+	struct profile profile;
+	struct trace trace;
+	struct err err = { 0 };
+
+	REQUIRE(trace_open(&trace, path(name), NULL, &err) >= 0);
+	REQUIRE(profile_load(&profile, &trace, threads, NULL, NULL, &err) >= 0);
+	REQUIRE(saved_write(&profile, path(output), &err) >= 0);
+	*all = profile.summary.all;
+	profile_release(&profile);
+	trace_close(&trace);
+}
+
+static void several_threads_give_the_same_profile(void)
+{
+	AUTO_BUF struct buf one = { 0 };
+	AUTO_BUF struct buf several = { 0 };
+	struct sums of_one, of_several;
+
+	write_trace("trace");
+	save_read("trace", "one", 1, &of_one);
+	save_read("trace", "several", 3, &of_several);
+	CHECK(of_one.io.calls > 4096);
+	CHECK(memcmp(&of_one.io, &of_several.io, sizeof(struct tally)) == 0);
+	CHECK(memcmp(of_one.layers, of_several.layers, sizeof(of_one.layers)) == 0);
+	CHECK_INT(of_one.busy_ns, of_several.busy_ns);
+	CHECK_INT(of_one.busy_from_ns, of_several.busy_from_ns);
+	CHECK_INT(of_one.busy_until_ns, of_several.busy_until_ns);
+	read_saved(&one, "one");
+	read_saved(&several, "several");
+	CHECK_INT(one.len, several.len);
+}
+
+TESTS(TEST(several_threads_give_the_same_profile), TEST(a_saved_profile_is_the_same),
+      TEST(saved_parts_add_up), TEST(damaged_bytes_do_no_harm),
       TEST(a_trace_is_not_a_saved_profile))
