@@ -50,7 +50,7 @@ check_rc 0 "$sluice" trace merge -o merged.sluice job.parts/n0.sluice job.parts/
 # report ARGUMENT...: the report in out, without the lines that name the trace
 report() {
 	check_rc 0 "$sluice" report "$@"
-	grep -v -e '^clock ' -e '^ *show: ' out >lines
+	grep -v -e '^clock ' -e '^ *show: ' -e '^ *slow calls: ' out >lines
 }
 report merged.sluice
 mv lines expected

@@ -197,7 +197,7 @@ static unsigned count_shards(const struct profile *profile, unsigned threads)
 	size_t groups =
 		profile->summary.ranks.count ? profile->summary.ranks.count : head->process_count;
 
-	if (head->aggregate_count || !groups)
+	if (head->aggregate_count || head->usage_count || head->flow_count || !groups)
 		return 1;
 	threads = threads < SHARDS_MAX ? threads : SHARDS_MAX;
 	return groups < threads ? (unsigned)groups : threads;
