@@ -2,6 +2,7 @@
 #include "observe/profile/profile_parts.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +55,8 @@ static char *origin_of(const struct trace_head *head)
 {
 	const struct process_info *p = head->process_count ? head->processes : NULL;
 
-	return p ? xprintf("%s/%d/%lld", p->host ? p->host : "", p->pid,
-			   (long long)(head->run.started_ns + p->attached_ns))
+	return p ? xprintf("%s/%d/%" PRId64, p->host ? p->host : "", p->pid,
+			   head->run.started_ns + p->attached_ns)
 		 : NULL;
 }
 

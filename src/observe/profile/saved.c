@@ -365,7 +365,7 @@ static void pack_points(struct saving *s, struct raster *raster)
 	pack_index(&s->pack, &count, RASTER_POINTS + 2);
 	if (pack_is_reading(&s->pack))
 		raster_set_points(raster, count);
-	for (size_t i = 0; i < raster->point_count && !s->pack.in.bad; i++) {
+	for (size_t i = 0; raster->points && i < raster->point_count && !s->pack.in.bad; i++) {
 		struct raster_point *point = &raster->points[i];
 		uint64_t member = (uint64_t)point->member, way = point->way;
 

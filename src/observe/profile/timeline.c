@@ -91,7 +91,7 @@ int64_t timeline_row_first(const struct timeline *timeline, size_t row)
 	return ((int64_t)row * timeline->members + rows - 1) / rows;
 }
 
-size_t timeline_row_of(const struct timeline *timeline, int64_t member)
+static size_t row_of(const struct timeline *timeline, int64_t member)
 {
 	if (member < 0)
 		return 0;
@@ -159,8 +159,7 @@ void timeline_add(const struct timeline *timeline, const struct timeline_span *s
 void timeline_add_member(struct timeline *timeline, const struct timeline_span *span,
 			 int64_t member, const struct timeline_bin *what)
 {
-	struct timeline_cell *row =
-		&timeline->rows[timeline_row_of(timeline, member) * TIMELINE_BINS];
+	struct timeline_cell *row = &timeline->rows[row_of(timeline, member) * TIMELINE_BINS];
 	const struct timeline_cell whole = { .bytes = { what->bytes[0], what->bytes[1] },
 					     .time_ns = what->time_ns };
 

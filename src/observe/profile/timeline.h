@@ -55,7 +55,6 @@ void timeline_release(struct timeline *timeline);
 
 /* First member of a row, counted from 0; that of row row_count is `members`. */
 int64_t timeline_row_first(const struct timeline *timeline, size_t row);
-size_t timeline_row_of(const struct timeline *timeline, int64_t member);
 
 /* The bins that a time covers. It is valid until another time is looked up. */
 struct timeline_span {
