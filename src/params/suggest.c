@@ -225,6 +225,25 @@ static void suggest_storage(struct suggestion *s)
 		s->failed = r;
 }
 
+/* Why no parameter was suggested, and what to do. */
+static int refuse(const struct tunable_context *context, const struct space_uses *uses,
+		  struct err *err)
+{
+	if (uses->mpi && !uses->collective && context->middleware == MIDDLEWARE_OMPIO)
+		return err_set(err, ENODATA,
+			       "nothing to tune: the program uses MPI-IO, but has no collective "
+			       "accesses, and OMPIO of Open MPI has no parameters for others; "
+			       "ROMIO has (mpiexec --mca io romio321), or name parameters with "
+			       "--space");
+	if (uses->mpi || uses->hdf5 || uses->hdf5_parallel || uses->streams)
+		return err_set(err, ENODATA,
+			       "nothing to tune: no parameter of the libraries that the program "
+			       "uses may be changed; see 'sluice kb params list' and --allow");
+	return err_set(err, ENODATA,
+		       "nothing to tune: the program used neither MPI-IO nor HDF5, and the file "
+		       "system has no parameters (see 'sluice kb params list')");
+}
+
 int space_suggest(struct space *space, const struct tunable_context *context,
 		  const struct space_uses *uses, struct err *err)
 {
@@ -244,10 +263,7 @@ int space_suggest(struct space *space, const struct tunable_context *context,
 	else if (uses->mpi)
 		suggest_romio(&s);
 	if (!s.failed && !fresh.count)
-		s.failed =
-			err_set(err, ENODATA,
-				"nothing to tune: the program used neither MPI-IO nor HDF5, and "
-				"the file system has no parameters (see 'sluice kb params list')");
+		s.failed = refuse(context, uses, err);
 	if (s.failed) {
 		space_release(&fresh);
 		return s.failed;

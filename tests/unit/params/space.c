@@ -2,6 +2,7 @@
 #include "params/space.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -497,8 +498,25 @@ static void programs_without_libraries_have_nothing_to_tune(void)
 	struct err err = { 0 };
 
 	CHECK_INT(space_suggest(&space, &mpich, &uses, &err), -ENODATA);
-	CHECK_WORDS(err.text, "tune");
+	CHECK_WORDS(err.text, "tune|neither");
 	CHECK(!space.count && !space.name);
+}
+
+static void independent_accesses_of_ompio_have_nothing_to_tune(void)
+{
+	struct tunable_context ompio = mpich;
+	struct space_uses uses = { .mpi = true, .writes = true };
+	struct space space = { 0 };
+	struct err err = { 0 };
+
+	ompio.middleware = MIDDLEWARE_OMPIO;
+	CHECK_INT(space_suggest(&space, &ompio, &uses, &err), -ENODATA);
+	CHECK_WORDS(err.text, "MPI-IO|collective|OMPIO");
+	CHECK(!strstr(err.text, "neither"));
+	uses.collective = true;
+	need(space_suggest(&space, &ompio, &uses, &err), &err);
+	CHECK(space.count > 0);
+	space_release(&space);
 }
 
 static void a_dangerous_value_is_refused(void)
@@ -525,4 +543,5 @@ TESTS(TEST(a_dangerous_value_is_refused), TEST(points_convert_to_numbers_and_bac
       TEST(the_chunk_cache_is_suggested_only_where_it_is_used),
       TEST(larger_stream_buffers_need_permission), TEST(nothing_unsafe_is_suggested),
       TEST(layouts_need_permission_and_new_files),
-      TEST(programs_without_libraries_have_nothing_to_tune))
+      TEST(programs_without_libraries_have_nothing_to_tune),
+      TEST(independent_accesses_of_ompio_have_nothing_to_tune))
