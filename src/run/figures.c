@@ -10,11 +10,9 @@
 #include "base/mem.h"
 #include "observe/tally/effect.h"
 #include "observe/tally/overhead_notes.h"
-#include "observe/tally/summary.h"
 #include "trace/format.h"
 #include "tune/trial/objective.h"
 
-#define BATCH 1024
 /* The origin of parameters, before the id of the entry. */
 #define ENTRY_PREFIX "knowledge base, entry "
 
@@ -104,77 +102,35 @@ static void copy_figures(struct figures *figures, const struct objective *o)
 	count_effects(figures, o->summary);
 }
 
-struct pass {
-	struct trace trace;
-	void (*add)(struct pass *pass, const struct activity *activity);
-	struct summary *summary;
-	bool *asked; /* files that the program itself names */
-	struct objective *objective;
+/* A reading under way. */
+struct reader {
+	struct figures *figures;
+	uint64_t most;
 };
 
-static void add_to_summary(struct pass *pass, const struct activity *activity)
+static bool accept_trace(void *arg, const struct trace_head *head)
 {
-	summary_add(pass->summary, activity);
-	objective_mark_named(pass->asked, &pass->trace.head, activity);
+	const struct reader *reader = arg;
+
+	*reader->figures = (struct figures){ .exit_status = head->end.exit_status,
+					     .flaw = "its trace is too long" };
+	return head->activities <= reader->most;
 }
 
-static void add_to_objective(struct pass *pass, const struct activity *activity)
+static void take_figures(void *arg, const struct objective *objective, bool is_complete)
 {
-	objective_add(pass->objective, activity);
-}
+	const struct reader *reader = arg;
 
-static int run_pass(struct pass *pass, struct err *err)
-{
-	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
-	ssize_t n;
-
-	while ((n = trace_next(&pass->trace, batch, BATCH, err)) > 0)
-		for (ssize_t i = 0; i < n; i++)
-			pass->add(pass, &batch[i]);
-	return (int)n;
-}
-
-/* The second pass, with the summary of the first one. */
-static int read_objective(struct figures *figures, const struct pass *first, const char *path,
-			  struct err *err)
-{
-	struct objective objective;
-	struct pass second = { .add = add_to_objective, .objective = &objective };
-	int r = trace_open(&second.trace, path, NULL, err);
-
-	if (r < 0)
-		return r;
-	objective_init(&objective, first->summary, first->asked, NULL);
-	r = run_pass(&second, err);
-	if (r >= 0) {
-		objective_end(&objective);
-		copy_figures(figures, &objective);
-	}
-	objective_release(&objective);
-	trace_close(&second.trace);
-	return r;
+	if (is_complete)
+		copy_figures(reader->figures, objective);
 }
 
 int figures_read(struct figures *figures, const char *trace, uint64_t most, struct err *err)
 {
-	AUTO_FREE bool *asked = NULL;
-	struct summary summary;
-	struct pass first = { .add = add_to_summary, .summary = &summary };
-	int r = trace_open(&first.trace, trace, NULL, err);
+	struct reader reader = { figures, most };
+	struct objective_visitor visitor = { .accepts = accept_trace,
+					     .end = take_figures,
+					     .arg = &reader };
 
-	if (r < 0)
-		return r;
-	*figures = (struct figures){ .exit_status = first.trace.head.end.exit_status,
-				     .flaw = "its trace is too long" };
-	if (first.trace.head.activities <= most) {
-		asked = xcalloc(first.trace.head.file_count + 1, sizeof(*asked));
-		first.asked = asked;
-		summary_init(&summary, &first.trace.head);
-		r = run_pass(&first, err);
-		if (r >= 0)
-			r = read_objective(figures, &first, trace, err);
-		summary_release(&summary);
-	}
-	trace_close(&first.trace);
-	return r;
+	return objective_read(trace, NULL, &visitor, err);
 }

@@ -11,6 +11,7 @@
 #include "observe/tally/traffic.h"
 
 #define STARTED_MAX 65536
+#define BATCH 1024
 #define LIBRARIES (1u << LAYER_MPI | 1u << LAYER_HDF5 | 1u << LAYER_NETCDF | 1u << LAYER_PNETCDF)
 
 static bool is_within(const char *path, const char *directory)
@@ -260,4 +261,92 @@ void objective_end(struct objective *objective)
 	objective->io_s = slowest_rank_s(objective, OBJECTIVE_ALL);
 	objective->read_s = slowest_rank_s(objective, OBJECTIVE_READ);
 	objective->write_s = slowest_rank_s(objective, OBJECTIVE_WRITE);
+}
+
+/* One of the two passes over a trace. */
+struct pass {
+	struct trace trace;
+	struct summary *summary;     /* of the first pass */
+	bool *asked;		     /* likewise */
+	struct objective *objective; /* of the second pass; NULL: this is the first one */
+	const struct objective_visitor *visitor;
+};
+
+static void pass_add(struct pass *pass, const struct activity *activity)
+{
+	const struct objective_visitor *visitor = pass->visitor;
+
+	if (!pass->objective) {
+		summary_add(pass->summary, activity);
+		objective_mark_named(pass->asked, &pass->trace.head, activity);
+		return;
+	}
+	objective_add(pass->objective, activity);
+	if (visitor->add)
+		visitor->add(visitor->arg, pass->objective, activity);
+}
+
+static int pass_run(struct pass *pass, struct err *err)
+{
+	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
+	ssize_t n;
+
+	while ((n = trace_next(&pass->trace, batch, BATCH, err)) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			pass_add(pass, &batch[i]);
+	return (int)n;
+}
+
+/* The head of the first pass stays valid: it is the same trace. */
+static int read_second_pass(const struct pass *first, const char *path, const char *directory,
+			    struct err *err)
+{
+	const struct objective_visitor *visitor = first->visitor;
+	struct objective objective;
+	struct pass second = { .objective = &objective, .visitor = visitor };
+	int r = trace_open(&second.trace, path, NULL, err);
+
+	if (r < 0)
+		return r;
+	objective_init(&objective, first->summary, first->asked, directory);
+	if (visitor->begin)
+		visitor->begin(visitor->arg, &objective, first->asked);
+	r = pass_run(&second, err);
+	if (r >= 0)
+		objective_end(&objective);
+	visitor->end(visitor->arg, &objective, r >= 0);
+	objective_release(&objective);
+	trace_close(&second.trace);
+	return r;
+}
+
+/* Calls that were only counted do not show who named the file; assume the program did. */
+static void mark_counted(bool *asked, const struct trace_head *head)
+{
+	for (size_t i = 0; i < head->aggregate_count; i++)
+		if (head->aggregates[i].file < head->file_count)
+			asked[head->aggregates[i].file] = true;
+}
+
+int objective_read(const char *trace, const char *directory,
+		   const struct objective_visitor *visitor, struct err *err)
+{
+	AUTO_FREE bool *asked = NULL;
+	struct summary summary;
+	struct pass first = { .summary = &summary, .visitor = visitor };
+	int r = trace_open(&first.trace, trace, NULL, err);
+
+	if (r < 0)
+		return r;
+	if (!visitor->accepts || visitor->accepts(visitor->arg, &first.trace.head)) {
+		first.asked = asked = xcalloc(first.trace.head.file_count + 1, sizeof(*asked));
+		summary_init(&summary, &first.trace.head);
+		r = pass_run(&first, err);
+		mark_counted(asked, &first.trace.head);
+		if (r >= 0)
+			r = read_second_pass(&first, trace, directory, err);
+		summary_release(&summary);
+	}
+	trace_close(&first.trace);
+	return r;
 }

@@ -81,4 +81,22 @@ void objective_add(struct objective *objective, const struct activity *activity)
 void objective_end(struct objective *objective);
 void objective_release(struct objective *objective);
 
+/* What else is done with a trace while it is read. All functions but end are optional. */
+struct objective_visitor {
+	/* Shall the trace be read at all? */
+	bool (*accepts)(void *arg, const struct trace_head *head);
+	/* Before the second pass; asked as for objective_init(). */
+	void (*begin)(void *arg, const struct objective *objective, const bool *asked);
+	/* Each activity of the second pass. */
+	void (*add)(void *arg, const struct objective *objective, const struct activity *activity);
+	/* After the second pass; its arguments are not valid later. Unless is_complete, reading has
+	 * failed, and there are no results. */
+	void (*end)(void *arg, const struct objective *objective, bool is_complete);
+	void *arg;
+};
+
+/* Reads a trace twice: the first pass finds the data files, the second one the figures. */
+int objective_read(const char *trace, const char *directory,
+		   const struct objective_visitor *visitor, struct err *err);
+
 #endif

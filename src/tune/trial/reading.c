@@ -14,8 +14,6 @@
 #include "tune/trial/cleanup.h"
 #include "tune/trial/objective.h"
 
-#define BATCH 1024
-
 void reading_release(struct reading *reading)
 {
 	free(reading->effective);
@@ -23,20 +21,6 @@ void reading_release(struct reading *reading)
 	output_sources_release(&reading->outputs);
 	access_profile_release(&reading->profile);
 	*reading = (struct reading){ 0 };
-}
-
-/* First pass: finds out which files are data files. */
-static int summarize(struct summary *summary, bool *asked, struct trace *trace, struct err *err)
-{
-	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
-	ssize_t n;
-
-	while ((n = trace_next(trace, batch, BATCH, err)) > 0)
-		for (ssize_t i = 0; i < n; i++) {
-			summary_add(summary, &batch[i]);
-			objective_mark_named(asked, &trace->head, &batch[i]);
-		}
-	return (int)n;
 }
 
 /* An open() that may create its file. Libraries end in such a call, too. */
@@ -75,28 +59,6 @@ static void note_name(unsigned char *names, const struct trace_head *head, const
 		names[a->file] = NAME_MADE;
 	else if (removes_name(head, a) && names[a->file] == NAME_UNKNOWN)
 		names[a->file] = NAME_OLD;
-}
-
-/* Second pass over the same trace: the head of the first pass is still valid. */
-static int read_activities(struct objective *objective, struct access_profiler *profiler,
-			   struct outputs *outputs, struct trace *trace, unsigned char *names,
-			   struct cleanup *cleanup, struct err *err)
-{
-	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
-	ssize_t n;
-
-	while ((n = trace_next(trace, batch, BATCH, err)) > 0) {
-		for (ssize_t i = 0; i < n; i++) {
-			objective_add(objective, &batch[i]);
-			access_profiler_add(profiler, &batch[i]);
-			outputs_add(outputs, &batch[i]);
-			cleanup_note_call(cleanup, objective->head, &batch[i]);
-			note_name(names, objective->head, &batch[i]);
-		}
-	}
-	if (n >= 0)
-		objective_end(objective);
-	return (int)n;
 }
 
 /* Adds the data files that the run wrote, and other files that it wrote or created. */
@@ -159,60 +121,62 @@ static char *describe_gap(const struct trace_head *head)
 	return NULL;
 }
 
-static int read_second_pass(struct reading *reading, const struct summary *summary,
-			    const bool *asked, const char *path, const char *directory,
-			    struct cleanup *cleanup, struct err *err)
-{
-	AUTO_FREE unsigned char *names = xcalloc(summary->head->file_count + 1, sizeof(*names));
+/* A reading under way. */
+struct reader {
+	struct reading *reading;
+	const char *directory;
+	struct cleanup *cleanup;
+	unsigned char *names; /* enum name_history, per file */
 	struct access_profiler profiler;
-	struct access_profile profile;
-	struct objective objective;
 	struct outputs outputs;
-	struct trace trace;
-	int r = trace_open(&trace, path, NULL, err);
+};
 
-	if (r < 0)
-		return r;
-	objective_init(&objective, summary, asked, directory);
-	access_profiler_init(&profiler, summary->head);
-	outputs_init(&outputs, summary->head, asked, summary->ways);
-	r = read_activities(&objective, &profiler, &outputs, &trace, names, cleanup, err);
-	access_profiler_end(&profiler, &profile);
-	if (r >= 0) {
-		add_created_files(&objective, names, directory, cleanup);
-		fill_reading(reading, &objective);
-		reading->profile = profile;
-		reading->gap = describe_gap(summary->head);
-		outputs_list(&outputs, directory, &reading->outputs);
+static void begin_activities(void *arg, const struct objective *o, const bool *asked)
+{
+	struct reader *reader = arg;
+
+	reader->names = xcalloc(o->head->file_count + 1, sizeof(*reader->names));
+	access_profiler_init(&reader->profiler, o->head);
+	outputs_init(&reader->outputs, o->head, asked, o->summary->ways);
+}
+
+static void add_activity(void *arg, const struct objective *o, const struct activity *activity)
+{
+	struct reader *reader = arg;
+
+	access_profiler_add(&reader->profiler, activity);
+	outputs_add(&reader->outputs, activity);
+	cleanup_note_call(reader->cleanup, o->head, activity);
+	note_name(reader->names, o->head, activity);
+}
+
+static void end_activities(void *arg, const struct objective *o, bool is_complete)
+{
+	struct reader *reader = arg;
+	struct access_profile profile;
+
+	access_profiler_end(&reader->profiler, &profile);
+	if (is_complete) {
+		add_created_files(o, reader->names, reader->directory, reader->cleanup);
+		fill_reading(reader->reading, o);
+		reader->reading->profile = profile;
+		reader->reading->gap = describe_gap(o->head);
+		outputs_list(&reader->outputs, reader->directory, &reader->reading->outputs);
 	} else {
 		access_profile_release(&profile);
 	}
-	outputs_release(&outputs);
-	objective_release(&objective);
-	trace_close(&trace);
-	return r;
+	outputs_release(&reader->outputs);
+	free(reader->names);
 }
 
 int reading_from_trace(struct reading *reading, const char *trace, const char *directory,
 		       struct cleanup *cleanup, struct err *err)
 {
-	AUTO_FREE bool *asked = NULL;
-	struct summary summary;
-	struct trace first;
-	int r = trace_open(&first, trace, NULL, err);
+	struct reader reader = { .reading = reading, .directory = directory, .cleanup = cleanup };
+	struct objective_visitor visitor = { .begin = begin_activities,
+					     .add = add_activity,
+					     .end = end_activities,
+					     .arg = &reader };
 
-	if (r < 0)
-		return r;
-	asked = xcalloc(first.head.file_count + 1, sizeof(*asked));
-	summary_init(&summary, &first.head);
-	r = summarize(&summary, asked, &first, err);
-	/* Calls that were only counted do not show who named the file; assume the program did. */
-	for (size_t i = 0; i < first.head.aggregate_count; i++)
-		if (first.head.aggregates[i].file < first.head.file_count)
-			asked[first.head.aggregates[i].file] = true;
-	if (r >= 0)
-		r = read_second_pass(reading, &summary, asked, trace, directory, cleanup, err);
-	summary_release(&summary);
-	trace_close(&first);
-	return r;
+	return objective_read(trace, directory, &visitor, err);
 }
