@@ -44,6 +44,16 @@ check_eq "$(cat out)" mine "a file of the user"
 rm out
 check_same "kill -9, and a new file"
 
+# `kb tunings` restores the files as well.
+"${tune[@]}" -- "$prog/changes" hold >"$work/log" 2>&1 &
+pid=$!
+wait_for holding $pid
+kill -9 $pid
+wait $pid 2>/dev/null || true
+timeout "$limit" "$sluice" kb tunings >"$work/out" 2>"$work/err" || true
+check_words "$(cat "$work/err")" restored killed
+check_same "kill -9, and kb tunings"
+
 # Ctrl-C.
 "${tune[@]}" -- "$prog/changes" hold >"$work/log" 2>&1 &
 pid=$!

@@ -34,6 +34,9 @@ check_same "--restore"
 [ "$(wc -l <"$work/restored")" -ge 5 ] || fail "--restore ran only $(wc -l <"$work/restored") times"
 check_rc 1 timeout "$limit" "${tune[@]}" --restore 'echo no; false' -- "$prog/changes" append
 check_words "$(cat "$work/err")" --restore no
+# A failure after the last run is reported. This program fails in its first run, which ends the tuning.
+check_rc 1 timeout "$limit" "${tune[@]}" --restore 'test ! -e ../ran && : >../ran' -- "$prog/changes" nothing
+check_words "$(cat "$work/err")" "--restore command at the end" "may not be as they were"
 
 # Two programs of one job.
 fresh

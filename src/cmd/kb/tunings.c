@@ -15,8 +15,9 @@
 #include "base/term.h"
 #include "cli/command.h"
 #include "cli/format.h"
+#include "cmd/recovered.h"
 #include "store/studies.h"
-#include "tune/loop/tuning.h"
+#include "tune/loop/session.h"
 
 #define TUNE_SCHEMA "sluice.tune/1"
 
@@ -306,6 +307,8 @@ static int tunings_run(struct command *command)
 				      command->argv[0]);
 	if (args->forget && !command->argc)
 		return command_misuse(command, "--forget requires the ID of a tuning");
+	r = tuning_recover_files(command->config, &err);
+	recovered_show(command, r, &err);
 	r = store_open_existing(&store, config_text(command->config, SETTING_STORE_PATH), &err);
 	if (r < 0)
 		return command_fail_err(command, r, &err);

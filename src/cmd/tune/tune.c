@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "base/unit.h"
+#include "cmd/recovered.h"
 #include "tune/loop/session.h"
 
 #define FIELD(name) offsetof(struct tune_args, name)
@@ -254,19 +255,6 @@ static void show_unfinished(const struct tuning_request *request,
 				"options; starting a new one\n");
 }
 
-static void show_recovered(const struct command *command, const struct tuning_session *session)
-{
-	int count = tuning_session_recovered(session);
-	const char *note = tuning_session_recover_note(session);
-
-	if (count)
-		fprintf(stderr,
-			"sluice tune: restored the files of %d tuning%s that had been killed\n",
-			count, count == 1 ? "" : "s");
-	if (note)
-		command_warn(command, "a tuning was killed: %s", note);
-}
-
 static int run_session(const struct command *command, struct tuning_session *session,
 		       struct progress *progress)
 {
@@ -295,16 +283,21 @@ static int tune_run(const struct command *command, struct tuning_request *reques
 	struct tuning_session *session = NULL;
 	struct progress progress = { 0 };
 	struct err err = { 0 };
-	int r;
+	int r, recovered;
 
 	request->look = repeat_progress;
 	request->look_arg = &progress;
 	r = tuning_session_open(&session, request, command->config, &err);
 	if (r < 0)
 		return tune_fail(command, r, &err);
-	show_recovered(command, session);
+	recovered = tuning_session_recovered(session, &err);
+	recovered_show(command, recovered, &err);
 	show_unfinished(request, session);
 	r = run_session(command, session, &progress);
+	if (tuning_session_finish(session, &err) < 0) {
+		command_fail(command, "your files may not be as they were: %s", err.text);
+		r = r ? r : COMMAND_FAILED;
+	}
 	tuning_session_close(session);
 	return r;
 }
@@ -377,7 +370,8 @@ const struct command_ops command_tune = {
 		 "creates is removed, what it changes, renames or deletes is restored from a hard "
 		 "link, a clone or a copy (up to tune.copy_limit). If a file cannot be preserved, "
 		 "the program is not allowed to change it, and the tuning ends; use --workdir or "
-		 "--restore then. After 'kill -9' the next 'sluice tune' restores the files. "
+		 "--restore then. After 'kill -9' the next 'sluice tune' or 'sluice kb tunings' "
+		 "restores the files. "
 		 "Parameters that are known to lose data are never tried. Parameters that "
 		 "change what readers see are tried only with --allow semantics.\n\n"
 		 "Every run is stored before the next one starts. Ctrl-C aborts the current run, "

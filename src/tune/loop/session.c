@@ -42,25 +42,24 @@ struct tuning_session {
 	struct err recover_err;
 };
 
-/* Restores what a killed tuning has left, before anything else can change it. */
-static void recover_files(struct tuning_session *session)
+/* The directory of tune/trial/snapshot.h. The caller frees it. */
+static char *state_directory(const struct config *config)
 {
-	const char *store = config_text(session->config, SETTING_STORE_PATH);
-	int r;
-
-	session->state = xprintf("%s.tunings", store);
-	r = snapshot_recover(session->state, &session->recover_err);
-	session->recovered = r > 0 ? r : 0;
+	return xprintf("%s.tunings", config_text(config, SETTING_STORE_PATH));
 }
 
-int tuning_session_recovered(const struct tuning_session *session)
+int tuning_recover_files(const struct config *config, struct err *err)
 {
+	AUTO_FREE char *state = state_directory(config);
+	int r = snapshot_recover(state, err);
+
+	return r > 0 ? r : 0;
+}
+
+int tuning_session_recovered(const struct tuning_session *session, struct err *err)
+{
+	*err = session->recover_err;
 	return session->recovered;
-}
-
-const char *tuning_session_recover_note(const struct tuning_session *session)
-{
-	return session->recover_err.code ? session->recover_err.text : NULL;
 }
 
 /* One process at a time runs a tuning. */
@@ -247,13 +246,22 @@ int tuning_session_open(struct tuning_session **out, const struct tuning_request
 	session->request = request;
 	session->config = config;
 	session->lock = -1;
-	recover_files(session);
+	session->state = state_directory(config);
+	/* Before anything else can change them. */
+	session->recovered = tuning_recover_files(config, &session->recover_err);
 	r = session_prepare(session, err);
 	if (r < 0)
 		tuning_session_close(session);
 	else
 		*out = session;
 	return r < 0 ? r : 0;
+}
+
+int tuning_session_finish(struct tuning_session *session, struct err *err)
+{
+	const struct trial_runner *runner = &session->runner;
+
+	return runner->ops && runner->ops->finish ? runner->ops->finish(runner->state, err) : 0;
 }
 
 void tuning_session_close(struct tuning_session *session)

@@ -20,6 +20,13 @@
 struct tuning_session;
 
 /*
+ * Restores the files of tunings that were killed. Every command on tunings does it first. Returns
+ * their number. err->code is set, and the text says why, if the files of another one cannot be
+ * restored.
+ */
+int tuning_recover_files(const struct config *config, struct err *err);
+
+/*
  * Opens the store, makes or reads the plan, and opens the trial runner. Changes the working
  * directory of the process to the one that the tuning was started in. -ENODATA if there is nothing
  * to resume, -ESTALE if the program has changed since, -EBUSY if the same tuning is running. First
@@ -27,15 +34,16 @@ struct tuning_session;
  */
 int tuning_session_open(struct tuning_session **session, const struct tuning_request *request,
 			const struct config *config, struct err *err);
+
+/* Restores the user's files for good. tuning_session_close() does it as well, but cannot say that
+ * it failed. */
+int tuning_session_finish(struct tuning_session *session, struct err *err);
+
 /* Accepts NULL. */
 void tuning_session_close(struct tuning_session *session);
 
-/*
- * The number of tunings that had been killed and whose files were restored when the session was
- * opened; and why the files of another one cannot be restored, or NULL.
- */
-int tuning_session_recovered(const struct tuning_session *session);
-const char *tuning_session_recover_note(const struct tuning_session *session);
+/* What tuning_recover_files() returned and said when the session was opened. */
+int tuning_session_recovered(const struct tuning_session *session, struct err *err);
 
 /* The id of the unfinished tuning with the same command and options, which is resumed if the
  * request asks for it; 0: there is none. */

@@ -578,20 +578,27 @@ static int command_runner_run(void *state, const struct param_set *set,
 	return r < 0 ? r : 0;
 }
 
-/* A failure was reported after the trial. The journal stays then, and the next tuning tries again.
+/* Also after Ctrl-C. If the journal cannot be restored, it stays, and the next tuning tries again.
  */
-static void close_snapshot(struct command_runner *b)
+static int command_runner_finish(void *state, struct err *err)
 {
+	struct command_runner *b = state;
 	struct err unused = { 0 };
 	struct child_end end;
+	int r = 0, restored;
 
 	if (!b->snapshot.journal)
-		return;
-	snapshot_close(&b->snapshot, &unused);
-	/* Also after Ctrl-C. */
+		return 0;
+	restored = snapshot_close(&b->snapshot, err);
 	b->options.stop = NULL;
-	if (b->options.restore && b->trials)
-		run_shell(b, b->options.restore, &end, &unused);
+	if (!b->options.restore || !b->trials)
+		return restored;
+	if (restored < 0)
+		err = &unused;
+	r = run_shell(b, b->options.restore, &end, err);
+	if (r >= 0)
+		r = require_success(b, &end, "the --restore command at the end", err);
+	return restored < 0 ? restored : r;
 }
 
 static void command_runner_close(void *state)
@@ -600,7 +607,7 @@ static void command_runner_close(void *state)
 
 	if (!b)
 		return;
-	close_snapshot(b);
+	command_runner_finish(b, NULL);
 	if (b->spools)
 		file_remove_tree(b->spools);
 	if (b->scratch_lock >= 0)
@@ -629,6 +636,7 @@ static void command_runner_close(void *state)
 }
 
 static const struct trial_runner_ops command_runner_ops = { .run = command_runner_run,
+							    .finish = command_runner_finish,
 							    .close = command_runner_close };
 
 static int make_scratch(struct command_runner *b, struct err *err)

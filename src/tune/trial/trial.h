@@ -62,6 +62,9 @@ struct trial_runner_ops {
 	 * the disk of the runner's own files is full. *trial is untouched then. */
 	int (*run)(void *runner, const struct param_set *set, const struct trial_limits *limits,
 		   struct trial *trial, struct err *err);
+	/* Restores the user's files after the last trial, and fails if it cannot. Optional; close()
+	 * does it as well, but cannot say that it failed. */
+	int (*finish)(void *runner, struct err *err);
 	void (*close)(void *runner);
 	bool is_exact; /* the same parameters always cost the same: one trial is enough */
 };
