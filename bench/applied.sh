@@ -18,15 +18,7 @@ cases=${APPLIED_CASES:-mpich/strided mpich/small mpich/plain openmpi/strided ope
 tune=${APPLIED_TUNE:---runs 30 --no-ablation}
 bar_total=1 bar_program=1.05
 sluice=$BUILD/sluice
-work=$(mktemp -d "${APPLIED_DIR:-/dev/shm}/sluice-bench.XXXXXX")
-trap 'cd /; rm -rf "$work"' EXIT
-cd "$work"
-# Settings of the user must not affect the measurement.
-for variable in $(compgen -e SLUICE_ || true); do
-	unset "$variable"
-done
-export LC_ALL=C HOME=$work SLUICE_ETC=/dev/null XDG_CONFIG_HOME=$work XDG_DATA_HOME=$work
-export SLUICE_TRACE_DIR=$work/runs SLUICE_STORE_PATH=$work/store.db
+workspace "" "${APPLIED_DIR:-/dev/shm}"
 
 # choose CASE VARIANT: sets command. The variant 0 is tuned; 1 has other arguments, 2 and 3 have other numbers of ranks.
 choose() {
@@ -66,11 +58,6 @@ once() {
 # sum FILE...: the sum of the numbers in the files
 sum() {
 	cat /dev/null "$@" | awk '{ s += $1 } END { printf "%.3f\n", s }'
-}
-
-# ratio A B
-ratio() {
-	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f\n", (b > 0 ? a / b : 0) }'
 }
 
 # count WORDS FILE: the number of lines with these words
@@ -156,6 +143,4 @@ case ${built[0]} in
 mpich/strided) plant ;;
 esac
 
-printf '%s' "${missed:-}"
-say "bench applied:$keys failed=$failed"
-[ $failed = 0 ]
+finish applied

@@ -38,12 +38,7 @@ work_remove() {
 trap work_remove EXIT
 trap 'exit 130' INT TERM
 cd "$work"
-# Settings of the user must not affect the measurement.
-for variable in $(compgen -e SLUICE_ || true); do
-	unset "$variable"
-done
-export LC_ALL=C HOME=$work SLUICE_ETC=/dev/null XDG_CONFIG_HOME=$work XDG_DATA_HOME=$work
-export SLUICE_STORE_PATH=$work/store.db SLUICE_TRACE_DIR=$work/runs
+isolate "$work"
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 . "$here/libexperiment.sh"
 
@@ -160,6 +155,4 @@ for part in $parts; do
 	"part_$part"
 	say
 done
-printf '%s' "${missed:-}"
-say "bench forecast:$keys failed=$failed"
-[ $failed = 0 ]
+finish forecast

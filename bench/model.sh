@@ -25,27 +25,7 @@ repeat=${MODEL_REPEAT:-$([ -n "$quick" ] && echo 3 || echo 5)}
 budget=${MODEL_BUDGET:-$([ -n "$quick" ] && echo 20s || echo 100s)}
 bar_inside_low=85 bar_inside_high=95 bar_runs=40 bar_answer_ms=50 bar_counts=60
 sluice=$BUILD/sluice
-if [ -n "${MODEL_KEEP:-}" ]; then
-	mkdir -p "$MODEL_KEEP"
-	work=$(cd "$MODEL_KEEP" && pwd)
-else
-	work=$(mktemp -d "${TMPDIR:-/tmp}/sluice-bench.XXXXXX")
-	trap 'cd /; rm -rf "$work"' EXIT
-fi
-cd "$work"
-# Settings of the user must not affect the measurement.
-for variable in $(compgen -e SLUICE_ || true); do
-	unset "$variable"
-done
-export LC_ALL=C HOME=$work SLUICE_ETC=/dev/null XDG_CONFIG_HOME=$work XDG_DATA_HOME=$work
-export SLUICE_STORE_PATH=$work/store.db
-
-# told FILE EXPRESSION: evaluates a Python expression on the JSON object d in FILE
-told() {
-	python3 -c 'import json, sys
-d = json.load(open(sys.argv[1]))
-print(eval(sys.argv[2], {"d": d}))' "$1" "$2"
-}
+workspace "${MODEL_KEEP:-}" "${TMPDIR:-/tmp}"
 
 # percent FILE NAME: a share in FILE, as a percentage
 percent() {
@@ -194,6 +174,4 @@ part_real() {
 for part in $parts; do
 	"part_$part"
 done
-printf '%s' "${missed:-}"
-say "bench model:$keys failed=$failed"
-[ $failed = 0 ]
+finish model

@@ -13,76 +13,28 @@ set -eu
 BUILD=${BUILD:-build}
 . "$(dirname "$0")/../tests/mpi/libmpi.sh"
 . "$(dirname "$0")/libbench.sh"
+. "$(dirname "$0")/libtune.sh"
 rounds=${TUNE_ROUNDS:-11} pairs=${TUNE_PAIRS:-21} scale=${TUNE_SCALE:-1} ranks=4 runs=40
 cases=${TUNE_CASES:-mpich/strided mpich/small ompio/strided ompio/small romio/strided romio/small}
 bar_share=80 bar_cost=1
 # A smaller speedup may be noise.
 least_gain=1.2
 sluice=$BUILD/sluice
-work=$(mktemp -d "${TUNE_DIR:-/dev/shm}/sluice-bench.XXXXXX")
-trap 'cd /; rm -rf "$work"' EXIT
-cd "$work"
-# Settings of the user must not affect the measurement; the overhead of recording is not measured here.
-for variable in $(compgen -e SLUICE_ || true); do
-	unset "$variable"
-done
-export LC_ALL=C HOME=$work SLUICE_ETC=/dev/null XDG_CONFIG_HOME=$work XDG_DATA_HOME=$work SLUICE_OVERHEAD_BUDGET=0
-export SLUICE_TUNE_APPLY=off SLUICE_TRACE_DIR=$work/runs SLUICE_STORE_PATH=$work/store.db
-
-# ratio A B: A / B, or 0
-ratio() {
-	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f\n", (b > 0 ? a / b : 0) }'
-}
-
-# at WHERE: sets mpi, allow and the MPI-IO module of Open MPI
-at() {
-	unset OMPI_MCA_io
-	case $1 in
-	mpich) mpi=mpich allow=layout ;;
-	ompio) mpi=openmpi allow=safe ;;
-	romio) mpi=openmpi allow=layout; export OMPI_MCA_io=romio321 ;;
-	*) echo "tune: TUNE_CASES: unknown \"$1\"; expected mpich, ompio or romio" >&2; exit 2 ;;
-	esac
-}
+workspace "" "${TUNE_DIR:-/dev/shm}"
+# The overhead of recording is not measured here.
+export SLUICE_OVERHEAD_BUDGET=0 SLUICE_TUNE_APPLY=off
 
 # program KERNEL: sets command and file
 program() {
 	case $1 in
 	strided)
 		file=$work/strided.dat
-		command=("$BUILD/mpi/$mpi/levels" -l collective-noncontiguous -b 64 -n 32768 -d write -k -f "$file") ;;
+		parallel levels -l collective-noncontiguous -b 64 -n 32768 -d write -k -f "$file" ;;
 	small)
 		file=$work/small.h5
-		command=("$BUILD/mpi/$mpi/small_io" -f "$file") ;;
+		parallel small_io -f "$file" ;;
 	*) echo "tune: TUNE_CASES: unknown kernel \"$1\"; expected strided or small" >&2; exit 2 ;;
 	esac
-	command=("mpiexec.$mpi" -n "$ranks" "${command[@]}")
-}
-
-# search NAME WORD...: one tuning; writes the report to NAME.report and the best parameters, if any, to NAME.json
-search() {
-	local name=$1
-	shift
-	rm -f "$name".*
-	"$sluice" tune --json --no-ablation --allow $allow -o "$name" "$@" -- "${command[@]}" >"$name.report" 2>"$name.err" ||
-		{ echo "tune: $(tail -3 "$name.err")" >&2; return 1; }
-}
-
-# told FILE EXPRESSION: evaluates a Python expression on the report d in FILE
-told() {
-	python3 -c 'import json, sys
-d = json.load(open(sys.argv[1]))
-print(eval(sys.argv[2], {"d": d}))' "$1" "$2"
-}
-
-# once FILE [PARAMETERS]: runs the program and appends the I/O time that it prints, in seconds, to FILE
-once() {
-	local parameters=()
-	[ -z "${2:-}" ] || parameters=(--params "$2")
-	rm -f "$file"
-	"$sluice" run --quiet --mode off "${parameters[@]}" -- "${command[@]}" >out 2>err ||
-		{ echo "tune: $(cat err)" >&2; return 1; }
-	sed -n 's/.* seconds=\([0-9.]*\).*/\1/p' out >>"$1"
 }
 
 # winner NAME: the file with the confirmed parameters of a search; nothing if it confirmed none
@@ -113,7 +65,7 @@ tuned() {
 	local where=$1 kernel=$2 data=same best short gain_all gain_short share
 	at "$where"
 	program "$kernel"
-	[ -x "${command[3]}" ] && command -v "mpiexec.$mpi" >/dev/null || { say "$where/$kernel: skipped, not built"; return; }
+	is_built || { say "$where/$kernel: skipped, not built"; return; }
 	search all --search exhaustive --runs 100000 --repeat 2 --pairs 5 || { miss "$where/$kernel: the exhaustive search failed"; return; }
 	search short --runs $runs --pairs 5 || { miss "$where/$kernel: the short search failed"; return; }
 	best=$(leader all) short=$(winner short)
@@ -155,8 +107,8 @@ seconds() {
 cost() {
 	local where=$1 n=$2 clock=$3 i bare ours
 	at "$where"
-	[ -x "$BUILD/mpi/$mpi/vpic_io" ] && command -v "mpiexec.$mpi" >/dev/null || return 0
 	command=("mpiexec.$mpi" -n "$n" "$BUILD/mpi/$mpi/vpic_io" --scale "$scale" --steps $((ranks / n)) -f "$work/vpic.h5")
+	is_built || return 0
 	rm -f ./*.pairs
 	for i in $(seq "$pairs"); do
 		[ $((i % 2)) = 0 ] || bare=$(seconds "$clock" "${command[@]}")
@@ -195,6 +147,4 @@ for where in $(printf '%s\n' $cases | cut -d/ -f1 | sort -u); do
 	cost "$where" $ranks wall
 	cost "$where" 1 cpu
 done
-printf '%s' "${missed:-}"
-say "bench tune:$keys failed=$failed"
-[ $failed = 0 ]
+finish tune
