@@ -7,6 +7,10 @@
  * second one as foreign load. A tuning has `--runs 24 --pairs 12`, which limit it to 60 runs in
  * total, except for the ablation, which decides nothing.
  *
+ * The oracle is the limit of what can be proved: it knows the best point and spends all 60 runs on
+ * pairs of it and the baseline, with the same test at the same error level. What it misses, no
+ * search can prove.
+ *
  *	bench_proof BUILD [SEED [TUNINGS]]
  */
 #include <errno.h>
@@ -32,6 +36,7 @@
 #define FOUND_LEAST 90 /* percent */
 #define OUTLIERS 0.04  /* share of runs */
 #define EPISODES 0.025 /* background load that begins with a run */
+#define ORACLES 4      /* oracles per program: one more or less is chance */
 
 static const char space_text[] =
 	"{\"schema\": \"sluice.space/1\", \"dimensions\": ["
@@ -70,6 +75,7 @@ struct outcome {
 	double proved; /* 0: nothing was proved */
 	double truth;  /* true gain of the winner */
 	double tried;  /* true gain of what was to be proved, whether it was or not */
+	double oracle; /* share of the oracles that prove the highest gain */
 	size_t runs, useless;
 	bool is_covered; /* the interval contains the true gain */
 };
@@ -257,6 +263,44 @@ static void read_outcome(const struct program *p, const struct tuning *tuning,
 		result->proof.low <= outcome->truth && outcome->truth <= result->proof.high;
 }
 
+/* Does the oracle prove the gain? */
+static bool oracle_proves(struct program *p, uint64_t seed)
+{
+	const struct trial_limits limits = { .seconds = INFINITY };
+	struct proof_plan plan = { .pairs = RUNS_MOST / 2,
+				   .level = PROOF_LEVEL,
+				   .sigma = p->noise };
+	struct param_set nothing = { 0 };
+	double costs[2][RUNS_MOST / 2];
+	size_t counts[2] = { 0 };
+	struct proof proof;
+	struct trial trial;
+
+	for (size_t i = 0; i < RUNS_MOST; i++) {
+		bool tuned = proof_order(&plan, seed, i);
+
+		program_run(p, &nothing, &limits, &trial, NULL);
+		costs[tuned][counts[tuned]++] = trial.io_s / (tuned ? p->gain : 1);
+	}
+	proof_judge(&proof, &plan, costs[0], costs[1], plan.pairs);
+	return proof.holds;
+}
+
+static void ask_oracles(struct batch *batch, size_t number)
+{
+	struct outcome *outcome = &batch->list[number];
+
+	for (size_t k = 0; outcome->possible >= FOUND_GAIN && k < ORACLES; k++) {
+		struct program program;
+
+		program_init(&program, batch->seed, number, batch->tunings);
+		program.space = &batch->space;
+		random_stream(&program.random, batch->seed + number, k + 1);
+		if (oracle_proves(&program, random_u64(&program.random)))
+			outcome->oracle += 1.0 / ORACLES;
+	}
+}
+
 static void tune_one(void *arg, size_t number, unsigned worker)
 {
 	struct batch *batch = arg;
@@ -274,6 +318,7 @@ static void tune_one(void *arg, size_t number, unsigned worker)
 	require(tuning_begin(&tuning, &plan, &program.runner, store, NULL, &err), &err);
 	require(tuning_run(tuning, &err), &err);
 	read_outcome(&program, tuning, &batch->list[number]);
+	ask_oracles(batch, number);
 	tuning_close(tuning);
 	tuning_plan_release(&plan);
 	store_close(store);
@@ -284,7 +329,8 @@ static void tune_one(void *arg, size_t number, unsigned worker)
 struct counts {
 	size_t tunings, without, possible, found; /* possible: with a gain of FOUND_GAIN or more */
 	size_t false_gains, proved, covered, useless, runs, runs_most;
-	double share; /* of the possible gain, in logarithms, of those found */
+	double share;  /* of the possible gain, in logarithms, of those found */
+	double oracle; /* gains that an oracle proves, on average */
 };
 
 static bool is_found(const struct outcome *o)
@@ -305,6 +351,7 @@ static void count_one(struct counts *c, const struct outcome *o)
 	if (o->possible < FOUND_GAIN)
 		return;
 	c->possible++;
+	c->oracle += o->oracle;
 	if (!is_found(o))
 		return;
 	c->found++;
@@ -330,6 +377,7 @@ static void show_counts(struct bench *b, const struct batch *batch, double noise
 	table_add(&b->table, "%zu", c.tunings);
 	table_add(&b->table, "%zu", c.false_gains);
 	table_add(&b->table, "%zu of %zu", c.found, c.possible);
+	table_add(&b->table, "%.1f", c.oracle);
 	table_add(&b->table, "%.0f%%", percent(c.share, (double)c.found));
 	table_add(&b->table, "%zu of %zu", c.covered, c.proved);
 	table_add(&b->table, "%.2f", (double)c.useless / (double)(c.proved ? c.proved : 1));
@@ -340,6 +388,9 @@ static void show_counts(struct bench *b, const struct batch *batch, double noise
 	bench_figure(b, "tunings", (double)c.tunings, 0);
 	bench_figure(b, "false", (double)c.false_gains, 0);
 	bench_figure(b, "found_percent", percent((double)c.found, (double)c.possible), 1);
+	bench_figure(b, "oracle_percent", percent(c.oracle, (double)c.possible), 1);
+	bench_figure(b, "oracle_share", percent((double)c.found, c.oracle), 1);
+	bench_figure(b, "useless", (double)c.useless / (double)(c.proved ? c.proved : 1), 2);
 	bench_figure(b, "runs_most", (double)c.runs_most, 0);
 	if ((double)c.false_gains * 100 > FALSE_MOST * (double)c.tunings)
 		bench_fail(b, "%zu false gains in %zu tunings, threshold %d in 100", c.false_gains,
@@ -368,9 +419,9 @@ static void list_misses(const struct batch *batch)
 
 int main(int argc, char **argv)
 {
-	static const char *const titles[] = { ">noise",	    ">tunings", ">false",   ">found",
-					      ">share",	    ">covered", ">useless", ">runs",
-					      ">most runs", NULL };
+	static const char *const titles[] = { ">noise",	 ">tunings",   ">false",   ">found",
+					      ">oracle", ">share",     ">covered", ">useless",
+					      ">runs",	 ">most runs", NULL };
 	struct batch batch = { .seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1,
 			       .tunings = argc > 3 ? strtoull(argv[3], NULL, 10) : 100 };
 	struct err err = { 0 };

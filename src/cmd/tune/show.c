@@ -98,8 +98,9 @@ static void print_conditions(const struct tune_outcome *o)
 			      result->conditions);
 	if (result->disturbed)
 		term_sentence(stdout,
-			      "%zu runs of the confirmation were repeated because of the load of "
-			      "other processes\n",
+			      "during %zu runs of the confirmation, other processes used far more "
+			      "of the processors than usual
+			      ",
 			      result->disturbed);
 }
 

@@ -27,6 +27,14 @@
 /* The scale is determined again when there are this many times as many runs. */
 #define GROWTH 1.15
 #define ROUNDS 4 /* of down-weighting outliers */
+/* Typical standard deviations of logarithms of costs: of the effects of a value and of a point, of
+ * the level, and of the noise; and how far others may be from them, in logarithms. */
+#define TYPICAL_VALUE 0.2
+#define TYPICAL_POINT 0.03
+#define TYPICAL_LEVEL 0.1
+#define TYPICAL_SIGMA 0.15
+#define DOUBT 0.5
+#define DOUBT_SIGMA 1.0
 
 /* A linear combination of what is estimated: point a minus point b, and level at one time minus
  * another. */
@@ -228,7 +236,28 @@ static double solve(struct estimate *e, const struct tables *tables)
 	return -log_root - (double)n * log(e->sigma);
 }
 
-/* Compares the likelihood of all combinations. */
+/* How far a standard deviation is from what is typical, as a loss of likelihood. */
+static double deviate(double found, double typical, double doubt)
+{
+	double far = log(found / typical) / doubt;
+
+	return far * far / 2;
+}
+
+/* With few runs, effects of single points, or load that changes with each run, would explain noise
+ * as well. So typical scales are assumed unless the runs say otherwise. */
+static double implausibility(const struct estimate *e)
+{
+	const struct estimate_scale *s = &e->scale;
+
+	return deviate(s->value * e->sigma, TYPICAL_VALUE, DOUBT) +
+	       deviate(s->point * e->sigma, TYPICAL_POINT, DOUBT) +
+	       deviate(s->drift * e->sigma, TYPICAL_LEVEL, 2 * DOUBT) +
+	       deviate(s->episode * e->sigma, TYPICAL_LEVEL, DOUBT) +
+	       deviate(e->sigma, TYPICAL_SIGMA, DOUBT_SIGMA);
+}
+
+/* Compares the plausibility of all combinations. */
 static void find_scale(struct estimate *e, const struct tables *tables)
 {
 	static const double values[] = { 0.1, 0.3, 0.7, 1.5, 3, 6, 12, 25, 50 };
@@ -248,6 +277,8 @@ static void find_scale(struct estimate *e, const struct tables *tables)
 			.episode = levels[i % LEVELS],
 		};
 		likelihood = solve(e, tables);
+		if (isfinite(likelihood))
+			likelihood -= implausibility(e);
 		if (!(likelihood > most))
 			continue;
 		most = likelihood;

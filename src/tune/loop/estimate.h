@@ -10,8 +10,8 @@
  *
  * All are normally distributed with mean 0, so every estimate is shrunk towards "no effect", the
  * more so the fewer runs support it: one lucky run does not make the best point. Their variances
- * are those that make the runs most likely. Runs far from their estimate are outliers and count
- * less, as do those under foreign load.
+ * are those that make the runs most likely, unless they are implausible. Runs far from their
+ * estimate are outliers and count less, as do those under foreign load.
  *
  * Deterministic. Takes time with the third power of the number of runs, so only ESTIMATE_RUNS runs
  * are used: of the baseline, evenly, and of the points with the lowest costs.

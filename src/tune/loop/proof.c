@@ -13,6 +13,13 @@
 #define SCORE_MOST 12
 /* The deviation, in units of the noise, that has the highest score. */
 #define SCORE_LIMIT 2.0
+/* Pairs of later blocks. If the noise is at least NOISY, they are as large as the first one. */
+#define BLOCK_LATER 2
+#define NOISY 0.15
+/* Exponents of alpha spending; 1: all looks are equally likely to err; higher: later ones are more
+ * likely. Under noise, an early look rarely succeeds. */
+#define SPENDING 2.0
+#define SPENDING_NOISY 4.0
 /* An attempt is given up if its chance to hold falls below this. */
 #define CHANCE_LEAST 0.05
 /* Quantile of the normal distribution for PROOF_LEVEL, to estimate that chance. */
@@ -43,38 +50,67 @@ struct looks {
 	bool rejects;
 };
 
-bool proof_is_look(size_t pairs)
+static bool is_noisy(const struct proof_plan *plan)
 {
-	return pairs >= PROOF_BLOCK;
+	return plan->sigma >= NOISY;
 }
 
-bool proof_order(uint64_t seed, size_t i)
+/* The pairs of the block that begins after so many pairs. */
+static size_t block_pairs(const struct proof_plan *plan, size_t first)
 {
-	size_t pairs = i < 2 * PROOF_BLOCK ? PROOF_BLOCK : 1;
-	size_t block = i < 2 * PROOF_BLOCK ? 0 : i / 2, at = i < 2 * PROOF_BLOCK ? i : i % 2;
-	size_t places[2 * PROOF_BLOCK];
+	size_t pairs = !first || is_noisy(plan) ? PROOF_BLOCK : BLOCK_LATER;
+	size_t left = plan->pairs - first;
+
+	return pairs < left ? pairs : left;
+}
+
+/* The first pair of the block of this pair, and the number of the block. */
+static size_t find_block(const struct proof_plan *plan, size_t pair, size_t *first)
+{
+	size_t block = 0;
+
+	*first = 0;
+	while (*first < plan->pairs && pair >= *first + block_pairs(plan, *first)) {
+		*first += block_pairs(plan, *first);
+		block++;
+	}
+	return block;
+}
+
+bool proof_is_look(const struct proof_plan *plan, size_t pairs)
+{
+	size_t first;
+
+	if (plan->exact || !pairs)
+		return pairs > 0;
+	find_block(plan, pairs - 1, &first);
+	return pairs == first + block_pairs(plan, first);
+}
+
+bool proof_order(const struct proof_plan *plan, uint64_t seed, size_t i)
+{
+	size_t first, block, n, places[2 * PROOF_BLOCK];
 	struct random random;
 
-	for (size_t k = 0; k < 2 * pairs; k++)
+	if (plan->exact)
+		return i % 2;
+	block = find_block(plan, i / 2, &first);
+	n = block_pairs(plan, first);
+	for (size_t k = 0; k < 2 * n; k++)
 		places[k] = k;
 	random_stream(&random, seed, block);
-	random_shuffle(&random, places, 2 * pairs);
-	return places[at] < pairs;
-}
-
-/* The place of a block in the list of pairs. */
-static size_t block_pairs(size_t first)
-{
-	return first ? 1 : PROOF_BLOCK;
+	random_shuffle(&random, places, 2 * n);
+	return places[i - 2 * first] < n;
 }
 
 /* Scores the costs of a block, with those of the baseline divided by the assumed gain. */
-static void block_score(struct block *block, const struct costs *costs, size_t first, double gain,
-			double sigma)
+static void block_score(struct block *block, const struct proof_plan *plan,
+			const struct costs *costs, size_t first, double gain)
 {
 	double values[2 * PROOF_BLOCK] = { 0 }, sorted[2 * PROOF_BLOCK], center;
-	size_t n = block->pairs = block_pairs(first);
+	size_t left = costs->pairs - first, n = block_pairs(plan, first);
 
+	block->pairs = n = n < left ? n : left;
 	for (size_t i = 0; i < n; i++) {
 		values[i] = costs->before[first + i] - gain;
 		values[n + i] = costs->after[first + i];
@@ -83,7 +119,7 @@ static void block_score(struct block *block, const struct costs *costs, size_t f
 	center = vector_median(sorted, 2 * n);
 	block->sum = 0;
 	for (size_t i = 0; i < 2 * n; i++) {
-		double score = (values[i] - center) / (SCORE_LIMIT * sigma);
+		double score = (values[i] - center) / (SCORE_LIMIT * plan->sigma);
 
 		score = fmin(fmax(score, -1), 1);
 		block->scores[i] = (int)lround(SCORE_MOST * score);
@@ -148,7 +184,8 @@ static void add_block(struct looks *looks, const struct block *block)
 static void look(struct looks *looks, size_t pairs)
 {
 	const struct proof_plan *plan = looks->plan;
-	double part = pow((double)pairs / (double)plan->pairs, PROOF_SPENDING);
+	double part = pow((double)pairs / (double)plan->pairs,
+			  is_noisy(plan) ? SPENDING_NOISY : SPENDING);
 	double allowed = plan->level * fmin(part, 1);
 	size_t at = looks->middle + looks->reach;
 
@@ -175,7 +212,7 @@ static void run_looks(struct looks *looks, const struct proof_plan *plan, const 
 	looks->next = xcalloc(2 * looks->middle + 1, sizeof(*looks->next));
 	looks->mass[looks->middle] = 1;
 	for (size_t i = 0; i < costs->pairs; i += block.pairs) {
-		block_score(&block, costs, i, gain, plan->sigma);
+		block_score(&block, plan, costs, i, gain);
 		add_block(looks, &block);
 		look(looks, i + block.pairs);
 	}
@@ -198,7 +235,7 @@ static bool has_higher_sum(const struct proof_plan *plan, const struct costs *co
 	int sum = 0;
 
 	for (size_t i = 0; i < costs->pairs; i += block.pairs) {
-		block_score(&block, costs, i, gain, plan->sigma);
+		block_score(&block, plan, costs, i, gain);
 		sum += block.sum;
 	}
 	return sum > 0;

@@ -48,8 +48,8 @@ struct tuning_result {
 	const char *compared;		/* trial.compared of the last good run with parameters */
 	size_t rejected;		/* winners that failed when they were run again */
 	size_t unproved;		/* winners whose gain was not proved */
-	size_t disturbed; /* runs of the proof that were repeated because of foreign load */
-	size_t counts[TRIAL_STATES]; /* runs per state */
+	size_t disturbed;		/* runs of the proof under foreign load */
+	size_t counts[TRIAL_STATES];	/* runs per state */
 	struct search_counts asked;
 	char *conditions; /* under which alone the result is valid, in a sentence; NULL: none */
 	double bytes;	  /* that the baseline reads and writes */

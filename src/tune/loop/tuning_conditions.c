@@ -18,21 +18,23 @@
 /* A change of the frequency by this factor is reported. */
 #define FREQUENCY_LEAST 1.1
 
-/* The share of the processors that other processes usually use, up to the last run. */
-static double usual_foreign(const struct tuning *t)
+/* The share of the processors that other processes usually use, up to the last run; in all phases,
+ * or in the proof only. */
+static double usual_foreign(const struct tuning *t, bool in_proof)
 {
 	AUTO_FREE double *shares = xcalloc(t->history.next + 1, sizeof(*shares));
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->history.next; i++)
-		if (!isnan(t->history.runs[i].foreign))
+		if (!isnan(t->history.runs[i].foreign) &&
+		    (!in_proof || t->history.runs[i].phase == PHASE_PROOF))
 			shares[n++] = t->history.runs[i].foreign;
 	return n ? vector_median(shares, n) : 0;
 }
 
 bool tuning_is_disturbed(const struct tuning *t, const struct history_run *run)
 {
-	return run->foreign > usual_foreign(t) + DISTURBED;
+	return run->foreign > usual_foreign(t, false) + DISTURBED;
 }
 
 /* Ranks are spread over the nodes evenly. */
@@ -48,7 +50,7 @@ static void append_oversubscription(const struct tuning *t, struct buf *out)
 
 static void append_foreign_load(const struct tuning *t, struct buf *out)
 {
-	double usual = usual_foreign(t);
+	double usual = fmax(usual_foreign(t, false), usual_foreign(t, true));
 
 	if (usual >= FOREIGN_LEAST)
 		buf_printf(out, "%sother processes used %.0f %% of the processors",

@@ -18,8 +18,9 @@
 #include "tune/loop/estimate.h"
 #include "tune/loop/tuning.h"
 
-#define TUNING_WINNERS 3 /* attempts to prove a winner, and candidates that may fail when re-run \
-			  */
+#define TUNING_WINNERS                                                            \
+	3 /* attempts to prove a winner, and candidates that may fail when re-run \
+	   */
 
 struct tuning {
 	struct tuning_plan plan;
@@ -38,6 +39,8 @@ struct tuning {
 	struct param_set nothing; /* no parameters */
 	struct candidate basis;	  /* the runs of the baseline */
 	size_t since;		  /* runs since the last run of the baseline */
+	uint64_t end;		  /* number of the last run of simplification and proof */
+	double effect;		  /* of the best candidate: log(baseline / cost), at least 0 */
 	double worst;		  /* highest cost that the search was told */
 	double elapsed_s;	  /* seconds spent in runs */
 	uint64_t phase_runs, phase_planned;

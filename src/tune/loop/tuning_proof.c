@@ -27,7 +27,7 @@ struct attempt {
 };
 
 /* Makes one run of the winner (`tuned`) or of the baseline. 0: the winner failed; it is rejected.
- * A run under foreign load, or a failure of the baseline, is repeated. */
+ * A failure of the baseline is repeated. */
 static int run_one_side(struct tuning *t, struct attempt *a, bool tuned, struct err *err)
 {
 	double limit_s = tuning_baseline_limit(t);
@@ -47,8 +47,6 @@ static int run_one_side(struct tuning *t, struct attempt *a, bool tuned, struct 
 			continue;
 		tuning_learn(t, point, &run);
 		t->result.disturbed += tuning_is_disturbed(t, &run);
-		if (tuning_is_disturbed(t, &run))
-			continue;
 		if (tuned)
 			a->after[a->after_count++] = run.cost;
 		else
@@ -67,12 +65,11 @@ static int run_pairs(struct tuning *t, struct attempt *a, struct proof *proof, s
 	t->phase_planned = 2 * a->plan.pairs;
 	for (size_t i = 0; r > 0 && i < 2 * a->plan.pairs && !proof->holds && !proof->is_futile;
 	     i++) {
-		r = run_one_side(t, a, a->plan.exact ? i % 2 : proof_order(a->seed, i), err);
+		r = run_one_side(t, a, proof_order(&a->plan, a->seed, i), err);
 		/* One side is missing: there are no runs or no time left. */
 		if (r <= 0 || a->before_count + a->after_count != i + 1)
 			break;
-		if (i % 2 && (a->plan.exact || proof_is_look((i + 1) / 2)) &&
-		    a->before_count == a->after_count)
+		if (i % 2 && proof_is_look(&a->plan, (i + 1) / 2))
 			proof_judge(proof, &a->plan, a->before, a->after, a->after_count);
 	}
 	return r;
@@ -81,7 +78,7 @@ static int run_pairs(struct tuning *t, struct attempt *a, struct proof *proof, s
 static int try_proof(struct tuning *t, struct candidate *c, uint64_t end, struct proof *proof,
 		     struct err *err)
 {
-	size_t left = (size_t)(end - t->history.next) / 2;
+	size_t left = (size_t)fmin((double)((end - t->history.next) / 2), PROOF_PAIRS_MOST);
 	struct attempt attempt = {
 		.candidate = c,
 		.plan = { .pairs = left,
@@ -118,7 +115,7 @@ static bool is_worth_trying(const struct tuning *t, const struct candidate *c, u
 
 int tuning_prove(struct tuning *t, struct err *err)
 {
-	uint64_t end = t->history.next + 2 * (tuning_is_exact(t) ? TUNING_WINNERS : t->plan.pairs);
+	uint64_t end = tuning_is_exact(t) ? t->history.next + 2 * TUNING_WINNERS : t->end;
 	struct candidate *c;
 	int r;
 

@@ -17,7 +17,8 @@
 /* A run of the baseline is aborted after this many times its run time. */
 #define DEFAULT_PATIENCE 10
 #define WORTHWHILE_LEAST 0.01
-#define WORTHWHILE 0.2 /* of the noise */
+#define WORTHWHILE 0.2	     /* of the noise */
+#define WORTHWHILE_SHARE 0.1 /* of the effect of the best point, if that is less */
 #define TIME_LEAST_S 0.1
 /* A smaller change of the baseline, or one that is within the noise, is not reported. */
 #define DRIFT_LEAST 0.05
@@ -206,7 +207,8 @@ double tuning_slow_limit(const struct tuning *t, const struct candidate *best)
 
 double tuning_worthwhile(const struct tuning *t)
 {
-	return fmax(WORTHWHILE_LEAST, WORTHWHILE * t->estimate.sigma);
+	return fmax(WORTHWHILE_LEAST,
+		    fmin(WORTHWHILE * t->estimate.sigma, WORTHWHILE_SHARE * t->effect));
 }
 
 double tuning_rate_point(const struct tuning *t, const size_t *point)
@@ -232,6 +234,28 @@ static void find_drift(struct tuning *t)
 		t->result.drift = exp(change);
 }
 
+static bool is_known(const struct tuning *t, const struct candidate *c)
+{
+	return c->state == TRIAL_GOOD && estimate_knows(&t->estimate, c->point);
+}
+
+static void update_cost(struct tuning *t, struct candidate *c)
+{
+	double ratio;
+
+	if (!is_known(t, c))
+		return;
+	ratio = estimate_ratio(&t->estimate, c->point, NULL, NULL);
+	c->cost = t->result.level * exp(ratio);
+	t->effect = fmax(t->effect, -ratio);
+}
+
+static void update_rank(const struct tuning *t, struct candidate *c)
+{
+	if (is_known(t, c))
+		c->rank = t->result.level * exp(tuning_rate_point(t, c->point));
+}
+
 void tuning_learn(struct tuning *t, const size_t *point, const struct history_run *run)
 {
 	if (tuning_is_exact(t)) {
@@ -243,14 +267,11 @@ void tuning_learn(struct tuning *t, const size_t *point, const struct history_ru
 	estimate_fit(&t->estimate);
 	t->result.level = t->basis.cost = exp(estimate_level(&t->estimate, 1));
 	t->result.noise = t->estimate.sigma;
-	for (size_t i = 0; i < t->candidates.count; i++) {
-		struct candidate *c = &t->candidates.list[i];
-
-		if (c->state != TRIAL_GOOD || !estimate_knows(&t->estimate, c->point))
-			continue;
-		c->cost = t->result.level * exp(estimate_ratio(&t->estimate, c->point, NULL, NULL));
-		c->rank = t->result.level * exp(tuning_rate_point(t, c->point));
-	}
+	t->effect = 0;
+	for (size_t i = 0; i < t->candidates.count; i++)
+		update_cost(t, &t->candidates.list[i]);
+	for (size_t i = 0; i < t->candidates.count; i++)
+		update_rank(t, &t->candidates.list[i]);
 	find_drift(t);
 }
 

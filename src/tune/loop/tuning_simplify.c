@@ -19,13 +19,20 @@
 #define SHARE_STEP 0.001
 /* A loss is certain beyond, and excluded below, so many standard deviations of its estimate. */
 #define SURELY 2.0
-/* If no more runs are left, a parameter stays if the loss without it is this many. */
-#define PROBABLY 1.0
 /* The loss that must be excluded: log(1.1). */
 #define LOSS 0.0953
-/* A point may be better than the best if it is behind by less than this many. */
-#define CLOSE 0.7
+/* A point may be better than it is estimated by this many. */
+#define OPTIMISM 1.0
+/* Points that differ by a smaller share of the effect of the best one are not raced. */
+#define EQUAL 0.2
+/* A parameter must have at least this share of the effect. */
+#define SHARE_LEAST 0.15
 #define RUNS_LEAST 8 /* of the phase */
+/* Pairs that the proof needs if the noise equals the gain, for a chance of 95 %: the square of the
+ * quantiles of PROOF_LEVEL and of that chance, times the variance of a pair. */
+#define NEEDED 29.0
+/* Pairs that it always may need: load of others spoils some. */
+#define NEEDED_LEAST 13
 
 /* A parameter that may be removed. */
 struct part {
@@ -144,6 +151,11 @@ static bool has_runs(const struct tuning *t, uint64_t end)
 	return t->history.next < end && tuning_has_time(t, PHASE_SIMPLIFY);
 }
 
+static uint64_t runs_left(const struct tuning *t, const struct cutting *cutting)
+{
+	return cutting->end > t->history.next ? cutting->end - t->history.next : 0;
+}
+
 static struct candidate *at_index(const struct tuning *t, size_t index)
 {
 	return &t->candidates.list[index - 1];
@@ -172,34 +184,46 @@ static int run_again(struct tuning *t, struct candidate *c, struct err *err)
 	return 0;
 }
 
-/* The candidate that is most likely better than the best; NULL: none is close. */
-static struct candidate *find_rival(const struct tuning *t, const struct candidate *best)
+/* Was the value part of a good run? Others may be the cause of a failure. */
+static bool is_seen(const struct tuning *t, size_t dimension, size_t value)
 {
-	struct candidate *rival = NULL;
-	double least = CLOSE, deviation;
-
+	if (!t->plan.space.dimensions[dimension].values[value])
+		return true;
 	for (size_t i = 0; i < t->candidates.count; i++) {
-		struct candidate *c = &t->candidates.list[i];
-		double behind;
+		const struct candidate *c = &t->candidates.list[i];
 
-		if (c == best || c->state != TRIAL_GOOD || c->is_rejected || !c->count ||
-		    c->count >= t->plan.repeat || !estimate_knows(&t->estimate, c->point))
-			continue;
-		behind = estimate_ratio(&t->estimate, c->point, best->point, &deviation);
-		if (behind < least * deviation) {
-			least = behind / deviation;
-			rival = c;
-		}
+		if (c->state == TRIAL_GOOD && c->count && c->point[dimension] == value)
+			return true;
 	}
-	return rival;
+	return false;
+}
+
+/* May the point be run? */
+static bool is_eligible(const struct tuning *t, const size_t *point)
+{
+	const struct space *space = &t->plan.space;
+	const struct candidate *c = candidates_find(&t->candidates, point, space->count);
+
+	return space_allows(space, point) && count_parameters(space, point) &&
+	       (!c || (c->state == TRIAL_GOOD && !c->is_rejected));
+}
+
+/* The estimated cost of a point, lower by so many standard deviations of the estimate. */
+static double rate_point(const struct tuning *t, const size_t *point, double optimism)
+{
+	double deviation = 0, mean = tuning_rate_point(t, point);
+
+	if (optimism > 0)
+		estimate_ratio(&t->estimate, point, NULL, &deviation);
+	return mean - optimism * deviation;
 }
 
 /* Changes one value at a time for the better, until none is left. */
-static void improve_point(const struct tuning *t, size_t *point)
+static void improve_point(const struct tuning *t, size_t *point, double optimism)
 {
 	const struct space *space = &t->plan.space;
 	AUTO_FREE size_t *other = xcalloc(space->count + 1, sizeof(*other));
-	double best = tuning_rate_point(t, point), rate;
+	double best = is_eligible(t, point) ? rate_point(t, point, optimism) : INFINITY, rate;
 	bool improves = true;
 
 	while (improves) {
@@ -209,9 +233,9 @@ static void improve_point(const struct tuning *t, size_t *point)
 				memcpy(other, point, space->count * sizeof(*other));
 				other[d] = v;
 				space_settle(space, other);
-				if (!space_allows(space, other) || !count_parameters(space, other))
+				if (!is_seen(t, d, v) || !is_eligible(t, other))
 					continue;
-				rate = tuning_rate_point(t, other);
+				rate = rate_point(t, other, optimism);
 				if (!(rate < best - 1e-9))
 					continue;
 				best = rate;
@@ -222,51 +246,73 @@ static void improve_point(const struct tuning *t, size_t *point)
 	}
 }
 
-/* Runs the point that combines the best values of all runs, if it was not tried yet. Returns 1 if
- * there was a run. */
-static int try_combination(struct tuning *t, struct err *err)
+/* The point that combines the best values of all runs, which need not have been run. False: none
+ * is better than the baseline. */
+static bool find_point(const struct tuning *t, size_t *point, double optimism)
 {
 	const struct candidate *best = tuning_best(t);
-	size_t width = t->plan.space.count;
-	AUTO_FREE size_t *point = xcalloc(width + 1, sizeof(*point));
-	struct candidate *c;
-	int r;
 
 	space_default(&t->plan.space, point);
 	space_settle(&t->plan.space, point);
 	if (best)
-		memcpy(point, best->point, width * sizeof(*point));
-	improve_point(t, point);
-	if (candidates_find(&t->candidates, point, width) || !(tuning_rate_point(t, point) < 0) ||
-	    !count_parameters(&t->plan.space, point))
-		return 0;
-	c = candidates_add(&t->candidates, point, width);
-	do
-		r = run_again(t, c, err);
-	while (r > 0 && !c->count && has_runs(t, t->history.next + 1));
-	if (c->state == TRIAL_GOOD && !c->count)
-		c->state = TRIAL_UNSEEN;
-	return r < 0 ? r : 1;
+		memcpy(point, best->point, t->plan.space.count * sizeof(*point));
+	improve_point(t, point, optimism);
+	return is_eligible(t, point) && rate_point(t, point, optimism) < 0;
 }
 
-/* Runs the best and its rival again, until the best has been repeated and there is no rival. */
+/* Chooses the point to run next: in turn the one that is estimated to be the best, and the one that
+ * may be better. False: the best was repeated, and no other point may be much better. */
+static bool choose_point(const struct tuning *t, bool explores, size_t *point)
+{
+	size_t width = t->plan.space.count;
+	AUTO_FREE size_t *best = xcalloc(width + 1, sizeof(*best));
+	const struct candidate *c;
+	double deviation, ahead;
+
+	if (!find_point(t, best, 0))
+		return find_point(t, point, OPTIMISM);
+	c = candidates_find(&t->candidates, best, width);
+	if (!c || c->count < t->plan.repeat || !explores) {
+		memcpy(point, best, width * sizeof(*point));
+		return true;
+	}
+	if (!find_point(t, point, OPTIMISM))
+		return false;
+	ahead = -estimate_ratio(&t->estimate, point, best, &deviation);
+	return ahead + OPTIMISM * deviation > fmax(tuning_worthwhile(t), EQUAL * t->effect);
+}
+
+/* One more run of a point, which may be new. */
+static int run_point(struct tuning *t, const size_t *point, struct err *err)
+{
+	struct candidate *c = candidates_find(&t->candidates, point, t->plan.space.count);
+	bool is_new = !c;
+	int r;
+
+	if (is_new)
+		c = candidates_add(&t->candidates, point, t->plan.space.count);
+	r = run_again(t, c, err);
+	/* Without a run it is no candidate. */
+	if (c->state == TRIAL_GOOD && !c->count)
+		c->state = TRIAL_UNSEEN;
+	t->result.rejected += r == 0 && !is_new;
+	return r;
+}
+
+/* Runs the best point and its rivals, until the best has been repeated and there is no rival. */
 static int race(struct tuning *t, uint64_t end, struct err *err)
 {
-	struct candidate *best, *rival;
-	int r = 1;
+	AUTO_FREE size_t *point = xcalloc(t->plan.space.count + 1, sizeof(*point));
+	size_t turn = 0;
+	int r = 0;
 
 	while (r >= 0 && t->result.rejected < TUNING_WINNERS && has_runs(t, end)) {
-		r = try_combination(t, err);
+		r = tuning_interleave_baseline(t, PHASE_SIMPLIFY, err);
 		if (r)
 			continue;
-		best = tuning_best(t);
-		if (!best)
+		if (!choose_point(t, turn++ % 2, point))
 			break;
-		rival = find_rival(t, best);
-		if (!rival && best->count >= t->plan.repeat)
-			break;
-		r = run_again(t, rival && rival->count < best->count ? rival : best, err);
-		t->result.rejected += r == 0;
+		r = run_point(t, point, err);
 	}
 	return r < 0 ? r : 0;
 }
@@ -300,12 +346,15 @@ static struct candidate *choose_side(const struct tuning *t, struct candidate *c
 		       : c;
 }
 
+/* The loss of effect for which a parameter is not worth setting. */
+static double tolerable_loss(const struct tuning *t)
+{
+	return fmax(tuning_worthwhile(t), SHARE_LEAST * t->effect);
+}
+
 static bool is_probably_worse(const struct tuning *t, const struct candidate *c)
 {
-	double deviation,
-		loss = estimate_loss(t, at_index(t, t->origin)->point, c->point, &deviation);
-
-	return loss > fmax(PROBABLY * deviation, tuning_worthwhile(t));
+	return estimate_loss(t, at_index(t, t->origin)->point, c->point, NULL) > tolerable_loss(t);
 }
 
 /* Runs the candidate and the origin until the comparison is decided, or to the end of the step. 1:
@@ -353,20 +402,18 @@ static int try_jump(struct tuning *t, struct cutting *cutting, struct err *err)
 	const struct space *space = &t->plan.space;
 	AUTO_FREE size_t *point = xcalloc(2 * space->count + 2, sizeof(*point));
 	size_t *without = point + space->count, removed = 0;
-	double deviation;
 
 	memcpy(point, at_index(t, t->simple)->point, space->count * sizeof(*point));
 	for (size_t i = 0; i + 1 < cutting->count; i++) {
 		size_t d = cutting->parts[i].dimension;
 
 		if (!point_without(space, point, d, without) ||
-		    estimate_loss(t, point, without, &deviation) >
-			    fmax(PROBABLY * deviation, tuning_worthwhile(t)))
+		    estimate_loss(t, point, without, NULL) > tolerable_loss(t))
 			continue;
 		memcpy(point, without, space->count * sizeof(*point));
 		removed++;
 	}
-	cutting->step = t->history.next + (cutting->end - t->history.next + 1) / 2;
+	cutting->step = t->history.next + (runs_left(t, cutting) + 1) / 2;
 	/* A single parameter is tried anyway. */
 	return removed > 1 ? try_point(t, cutting, point, err) : 0;
 }
@@ -375,7 +422,7 @@ static int try_without(struct tuning *t, struct cutting *cutting, size_t part, s
 {
 	const struct space *space = &t->plan.space;
 	AUTO_FREE size_t *without = xcalloc(space->count + 1, sizeof(*without));
-	uint64_t left = cutting->end - t->history.next, parts = cutting->count - part;
+	uint64_t left = runs_left(t, cutting), parts = cutting->count - part;
 
 	cutting->step = t->history.next + (left + parts - 1) / parts;
 	if (!point_without(space, at_index(t, t->simple)->point, cutting->parts[part].dimension,
@@ -384,20 +431,43 @@ static int try_without(struct tuning *t, struct cutting *cutting, size_t part, s
 	return try_point(t, cutting, without, err);
 }
 
+/* The number of runs that the proof of the best point probably takes: the noise of the mean of its
+ * pairs must be small compared with the gain. */
+static uint64_t proof_needs(const struct tuning *t)
+{
+	const struct candidate *best = tuning_best(t);
+	double gain = best ? -estimate_ratio(&t->estimate, best->point, NULL, NULL) : 0;
+	double share = gain > 0 ? t->estimate.sigma / gain : INFINITY;
+	double pairs = fmin(NEEDED * share * share, PROOF_PAIRS_MOST);
+
+	return 2 * (uint64_t)fmax(ceil(pairs), NEEDED_LEAST);
+}
+
+/* The last run of this phase, which leaves enough for the proof, but may take a part anyway. */
+static uint64_t find_end(const struct tuning *t, uint64_t begin, uint64_t part)
+{
+	uint64_t needs = proof_needs(t), left = t->end > begin + needs ? t->end - begin - needs : 0;
+
+	return begin + (left < part ? part : left);
+}
+
 int tuning_simplify(struct tuning *t, struct err *err)
 {
 	bool exact = tuning_is_exact(t);
-	uint64_t most = tuning_simplify_most(&t->plan, exact);
-	struct cutting cutting = { .end = t->history.next + most };
+	uint64_t most = tuning_simplify_most(&t->plan, exact), begin = t->history.next;
+	struct cutting cutting = { .end = begin + most };
 	struct candidate *best;
 	int r = 0;
 
 	t->phase_runs = 0;
 	t->phase_planned = most;
+	t->end = begin + most + 2 * t->plan.pairs;
 	if (!exact)
-		r = race(t, t->history.next + (most + 1) / 2, err);
+		r = race(t, begin + (most + 1) / 2, err);
 	if (r < 0 || t->result.rejected >= TUNING_WINNERS || !(best = tuning_best(t)))
 		return r;
+	if (!exact)
+		cutting.end = find_end(t, begin, (most + 1) / 2);
 	cutting.cost = best->cost;
 	t->origin = t->simple = index_of(t, best);
 	find_parts(t, best->point, &cutting);

@@ -263,6 +263,39 @@ static void make_design(struct bayesian *bayesian)
 	start_design_at_best(bayesian);
 }
 
+/* The index of the unset value of a dimension, or the number of values. */
+static size_t find_unset(const struct space_dimension *d)
+{
+	size_t v = 0;
+
+	while (v < d->count && d->values[v])
+		v++;
+	return v;
+}
+
+/* Unsets one value, or if that is not enough several, so that the point is allowed. Which ones,
+ * chance determines: a random point instead would rarely have values that others exclude. */
+static void repair_point(struct bayesian *bayesian, size_t *point)
+{
+	const struct space *space = bayesian->space;
+	size_t order[SPACE_DIMENSIONS], changed[SPACE_DIMENSIONS];
+
+	for (size_t d = 0; d < space->count; d++)
+		order[d] = d;
+	random_shuffle(&bayesian->random, order, space->count);
+	for (size_t i = 0; i < 2 * space->count && !space_allows(space, point); i++) {
+		size_t d = order[i % space->count], unset = find_unset(&space->dimensions[d]);
+
+		if (unset == space->dimensions[d].count || point[d] == unset)
+			continue;
+		memcpy(changed, point, space->count * sizeof(*point));
+		changed[d] = unset;
+		space_settle(space, changed);
+		if (i >= space->count || space_allows(space, changed))
+			memcpy(point, changed, space->count * sizeof(*point));
+	}
+}
+
 /* The next point of the design, or a random one if that is known or not allowed. */
 static bool next_design_point(struct bayesian *bayesian, size_t *point)
 {
@@ -271,6 +304,7 @@ static bool next_design_point(struct bayesian *bayesian, size_t *point)
 	memcpy(point, bayesian->design + bayesian->asked * space->count,
 	       space->count * sizeof(*point));
 	space_settle(space, point);
+	repair_point(bayesian, point);
 	for (int i = 0; i < DRAW_ATTEMPTS; i++) {
 		if (space_allows(space, point) && !surrogate_has(&bayesian->surrogate, point))
 			return true;

@@ -32,33 +32,48 @@ static void course_run(struct course *course, const struct proof_plan *plan, str
 
 	course->proof = (struct proof){ 0 };
 	for (size_t i = 0; i < 2 * plan->pairs && !course->proof.holds; i++) {
-		bool tuned = proof_order(seed, i);
+		bool tuned = proof_order(plan, seed, i);
 		double cost = draw_cost(random, noise, i);
 
 		if (tuned)
 			course->after[counts[1]++] = cost;
 		else
 			course->before[counts[0]++] = cost * gain;
-		if (i % 2 && proof_is_look((i + 1) / 2) && counts[0] == counts[1])
+		if (i % 2 && proof_is_look(plan, (i + 1) / 2) && counts[0] == counts[1])
 			proof_judge(&course->proof, plan, course->before, course->after, counts[0]);
 	}
 }
 
-static void every_order_has_as_many_runs_of_each_side(void)
+static void check_order(struct proof_plan plan, size_t looks)
 {
+	size_t seen = 0;
 	int first = 0;
+
+	for (size_t pairs = 1; pairs <= plan.pairs; pairs++)
+		seen += proof_is_look(&plan, pairs);
+	CHECK_INT(seen, looks);
+	CHECK(!proof_is_look(&plan, PROOF_BLOCK - 1) && proof_is_look(&plan, plan.pairs));
 
 	for (uint64_t seed = 0; seed < 200; seed++) {
 		size_t tuned = 0;
 
-		for (size_t i = 0; i < 2 * PAIRS; i++) {
-			tuned += proof_order(seed, i);
-			if (i % 2 && i >= 2 * PROOF_BLOCK - 1)
+		for (size_t i = 0; i < 2 * plan.pairs; i++) {
+			tuned += proof_order(&plan, seed, i);
+			if (i % 2 && proof_is_look(&plan, (i + 1) / 2))
 				CHECK_INT(tuned, (i + 1) / 2);
 		}
-		first += proof_order(seed, 2 * PROOF_BLOCK);
+		first += proof_order(&plan, seed, 2 * PROOF_BLOCK);
 	}
 	CHECK(first > 70 && first < 130);
+}
+
+/* Blocks are larger under noise, and the last one has what is left. */
+static void every_order_has_as_many_runs_of_each_side(void)
+{
+	check_order(usual, 3);
+	check_order((struct proof_plan){ .pairs = 15, .level = PROOF_LEVEL, .sigma = 0.5 }, 4);
+	check_order((struct proof_plan){ .pairs = 12, .level = PROOF_LEVEL, .sigma = 0.05 }, 5);
+	check_order((struct proof_plan){ .pairs = 13, .level = PROOF_LEVEL, .sigma = 0.05 }, 6);
 }
 
 static void a_clear_gain_is_proved_early(void)
@@ -139,10 +154,11 @@ static void the_interval_covers_the_true_gain(void)
 
 static void a_hopeless_attempt_is_futile_and_leaves_some_level(void)
 {
-	double before[] = { 1, 1.1, 0.9, 1, 1, 1.05 }, after[] = { 1.5, 1.6, 1.4, 1.5, 1.45, 1.5 };
+	double before[] = { 1, 1.1, 0.9, 1, 1, 1.05, 1, 0.95 };
+	double after[] = { 1.5, 1.6, 1.4, 1.5, 1.45, 1.5, 1.4, 1.5 };
 	struct proof proof;
 
-	proof_judge(&proof, &usual, before, after, 6);
+	proof_judge(&proof, &usual, before, after, 8);
 	CHECK(!proof.holds && proof.is_futile);
 	CHECK(proof.spent > 0 && proof.spent <= PROOF_LEVEL / 2);
 	CHECK(proof.high < 1.01);

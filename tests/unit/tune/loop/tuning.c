@@ -26,7 +26,7 @@ static void the_best_of_an_exact_runner_is_found_and_proved(void)
 	course_end(&course);
 }
 
-static void phases_are_bounded(struct fake fake, size_t proof)
+static void phases_are_bounded(struct fake fake, size_t least)
 {
 	struct course course;
 	size_t simplify, all;
@@ -34,10 +34,10 @@ static void phases_are_bounded(struct fake fake, size_t proof)
 	CHECK_INT(course_run(&course, &fake, plan_sample("random", 20)), 0);
 	simplify = phase_count(&course, PHASE_SIMPLIFY);
 	all = tuning_history(course.tuning)->count;
-	CHECK_INT(phase_count(&course, PHASE_PROOF), proof);
-	CHECK_INT(all - simplify - proof, 20);
-	CHECK(simplify &&
-	      simplify <= tuning_simplify_most(tuning_plan(course.tuning), fake.noise <= 0));
+	CHECK_INT(all - simplify - phase_count(&course, PHASE_PROOF), 20);
+	CHECK(simplify && phase_count(&course, PHASE_PROOF) >= least);
+	CHECK(all - 20 <= tuning_simplify_most(tuning_plan(course.tuning), fake.noise <= 0) +
+				  2 * tuning_plan(course.tuning)->pairs);
 	course_end(&course);
 }
 
@@ -67,7 +67,7 @@ static void noise_is_raced_and_the_winner_holds(void)
 		const struct candidate *c = &tried->list[i];
 
 		once += c->count == 1;
-		leaders += c->count == 3;
+		leaders += c->count >= 3;
 		/* A candidate with twice the baseline's cost gets only one run. */
 		CHECK(c->cost < 18 || c->count == (c->state == TRIAL_GOOD));
 	}
