@@ -49,6 +49,7 @@ struct command_runner {
 	struct snapshot snapshot;      /* of the user's files; journal NULL: none */
 	char *journal;		       /* variable of the environment */
 	char *home, *copy;	       /* the working directory, and the copy of workdir or NULL */
+	char *restore;		       /* command of the options, for the end; NULL: none */
 	char *trace, *params, *output, *errors, *verified; /* files in scratch */
 	char **argv;					   /* of a trial */
 	size_t argc, argv_cap;
@@ -591,11 +592,11 @@ static int command_runner_finish(void *state, struct err *err)
 		return 0;
 	restored = snapshot_close(&b->snapshot, err);
 	b->options.stop = NULL;
-	if (!b->options.restore || !b->trials)
+	if (!b->restore || !b->trials)
 		return restored;
 	if (restored < 0)
 		err = &unused;
-	r = run_shell(b, b->options.restore, &end, err);
+	r = run_shell(b, b->restore, &end, err);
 	if (r >= 0)
 		r = require_success(b, &end, "the --restore command at the end", err);
 	return restored < 0 ? restored : r;
@@ -632,6 +633,7 @@ static void command_runner_close(void *state)
 	free(b->journal);
 	free(b->home);
 	free(b->copy);
+	free(b->restore);
 	free(b);
 }
 
@@ -729,6 +731,8 @@ int command_runner_open(struct trial_runner *runner, const struct command_runner
 
 	b->runner = runner;
 	b->options = *options;
+	/* A tuning that cannot begin releases its plan, and with it this text. */
+	b->restore = xstrdup(options->restore);
 	if (!b->options.defaults)
 		b->options.defaults = &no_defaults;
 	b->scratch_lock = b->spools_lock = b->snapshot.lock = -1;
