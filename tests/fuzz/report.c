@@ -126,7 +126,7 @@ static void export_format(FILE *out, const char *path, const struct export_forma
 	struct export_totals totals = { 0 };
 	char directory[] = "/dev/shm/sluice-fuzz-XXXXXX";
 	struct trace trace;
-	struct export_job job = { &trace, &options, &totals };
+	struct export_job job = { &trace, path, NULL, &options, &totals };
 	struct err err;
 
 	if ((format->fill && !directories) || trace_open(&trace, path, NULL, &err) < 0)

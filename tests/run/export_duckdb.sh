@@ -31,10 +31,10 @@ check_export() {
 	python3 "$SOURCE/tests/export_check.py" out expected.txt expected.csv || fail "$trace $*: Parquet differs from the trace"
 }
 
-# Unusual numbers, absent fields and hostile names; then several slices.
+# Unusual numbers, absent fields and hostile names; then several slices, and several passes over the trace.
 python3 "$SOURCE/tests/export_trace.py" 3 100 made.txt
 check_export made.txt
-check_export made.txt --slice 1ms
+check_export made.txt --slice 1ms --memory 64K
 [ "$(find run.parquet/activities -name '*.parquet' | wc -l)" -gt 4 ] || fail "there is only one slice"
 
 # A real run with threads and processes.

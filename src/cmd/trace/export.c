@@ -2,7 +2,6 @@
  *
  * sluice trace export: writes a trace for other programs.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +21,7 @@
 struct export_args {
 	struct filter_args filter;
 	int format;
-	uint64_t max_events;
+	uint64_t max_events, memory;
 	int64_t slice_ns;
 	bool json;
 };
@@ -30,11 +29,13 @@ struct export_args {
 static const struct option trace_export_options[] = {
 	{ 'f', "format", EXPORT_WORDS, NULL, "format to write (default: by the suffix of OUT)",
 	  OPTION_CHOICE, offsetof(struct export_args, format) },
-	{ 0, "max", "N", "200000", "write at most the N longest calls; perfetto only",
-	  OPTION_COUNT, offsetof(struct export_args, max_events) },
+	{ 0, "max", "N", "200000", "write at most the N longest calls; perfetto only", OPTION_COUNT,
+	  offsetof(struct export_args, max_events) },
 	{ 0, "slice", "TIME", NULL,
 	  "let a part cover this time of the run (default: about 2 million calls); parquet only",
 	  OPTION_TIME, offsetof(struct export_args, slice_ns) },
+	{ 0, "memory", "SIZE", "128M", "hold at most this much of the table; parquet only",
+	  OPTION_SIZE, offsetof(struct export_args, memory) },
 	OPTION_INCLUDE(filter_options, offsetof(struct export_args, filter)),
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.export/1", OPTION_FLAG,
 	  offsetof(struct export_args, json) },
@@ -99,34 +100,29 @@ static void print_result(const struct command *command, const struct export_form
 	json_end(&json);
 }
 
-static int export_with_progress(const struct command *command, struct trace *trace,
+static int export_with_progress(const struct command *command, const struct export_job *job,
 				const struct export_format *format)
 {
-	const struct export_args *args = command->args;
 	struct progress progress;
-	struct export_options options = {
-		.max_events = args->max_events,
-		.slice_ns = args->slice_ns,
-		.progress = interrupt_show_progress,
-		.progress_arg = &progress,
-	};
-	struct export_totals totals;
-	struct export_job job = { trace, &options, &totals };
+	struct trace_watch watch = { interrupt_show_progress, &progress };
+	bool to_stdout = strcmp(command->argv[1], "-") == 0;
 	struct interrupt stop;
 	struct err err = { 0 };
 	int r;
 
-	interrupt_catch(&stop);
-	progress_start(&progress, "exporting", trace->head.activities);
-	r = export_trace(&job, format, command->argv[1], &err);
+	job->options->watch = &watch;
+	/* On the standard output there is nothing to remove, and its reader may be stuck. */
+	if (!to_stdout)
+		interrupt_catch(&stop);
+	progress_start(&progress, "exporting", job->trace->head.activities);
+	r = export_trace(job, format, command->argv[1], &err);
 	progress_end(&progress);
-	interrupt_restore(&stop);
-	if (r == -ECANCELED)
-		return COMMAND_SIGNAL + *interrupt_flag();
+	if (!to_stdout)
+		interrupt_restore(&stop);
 	if (r < 0)
 		return command_fail(command, "%s", err.text);
-	print_result(command, format, &totals);
-	run_argument_warn_losses(command, &trace->head);
+	print_result(command, format, job->totals);
+	run_argument_warn_losses(command, &job->trace->head);
 	return command_finish(command);
 }
 
@@ -134,17 +130,25 @@ static int trace_export_run(struct command *command)
 {
 	const struct export_args *args = command->args;
 	const struct export_format *format = find_format(args->format, command->argv[1]);
+	struct export_options options = { .max_events = args->max_events,
+					  .memory = args->memory,
+					  .slice_ns = args->slice_ns };
+	struct export_totals totals;
 	struct trace_filter filter;
+	AUTO_FREE char *path = NULL;
 	struct trace trace;
 	int ret = check_arguments(command, format);
 
 	if (!ret)
 		ret = filter_option_parse(command, &args->filter, &filter);
 	if (!ret)
+		ret = run_argument_path(command, command->argv[0], &path);
+	if (!ret)
 		ret = run_argument_open(command, &trace, &filter);
 	if (ret)
 		return ret;
-	ret = export_with_progress(command, &trace, format);
+	ret = export_with_progress(
+		command, &(struct export_job){ &trace, path, &filter, &options, &totals }, format);
 	trace_close(&trace);
 	return ret;
 }

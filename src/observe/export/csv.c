@@ -2,7 +2,11 @@
  *
  * Comma-separated values: the lines of `sluice print --csv`.
  */
+#include <errno.h>
+#include <string.h>
+
 #include "base/buf.h"
+#include "base/err.h"
 #include "observe/export/export.h"
 #include "observe/report/line.h"
 
@@ -12,21 +16,23 @@ struct csv {
 	struct buf lines;
 };
 
-static void flush_lines(struct csv *csv)
+static int flush_lines(struct csv *csv, struct err *err)
 {
-	fwrite(buf_text(&csv->lines), 1, csv->lines.len, csv->out);
+	size_t n = fwrite(buf_text(&csv->lines), 1, csv->lines.len, csv->out);
+
+	if (n != csv->lines.len)
+		return err_set(err, errno, "cannot write: %s", strerror(errno));
 	buf_clear(&csv->lines);
+	return 0;
 }
 
 static int add_lines(void *arg, const struct activity *batch, size_t n, struct err *err)
 {
 	struct csv *csv = arg;
 
-	(void)err; /* export_trace() finds failures of the stream */
 	for (size_t i = 0; i < n; i++)
 		line_csv(&csv->lines, csv->head, &batch[i]);
-	flush_lines(csv);
-	return 0;
+	return flush_lines(csv, err);
 }
 
 static int write_lines(const struct export_job *job, FILE *out, struct err *err)
@@ -35,8 +41,9 @@ static int write_lines(const struct export_job *job, FILE *out, struct err *err)
 	int r;
 
 	line_csv_titles(&csv.lines);
-	flush_lines(&csv);
 	r = export_read(job, add_lines, &csv, err);
+	if (!r)
+		r = flush_lines(&csv, err); /* the titles, if there are no lines */
 	buf_release(&csv.lines);
 	return r;
 }

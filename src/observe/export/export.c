@@ -40,25 +40,54 @@ const struct export_format *export_format_by_suffix(const char *path)
 	return NULL;
 }
 
-int export_read(const struct export_job *job,
-		int (*add)(void *arg, const struct activity *batch, size_t n, struct err *err),
-		void *arg, struct err *err)
+static int read_trace(const struct export_job *job, struct trace *trace, unsigned pass,
+		      unsigned passes, export_add *add, void *arg, struct err *err)
 {
 	AUTO_FREE struct activity *batch = xmalloc(BATCH * sizeof(*batch));
-	const struct export_options *options = job->options;
-	ssize_t n;
+	uint64_t read = 0, all = trace->head.activities;
+	ssize_t n = 0;
 	int r = 0;
 
-	while (!r && (n = trace_next(job->trace, batch, BATCH, err)) != 0) {
-		if (n < 0)
-			return (int)n;
-		job->totals->activities += (uint64_t)n;
+	while (!r && (n = trace_next(trace, batch, BATCH, err)) > 0) {
+		read += (uint64_t)n;
 		r = add(arg, batch, (size_t)n, err);
-		if (!r && options->progress &&
-		    options->progress(options->progress_arg, job->totals->activities,
-				      job->trace->head.activities))
-			r = err_set(err, ECANCELED, "interrupted");
+		if (!r)
+			r = trace_watch_show(job->options->watch, pass * all + read, passes * all,
+					     err);
 	}
+	job->totals->activities = read;
+	return n < 0 ? (int)n : r;
+}
+
+int export_read(const struct export_job *job, export_add *add, void *arg, struct err *err)
+{
+	return read_trace(job, job->trace, 0, 1, add, arg, err);
+}
+
+/* Numbers of names and processes must mean the same in all passes. */
+static bool is_unchanged(const struct trace_head *a, const struct trace_head *b)
+{
+	return a->process_count == b->process_count && a->file_count == b->file_count &&
+	       a->call_count == b->call_count && a->activities == b->activities &&
+	       text_equal(a->run.uuid, b->run.uuid);
+}
+
+int export_read_pass(const struct export_job *job, unsigned pass, unsigned passes, export_add *add,
+		     void *arg, struct err *err)
+{
+	struct trace trace;
+	int r;
+
+	if (!pass)
+		return read_trace(job, job->trace, 0, passes, add, arg, err);
+	r = trace_open(&trace, job->path, job->filter, err);
+	if (r < 0)
+		return r;
+	if (is_unchanged(&trace.head, &job->trace->head))
+		r = read_trace(job, &trace, pass, passes, add, arg, err);
+	else
+		r = err_set(err, EBUSY, "%s: has changed while it was read", job->path);
+	trace_close(&trace);
 	return r;
 }
 

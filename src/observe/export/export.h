@@ -16,17 +16,18 @@
 struct activity;
 struct err;
 struct trace;
+struct trace_filter;
+struct trace_watch;
 
 struct export_options {
 	uint64_t max_events; /* perfetto: activities to write at most */
+	uint64_t memory;     /* parquet: bytes for rows that wait to be written, about */
 	int64_t slice_ns;    /* parquet: time that a part covers; 0: by the number of activities */
-	/* Called from time to time; may be NULL. True ends the export with -ECANCELED. */
-	bool (*progress)(void *arg, size_t done, size_t total);
-	void *progress_arg;
+	struct trace_watch *watch; /* may be NULL */
 };
 
 struct export_totals {
-	uint64_t activities; /* that were read */
+	uint64_t activities; /* that were selected */
 	uint64_t left_out;   /* of them, because of a limit */
 	int64_t shortest_ns; /* the calls that were left out are not longer; 0 if there are none */
 	uint64_t files, bytes;
@@ -34,8 +35,10 @@ struct export_totals {
 
 /* What a format needs to write one trace. */
 struct export_job {
-	struct trace *trace;
-	const struct export_options *options;
+	struct trace *trace; /* open, nothing was read yet */
+	const char *path;    /* of the trace, and the filter it was opened with, to read it again */
+	const struct trace_filter *filter;
+	struct export_options *options;
 	struct export_totals *totals;
 };
 
@@ -59,9 +62,17 @@ const struct export_format *export_format_by_suffix(const char *path);
 int export_trace(const struct export_job *job, const struct export_format *format, const char *path,
 		 struct err *err);
 
-/* Reads all activities of the job's trace and passes them to add(), in order. */
-int export_read(const struct export_job *job,
-		int (*add)(void *arg, const struct activity *batch, size_t n, struct err *err),
-		void *arg, struct err *err);
+/* Receives activities in order. */
+typedef int export_add(void *arg, const struct activity *batch, size_t n, struct err *err);
+
+/* Reads all activities of the job's trace and passes them to add(). */
+int export_read(const struct export_job *job, export_add *add, void *arg, struct err *err);
+
+/*
+ * The same in one of several passes, the first of which is 0: each of them opens the trace again.
+ * Fails with -EBUSY if the trace has changed.
+ */
+int export_read_pass(const struct export_job *job, unsigned pass, unsigned passes, export_add *add,
+		     void *arg, struct err *err);
 
 #endif

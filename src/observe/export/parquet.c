@@ -7,7 +7,8 @@
  *
  * A slice is an interval of time; it is the same for all ranks. Activities arrive in the order of
  * their start, so each rank has one part in progress. Rows wait in memory until they are a row
- * group, or until all parts together have too many of them.
+ * group, or until all parts together have too many of them. Many ranks are written in several
+ * passes over the trace, because reading it is cheap and small row groups are not.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,16 +27,18 @@
 #include "observe/export/export.h"
 #include "observe/export/fact_table.h"
 
-#define GROUP_ROWS 131072    /* rows of a row group */
-#define GROUP_MIN 256	     /* rows for which a part allocates memory at first */
-#define WAITING_ROWS 1048576 /* rows of all parts for which there is memory; 136 MiB */
-#define SLICE_ROWS 2000000   /* rows of a part, on average, if the user does not choose slices */
+#define GROUP_ROWS 131072  /* rows of a row group */
+#define GROUP_MIN 64	   /* rows for which a part allocates memory at first */
+#define SLICE_ROWS 2000000 /* rows of a part, on average, if the user does not choose slices */
 #define SLICES_MAX 10000
+#define GROUP_WANTED 16384 /* rows of a row group that are worth another pass */
+#define PASSES_MAX 32
 #define THREADS_MAX 8
 
 /* The part in progress of one rank. */
 struct part {
 	int32_t rank;
+	unsigned pass; /* in which it is written */
 	int64_t slice;
 	struct activity *rows;
 	size_t count, cap;
@@ -49,9 +52,10 @@ struct dataset {
 	struct parquet_encoder *encoder;
 	struct dataset_info info;
 	int64_t slices;
-	struct map ranks;    /* struct part by rank + 2 */
+	struct map ranks;    /* struct part by rank_key() */
 	struct part **parts; /* by process; several processes may share one */
-	size_t waiting;	     /* rows for which parts have memory */
+	unsigned pass, passes;
+	size_t waiting, waiting_max; /* rows for which parts have memory */
 };
 
 /* The part at a place of the map that is in use. */
@@ -78,6 +82,19 @@ static void init_parts(struct dataset *set)
 		}
 		set->parts[i] = part;
 	}
+}
+
+/* Distributes the ranks over passes, so that the rows of each have room for large groups. */
+static void choose_passes(struct dataset *set)
+{
+	const struct trace_head *head = &set->job->trace->head;
+	uint64_t ranks = set->ranks.count;
+	uint64_t rows = u64_min(head->activities, ranks * GROUP_WANTED), number = 0;
+
+	set->passes = (unsigned)u64_min(rows / set->waiting_max + 1, PASSES_MAX);
+	for (size_t i = 0; i < set->ranks.cap; i++)
+		if (set->ranks.entries[i].key)
+			PART(set, i)->pass = (unsigned)(number++ * set->passes / ranks);
 }
 
 /* Chooses slices so that the parts have SLICE_ROWS on average, or as the user wants. */
@@ -190,7 +207,7 @@ static int reserve_row(struct dataset *set, struct part *part, struct err *err)
 		return 0;
 	if (part->count == GROUP_ROWS)
 		r = write_group(set, part, err);
-	else if (set->waiting + size_max(part->cap, GROUP_MIN) > WAITING_ROWS)
+	else if (set->waiting + size_max(part->cap, GROUP_MIN) > set->waiting_max)
 		r = write_large_parts(set, err);
 	if (r < 0)
 		return r;
@@ -205,8 +222,11 @@ static int add_row(struct dataset *set, const struct activity *a, struct err *er
 {
 	struct part *part = set->parts[a->process];
 	int64_t slice = slice_of(set, a->start_ns);
-	int r = slice == part->slice ? 0 : finish_part(set, part, err);
+	int r;
 
+	if (part->pass != set->pass)
+		return 0;
+	r = slice == part->slice ? 0 : finish_part(set, part, err);
 	part->slice = slice;
 	if (!r)
 		r = reserve_row(set, part, err);
@@ -258,10 +278,12 @@ static int fill_dataset(struct dataset *set, struct err *err)
 
 	if (!r)
 		r = make_directory(activities, err);
-	if (!r)
-		r = export_read(set->job, add_rows, set, err);
-	if (!r)
-		r = finish_parts(set, err);
+	choose_passes(set);
+	for (set->pass = 0; set->pass < set->passes && !r; set->pass++) {
+		r = export_read_pass(set->job, set->pass, set->passes, add_rows, set, err);
+		if (!r)
+			r = finish_parts(set, err);
+	}
 	return r ? r : fact_tables_write(set->job, &set->info, set->directory, set->encoder, err);
 }
 
@@ -280,6 +302,7 @@ static int fill(const struct export_job *job, const char *directory, struct err 
 	escape_text(&id, head->run.uuid ? head->run.uuid : "", "");
 	pairs[1].value = buf_text(&id);
 	set.info.pairs = pairs;
+	set.waiting_max = u64_max(job->options->memory / sizeof(struct activity), GROUP_MIN);
 	set.encoder = parquet_encoder_new(threads);
 	activity_names_init(&set.names, head);
 	init_parts(&set);
