@@ -145,16 +145,6 @@ static int write_file(const struct export_job *job, const struct export_format *
 	return r;
 }
 
-/* One sync of the file system takes less time than one of each of a thousand files. */
-static int sync_directory(const char *path, struct err *err)
-{
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0 || syncfs(fd) < 0)
-		return err_set(err, errno, "%s: cannot write: %s", path, strerror(errno));
-	return 0;
-}
-
 static int fill_directory(const struct export_job *job, const struct export_format *format,
 			  const char *path, struct err *err)
 {
@@ -167,8 +157,6 @@ static int fill_directory(const struct export_job *job, const struct export_form
 		err_set(err, -r, "%s: cannot create: %s", draft.temporary, strerror(-r));
 	} else {
 		r = format->fill(job, draft.temporary, err);
-		if (!r)
-			r = sync_directory(draft.temporary, err);
 		if (!r && (r = file_rename_new(draft.temporary, path)) < 0)
 			err_set(err, -r, "%s: cannot create: %s", path, strerror(-r));
 		if (r < 0)

@@ -44,7 +44,7 @@ struct export_job {
 
 struct export_format {
 	const char *name, *suffix, *help;
-	/* Exactly one of these is set. The directory exists and is empty. */
+	/* Exactly one of these is set. The directory exists and is empty; fill() syncs its files. */
 	int (*write)(const struct export_job *job, FILE *out, struct err *err);
 	int (*fill)(const struct export_job *job, const char *directory, struct err *err);
 };

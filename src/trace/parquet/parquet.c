@@ -340,9 +340,13 @@ int parquet_finish(struct parquet *file, const struct parquet_pair *pairs, struc
 {
 	AUTO_CLOSE int fd = open_file(file, err);
 	AUTO_BUF struct buf footer = { 0 };
+	int r;
 
 	if (fd < 0)
 		return fd;
 	put_footer(&footer, file, pairs);
-	return append(file, fd, footer.data, footer.len, err);
+	r = append(file, fd, footer.data, footer.len, err);
+	if (!r && fsync(fd) < 0)
+		r = fail_write(file, -errno, err);
+	return r;
 }

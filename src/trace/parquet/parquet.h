@@ -77,8 +77,8 @@ int parquet_add(struct parquet *file, struct parquet_encoder *encoder,
 		const struct parquet_rows *rows, struct err *err);
 
 /*
- * Completes the file. pairs are metadata for readers; a pair without key ends them. file->bytes is
- * the final size.
+ * Completes the file and syncs it to disk. pairs are metadata for readers; a pair without key ends
+ * them. file->bytes is the final size.
  */
 int parquet_finish(struct parquet *file, const struct parquet_pair *pairs, struct err *err);
 
