@@ -99,7 +99,8 @@ void encoding_runs(struct buf *out, const uint32_t *values, size_t count, unsign
 		}
 		i += equal;
 	}
-	put_packed_run(out, values + from, count - from, width);
+	if (from < count)
+		put_packed_run(out, values + from, count - from, width);
 }
 
 static int64_t subtract(int64_t a, int64_t b, unsigned bits)
