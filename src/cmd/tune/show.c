@@ -99,8 +99,7 @@ static void print_conditions(const struct tune_outcome *o)
 	if (result->disturbed)
 		term_sentence(stdout,
 			      "during %zu runs of the confirmation, other processes used far more "
-			      "of the processors than usual
-			      ",
+			      "of the processors than usual\n",
 			      result->disturbed);
 }
 
