@@ -21,8 +21,8 @@ static uint64_t get_bits(const uint8_t *bytes, size_t at, unsigned width)
 
 static size_t decode_runs(const struct buf *buf, unsigned width, uint32_t *values, size_t count)
 {
-	struct wire in = { (const uint8_t *)buf->data, (const uint8_t *)buf->data + buf->len,
-			   false };
+	const uint8_t *start = (const uint8_t *)buf_text(buf);
+	struct wire in = { start, start + buf->len, false };
 	size_t n = 0;
 
 	while (n < count && !in.bad) {
@@ -54,8 +54,8 @@ static void decode_mini(struct wire *in, uint8_t width, int64_t least, unsigned 
 
 static size_t decode_delta(const struct buf *buf, unsigned bits, int64_t *values)
 {
-	struct wire in = { (const uint8_t *)buf->data, (const uint8_t *)buf->data + buf->len,
-			   false };
+	const uint8_t *start = (const uint8_t *)buf_text(buf);
+	struct wire in = { start, start + buf->len, false };
 	size_t count, n = 1;
 
 	CHECK_INT(wire_varint(&in), 128);
