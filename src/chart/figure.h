@@ -90,7 +90,7 @@ struct panel {
 void figure_panel(struct figure *figure, struct panel *panel, const struct panel_plan *plan);
 
 /* Where marks are written; texts and axes are written to the body of the figure. */
-struct buf *panel_marks(struct panel *panel);
+struct buf *panel_marks(const struct panel *panel);
 
 /* Pixels of a value; a value outside is moved to the edge. NAN: it cannot be shown. */
 double panel_x(const struct panel *panel, double value);

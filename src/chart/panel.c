@@ -84,7 +84,7 @@ static void start_area(struct figure *figure, const struct panel *panel)
 		   panel->height);
 }
 
-struct buf *panel_marks(struct panel *panel)
+struct buf *panel_marks(const struct panel *panel)
 {
 	return panel->is_time ? &panel->figure->area : &panel->figure->body;
 }
@@ -197,7 +197,7 @@ void panel_dots(struct panel *panel, unsigned color, const char *classes, const 
 static void put_side(const struct panel *panel, const double *edges, const double *values,
 		     size_t count, bool is_back)
 {
-	struct buf *out = &panel->figure->body;
+	struct buf *out = panel_marks(panel);
 
 	for (size_t i = 0; i < count; i++) {
 		size_t bin = is_back ? count - 1 - i : i;

@@ -55,6 +55,8 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         if self.open and self.open[-1] in ("script", "style"):
             self.inline.append((self.open[-1], data))
+        elif self.open and self.open[-1] in ("svg", "g"):
+            assert not data.strip(), "text outside of elements of a plot at %s" % (self.getpos(),)
         else:
             self.texts.append(data)
 
