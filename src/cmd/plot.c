@@ -45,12 +45,12 @@ static const struct option plot_options[] = {
 	{ 0, "file", "GLOB", NULL,
 	  "only files of the run whose path or base name matches (offsets, sizes, causes)",
 	  OPTION_TEXT, offsetof(struct plot_args, file) },
-	{ 'a', "all", NULL, NULL,
+	{ 0, "all", NULL, NULL,
 	  "include system files, libraries, sockets and pipes, which are left out by default",
 	  OPTION_FLAG, offsetof(struct plot_args, all) },
 	{ 0, "force", NULL, NULL, "replace FILE if it exists", OPTION_FLAG,
 	  offsetof(struct plot_args, force) },
-	{ 'l', "list", NULL, NULL, "list the kinds of plots", OPTION_FLAG,
+	{ 0, "list", NULL, NULL, "list the kinds of plots", OPTION_FLAG,
 	  offsetof(struct plot_args, list) },
 	{ 0 }
 };

@@ -34,7 +34,7 @@ struct report_args {
 static const struct option report_options[] = {
 	{ 't', "top", "N", "15", "show the N functions and files with the most time", OPTION_COUNT,
 	  offsetof(struct report_args, top) },
-	{ 'a', "all", NULL, NULL, "list system files, sockets and pipes one by one", OPTION_FLAG,
+	{ 0, "all", NULL, NULL, "list system files, sockets and pipes one by one", OPTION_FLAG,
 	  offsetof(struct report_args, all) },
 	{ 0, "by-rank", NULL, NULL, "add a table with one row per MPI rank", OPTION_FLAG,
 	  offsetof(struct report_args, by_rank) },
@@ -170,7 +170,8 @@ static int report_profile(const struct command *command, const struct profile *p
 				 .all = args->all };
 
 	if (args->survey || args->json)
-		report.survey = survey = profile_survey(profile, &report.survey_count);
+		survey = profile_survey(profile, &report.survey_count);
+	report.survey = survey;
 	if (args->by_rank && !profile->summary.ranks.count)
 		command_warn(command, "--by-rank: this run has no MPI ranks");
 	findings = diagnose_run(command, &report);

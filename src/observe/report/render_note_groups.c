@@ -269,7 +269,7 @@ static void print_note_groups(FILE *out, const struct report *report, const stru
 }
 
 /* The time in which the program did I/O; the whole run if that is unknown. */
-static struct window_figure *window_of_io(const struct summary *s, int64_t *from_ns, int64_t *to_ns)
+static void period_of_io(const struct summary *s, int64_t *from_ns, int64_t *to_ns)
 {
 	*from_ns = s->all.busy_from_ns;
 	*to_ns = s->all.busy_until_ns;
@@ -277,7 +277,14 @@ static struct window_figure *window_of_io(const struct summary *s, int64_t *from
 		*from_ns = 0;
 		*to_ns = s->head->end.duration_ns;
 	}
-	return window_new(s->head, *from_ns, *to_ns);
+}
+
+static struct window_figure *window_of_io(const struct summary *s)
+{
+	int64_t from, to;
+
+	period_of_io(s, &from, &to);
+	return window_new(s->head, from, to);
 }
 
 static void add_figure(struct table *table, const char *unit, double value, const char *per)
@@ -317,8 +324,7 @@ size_t render_node_table(struct table *table, const struct report *report)
 	static const char *const titles[] = { "statistic", ">mean", ">min", ">max",
 					      ">total",	   "node",  NULL };
 	const struct summary *s = report->summary;
-	int64_t from, to;
-	AUTO_FREE struct window_figure *figures = window_of_io(s, &from, &to);
+	AUTO_FREE struct window_figure *figures = window_of_io(s);
 	size_t rows = 0;
 
 	table_init(table, titles);
@@ -334,10 +340,10 @@ size_t render_node_table(struct table *table, const struct report *report)
 
 void render_node_title(struct buf *out, const struct summary *summary)
 {
-	int64_t from, to;
-	AUTO_FREE struct window_figure *figures = window_of_io(summary, &from, &to);
 	char first[UNIT_TEXT], last[UNIT_TEXT];
+	int64_t from, to;
 
+	period_of_io(summary, &from, &to);
 	buf_printf(out, "Node statistics while the program did I/O (%s to %s after the start)",
 		   unit_ns(first, from), unit_ns(last, to));
 }
@@ -518,9 +524,10 @@ static void put_statistic(struct json *json, const struct window_figure *f)
 
 static void put_node(struct json *json, const struct summary *s)
 {
+	AUTO_FREE struct window_figure *figures = window_of_io(s);
 	int64_t from, to;
-	AUTO_FREE struct window_figure *figures = window_of_io(s, &from, &to);
 
+	period_of_io(s, &from, &to);
 	json_open(json, "node", '{');
 	json_number(json, "from_ns", from);
 	json_number(json, "to_ns", to);

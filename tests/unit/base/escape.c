@@ -99,7 +99,7 @@ static void only_line_breaks_of_the_format_are_printed(void)
 {
 	AUTO_FREE char *text = capture(print_lines);
 
-	CHECK_TEXT(text, "\na\\nb\\x1b and c\n\nno end\n\n\none\ntwo\\x9b\n\nthree");
+	CHECK_TEXT(text, "\na\\nb\\x1b and c\n\nno end\n\n\none\ntwo\\x9b\n\nthree\n");
 }
 
 static void print_table(FILE *out)
