@@ -254,7 +254,7 @@ with open("out", "w") as out, open("err", "w") as err:
     p.send_signal(signal.SIGINT)
     sys.exit(p.wait())
 PYTHON
-check_eq "$rc" 1 "exit code after an interrupt"
+check_eq "$rc" 130 "exit code after an interrupt"
 check_has "$(cat err)" "interrupted after "
 check_has "$(cat out)" "linear"
 check_has "$(cat out)" "best: "

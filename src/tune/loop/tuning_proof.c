@@ -78,7 +78,8 @@ static int run_pairs(struct tuning *t, struct attempt *a, struct proof *proof, s
 static int try_proof(struct tuning *t, struct candidate *c, uint64_t end, struct proof *proof,
 		     struct err *err)
 {
-	size_t left = (size_t)fmin((double)((end - t->history.next) / 2), PROOF_PAIRS_MOST);
+	uint64_t most = (end - t->history.next) / 2;
+	size_t left = most < PROOF_PAIRS_MOST ? (size_t)most : PROOF_PAIRS_MOST;
 	struct attempt attempt = {
 		.candidate = c,
 		.plan = { .pairs = left,

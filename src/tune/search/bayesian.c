@@ -284,7 +284,8 @@ static void repair_point(struct bayesian *bayesian, size_t *point)
 		order[d] = d;
 	random_shuffle(&bayesian->random, order, space->count);
 	for (size_t i = 0; i < 2 * space->count && !space_allows(space, point); i++) {
-		size_t d = order[i % space->count], unset = find_unset(&space->dimensions[d]);
+		size_t d = order[i < space->count ? i : i - space->count];
+		size_t unset = find_unset(&space->dimensions[d]);
 
 		if (unset == space->dimensions[d].count || point[d] == unset)
 			continue;
