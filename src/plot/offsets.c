@@ -425,7 +425,7 @@ static void put_rows(struct plot *plot, const struct profile *profile,
 
 static int draw_offsets(const struct plot_source *source, struct plot *plot, struct err *err)
 {
-	struct offsets_panel list[2 * RASTERS_MAX];
+	struct offsets_panel list[2 * RASTERS_MAX] = { 0 };
 	size_t count = list_panels(source, list);
 	bool has_shared = false;
 

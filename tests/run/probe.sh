@@ -50,7 +50,7 @@ number() {
 }
 
 # Three directories: rounds, ground truth, jobs, rows in the store.
-check_rc 0 probe --site site.ini --reference-every 300ms --jobs-every 5m --duration 700ms --json
+check_rc 0 probe --site site.ini --reference-every 300ms --jobs-every 5m --duration 4s --json
 check_words "$(cat err)" '"a"' '"b"' device
 python3 - out <<'EOF' || fail "numbers do not agree: $(cat out)"
 import json, sys

@@ -278,16 +278,17 @@ static int run_session(const struct command *command, struct tuning_session *ses
 	return ret;
 }
 
-static int tune_run(const struct command *command, struct tuning_request *request)
+static int tune_run(const struct command *command, const struct tuning_request *request)
 {
 	struct tuning_session *session = NULL;
 	struct progress progress = { 0 };
+	struct tuning_request shown = *request;
 	struct err err = { 0 };
 	int r, recovered;
 
-	request->look = repeat_progress;
-	request->look_arg = &progress;
-	r = tuning_session_open(&session, request, command->config, &err);
+	shown.look = repeat_progress;
+	shown.look_arg = &progress;
+	r = tuning_session_open(&session, &shown, command->config, &err);
 	if (r < 0)
 		return tune_fail(command, r, &err);
 	recovered = tuning_session_recovered(session, &err);

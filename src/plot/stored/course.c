@@ -28,8 +28,9 @@ static int keep_study(void *arg, const struct study *study)
 	course->gain_high = study->gain_high;
 	tuning_plan_release(&course->plan);
 	/* Runs are drawn even if this version cannot read the plan. */
-	course->plan =
-		tuning_plan_read(&plan, study->plan, NULL) < 0 ? (struct tuning_plan){ 0 } : plan;
+	if (tuning_plan_read(&plan, study->plan, NULL) < 0)
+		plan = (struct tuning_plan){ 0 };
+	course->plan = plan;
 	return 0;
 }
 

@@ -6,8 +6,6 @@
  */
 #include "tune/loop/tuning_internal.h"
 
-#include <math.h>
-
 #include "base/mem.h"
 
 /* A runner-up must be better than the baseline by this many standard deviations of its estimate. */
