@@ -141,9 +141,7 @@ check_eq "$(head -n "$(wc -l <before)" after)" "$(cat before)" "runs before the 
 # proved as usual; on a busy machine there may be none.
 check_has "$(grep search after | head -n 1)" 'cb_config_list=*:4'
 ! grep -q romio_ds_write after || fail "a parameter that the model does not know was tried"
-proved=0
-[ "$(json_get out '["best"]')" = "{}" ] || proved=8
-check_eq "$(grep -c proof after)" "$proved" "runs of the proof"
+[ "$(json_get out '["best"]')" = "{}" ] || grep -q proof after || fail "the improvement was not proved by runs"
 
 # A tuning whose first points the model chooses.
 check_rc 0 "$sluice" -c store.path="$work/prior.db" tune --model kept.model --space space.json --runs 3 --repeat 1 \

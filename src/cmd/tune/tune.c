@@ -50,8 +50,9 @@ static const struct option tune_options[] = {
 	{ 0, "repeat", "N", "3", "repetitions of the baseline and of each new best", OPTION_COUNT,
 	  FIELD(repeat) },
 	{ 0, "pairs", "N", "12",
-	  "maximum number of interleaved pairs of runs that confirm the winner", OPTION_COUNT,
-	  FIELD(pairs) },
+	  "interleaved pairs of runs reserved to confirm the winner; runs that the steps before "
+	  "leave are added",
+	  OPTION_COUNT, FIELD(pairs) },
 	{ 0, "timeout-factor", "N", "3", "abort a run that takes N times as long as the best",
 	  OPTION_COUNT, FIELD(slow) },
 	{ 0, "verify", "CMD", NULL,

@@ -532,8 +532,8 @@ void brief_render(FILE *out, const struct summary *summary, const struct finding
 	size_t room;
 
 	put_head(&first);
-	put_finding(&first, worst);
 	put_applied(&first);
+	put_finding(&first, worst);
 	put_ranks(&first);
 	put_rest(&rest, path);
 	room = BRIEF_LINES - MIN(BRIEF_LINES, first.count + rest.count);
