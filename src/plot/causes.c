@@ -158,7 +158,8 @@ static void describe_cause(const struct causes *causes, const struct cause *caus
 	if (detail == DETAIL_ALL && cause->bytes[WRITING])
 		buf_printf(out, ", %s written", unit_bytes(size, (double)cause->bytes[WRITING]));
 	if (amplified > 0)
-		buf_printf(out, "%s× %.3g", detail != DETAIL_LEAST ? ", " : "", amplified);
+		buf_printf(out, amplified < 1000 ? "%s× %.3g" : "%s× %.0f",
+			   detail != DETAIL_LEAST ? ", " : "", amplified);
 }
 
 /* The longest description that fits. */

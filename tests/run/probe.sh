@@ -108,7 +108,7 @@ hangs=$!
 for mpi in $(mpi_list); do
 	rm -rf rows
 	MPI_LIMIT=60 mpi_run "$mpi" 4 "$sluice" forecast probe --per-rank --site site.ini --every 125ms --reference-every 0 \
-		--sizes 64K --duration 400ms --spool-dir rows --system "$mpi" --json >out 2>err || fail "$mpi: $(cat err)"
+		--sizes 64K --duration 2s --spool-dir rows --system "$mpi" --json >out 2>err || fail "$mpi: $(cat err)"
 	check_eq "$(grep -c '"schema": "sluice.probe/1"' out)" 4 "$mpi: ranks"
 	check_eq "$(grep -o '"jobs_asked": 1' out | wc -l)" 1 "$mpi: ranks that ask for jobs"
 	check_eq "$(ls rows | grep -vc jobs)" 3 "$mpi: files of rows"
