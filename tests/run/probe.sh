@@ -75,7 +75,7 @@ check_eq "$(ls -A a b c)" "$(printf 'a:\n\nb:\n\nc:')" "files left behind"
 
 # The daily limit includes the bytes that were written before.
 bytes=$((rows * 65536))
-check_rc 0 probe a --target-daily-limit $((bytes * 64)) --duration 250ms --json
+check_rc 0 probe a --target-daily-limit $((bytes * 64)) --duration 1s --json
 check_rc 3 probe a b c --daily-limit 64K --duration 250ms --json
 check_eq "$(number bytes)" 0 "bytes of a day that has none left"
 [ "$(number over_budget)" -gt 0 ] || fail "no probe was skipped"
@@ -175,13 +175,13 @@ check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "files that a killed probe leaves
 mkdir bin
 printf '#!/bin/sh\nprintf "error: no cluster\\nand more\\n" >&2\nexit 1\n' >bin/squeue
 chmod +x bin/squeue
-PATH=$work/bin:$PATH check_rc 0 probe a --jobs-every 50ms --duration 250ms --json
+PATH=$work/bin:$PATH check_rc 0 probe a --jobs-every 50ms --duration 1s --json
 check_eq "$(wc -l <err)" 1 "warnings about a scheduler without a cluster"
 check_has "$(cat err)" "error: no cluster"
 check_has "$(cat err)" "an hour"
 check_eq "$(number jobs_asked)" 1 "questions to it"
 printf '[jobs]\nreader = slurm-text\n' >named.ini
-PATH=$work/bin:$PATH check_rc 0 probe a --site named.ini --jobs-every 100ms --duration 450ms --json
+PATH=$work/bin:$PATH check_rc 0 probe a --site named.ini --jobs-every 100ms --duration 1s --json
 check_eq "$(wc -l <err)" 1 "warnings about a scheduler that the site names"
 check_has "$(cat err)" "error: no cluster"
 [ "$(number jobs_asked)" -gt 1 ] || fail "a scheduler that the site names was asked only once"
@@ -193,7 +193,7 @@ standin() {
 	env LD_LIBRARY_PATH="$work/lib" LD_PRELOAD="$prog/lustreapi.so" STANDIN_MAGIC=1 STANDIN_LOG="$work/log" "$@"
 }
 check_rc 0 standin "$sluice" forecast probe lustre:a,ost=3 'lustre:a,osts=4|6' 'lustre:a,oss=7|8' \
-	'ceph:b,pool=fast,object_size=1M' --every 50ms --reference-every 0 --jobs-every 0 --duration 300ms --json
+	'ceph:b,pool=fast,object_size=1M' --every 50ms --reference-every 0 --jobs-every 0 --duration 1s --json
 check_eq "$(number failed)" 0
 check_eq "$(grep -c ' 1048576 3 1 0' log)" 1 "files on OST 3"
 check_has "$(grep ^layout log)" " 4 6"

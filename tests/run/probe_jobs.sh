@@ -56,7 +56,7 @@ fi
 
 # The probe records the jobs, and its rows contain no user names.
 mkdir target
-check_rc 0 "$sluice" forecast probe --system here --sizes 4K --every 200ms --reference-every 0 --jobs-every 1m --duration 300ms a="$work/target"
+check_rc 0 "$sluice" forecast probe --system here --sizes 4K --every 200ms --reference-every 0 --jobs-every 1m --duration 1s a="$work/target"
 check_rc 0 "$sluice" forecast export --system here
 check_eq "$(grep -A 99 '^All running jobs:' out | grep -c '^Job Id: [123]$')" 3 "jobs in the rows of the probe"
 key=$(find "$work" -name '*.owners')
