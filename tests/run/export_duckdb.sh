@@ -5,7 +5,7 @@
 : "${BUILD:?names the build tree}"
 . "$(dirname "$0")/../libnpm.sh"
 . "$(dirname "$0")/libtest.sh"
-npm_install @duckdb/node-api@1.5.6-r.1 || skip duckdb
+npm_install duckdb @duckdb/node-api@1.5.6-r.1 || skip duckdb
 
 # query FILE.sql: the rows of each statement go to $work/out as one line of JSON
 query() {

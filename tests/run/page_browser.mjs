@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// usage: node page_browser.mjs DIRECTORY PAGE HOSTILE_PAGE
+// usage: node page_browser.mjs MODULES DIRECTORY PAGE HOSTILE_PAGE
 // Opens the pages from file:// in Chromium and checks that it makes no request, logs no error, runs no script of its
 // content, can be sorted, filtered, zoomed and used by keyboard, reads well without script, fits narrow screens, and has
-// no serious problem of accessibility. DIRECTORY has node_modules and receives the screenshots.
+// no serious problem of accessibility. MODULES holds npm packages; DIRECTORY receives screenshots.
 import { createRequire } from 'node:module';
 import assert from 'node:assert/strict';
 import path from 'node:path';
 
-const [directory, parallel, hostile] = process.argv.slice(2);
-const require = createRequire(path.join(directory, 'page_browser.mjs'));
+const [modules, directory, parallel, hostile] = process.argv.slice(2);
+const require = createRequire(path.join(modules, 'page_browser.mjs'));
 const { chromium } = require('playwright-core');
 const axe = require('axe-core');
 const WIDE = { width: 1400, height: 1000 }, NARROW = { width: 390, height: 844 };
