@@ -6,6 +6,7 @@
 #include <time.h>
 
 #define DAY_S 86400.0
+#define DATE_MOST_S 1e15 /* later times have no date */
 #define NEAR_MINUTE_S 40 /* a tick from here on would be too close to that of a minute */
 /* Beyond these, differences and products could overflow or vanish. */
 #define VALUE_MAX 1e290
@@ -212,10 +213,11 @@ static const struct label_unit *find_unit(const struct scale *scale, const struc
 /* Midnight shows the day, other times the time of day. */
 static void label_date(double tick, char out[SCALE_LABEL])
 {
-	time_t seconds = (time_t)tick;
+	bool is_date = fabs(tick) < DATE_MOST_S;
+	time_t seconds = is_date ? (time_t)tick : 0;
 	struct tm tm;
 
-	if (!gmtime_r(&seconds, &tm))
+	if (!is_date || !gmtime_r(&seconds, &tm))
 		snprintf(out, SCALE_LABEL, "?");
 	else if (seconds % (time_t)DAY_S == 0)
 		strftime(out, SCALE_LABEL, "%b %-d", &tm);

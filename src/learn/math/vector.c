@@ -46,7 +46,8 @@ int vector_compare(const void *a, const void *b)
 
 void vector_sort(double *values, size_t count)
 {
-	qsort(values, count, sizeof(*values), vector_compare);
+	if (count)
+		qsort(values, count, sizeof(*values), vector_compare);
 }
 
 double vector_median(double *values, size_t count)
