@@ -35,7 +35,7 @@ static void sample_init(struct sample *sample, size_t a, size_t b)
 			struct account *account = &sample->accounts[side][i];
 
 			*account = (struct account){ .command = xstrdup("./app"),
-						     .directory = xstrdup("/work"),
+						     .directory = xstrdup("/old"),
 						     .is_recorded = true };
 			add_row(account, ACCOUNT_RUN, ACCOUNT_REQUESTED, 100, 1e6)
 				->sums[ACCOUNT_RUN_NS] = 1e9;
@@ -230,7 +230,7 @@ static void directories_of_the_runs_do_not_matter(void)
 	sample_init(&s, 1, 1);
 	free(s.accounts[SIDE_B][0].directory);
 	s.accounts[SIDE_B][0].directory = xstrdup("/new");
-	add_row(&s.accounts[SIDE_A][0], ACCOUNT_FILES, "/work/out/x", 1, 1);
+	add_row(&s.accounts[SIDE_A][0], ACCOUNT_FILES, "/old/out/x", 1, 1);
 	add_row(&s.accounts[SIDE_B][0], ACCOUNT_FILES, "/new/out/x", 1, 1);
 	sample_compare(&s, CONTRAST_RUN_TIME, 15);
 	CHECK(find(&s, ACCOUNT_FILES, "out/x", CONTRAST_CALLS)->verdict == VERDICT_SAME);
