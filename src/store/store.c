@@ -289,10 +289,13 @@ static int migrate(struct store *store, struct err *err)
 /* SQLite would create the file with the modes of the umask. Its journal inherits the mode. */
 static int create_file(const char *path, struct err *err)
 {
-	int fd = trusted_create_file(AT_FDCWD, path, err);
+	struct err why;
+	int fd = trusted_create_file(AT_FDCWD, path, &why);
 
+	if (fd == -EEXIST)
+		return 0; /* another process was faster */
 	if (fd < 0)
-		return fd == -EEXIST ? 0 : fd; /* another process was faster */
+		return err_set(err, why.code, "%s", why.text);
 	close(fd);
 	return 0;
 }

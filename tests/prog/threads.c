@@ -298,7 +298,7 @@ static int crowd(int argc, char **argv)
 
 	MUST(threads && !pthread_barrier_init(&start, NULL, (unsigned)count));
 	pthread_attr_init(&attr);
-	MUST(!pthread_attr_setstacksize(&attr, 65536));
+	MUST(!pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN > 65536 ? PTHREAD_STACK_MIN : 65536));
 	for (long i = 0; i < count; i++)
 		MUST(!pthread_create(&threads[i], &attr, rush, (void *)i));
 	for (long i = 0; i < count; i++)

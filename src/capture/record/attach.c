@@ -97,6 +97,17 @@ static bool is_foreign_libc(void)
 	return !__register_atfork;
 }
 
+#ifdef __aarch64__
+/* libgcc calls this to find out whether the processor has atomic instructions. musl does not have
+ * the name, and would not start a program. */
+unsigned long __getauxval(unsigned long type) __attribute__((visibility("hidden")));
+
+unsigned long __getauxval(unsigned long type)
+{
+	return getauxval(type);
+}
+#endif
+
 static void call_after_fork(void (*child)(void))
 {
 	if (!is_foreign_libc())

@@ -149,21 +149,22 @@ int WRAPPER(execveat)(int directory, const char *path, char *const argv[], char 
 }
 
 /* The number of arguments in a list that begins with `first` and ends with NULL. */
-static size_t count_arguments(const char *first, va_list rest)
+static size_t count_arguments(const char *first, va_list *rest)
 {
 	size_t n = 0;
 
-	for (const char *arg = first; arg; arg = va_arg(rest, const char *))
+	for (const char *arg = first; arg; arg = va_arg(*rest, const char *))
 		n++;
 	return n;
 }
 
-/* Copies the list and its end; the array has room for both. */
-static void copy_arguments(char **argv, const char *first, va_list rest)
+/* Copies the list and its end; the array has room for both. The caller reads on behind the end,
+ * so the list is passed by address: whether a va_list is copied depends on the architecture. */
+static void copy_arguments(char **argv, const char *first, va_list *rest)
 {
 	const char *arg = first;
 
-	for (; arg; arg = va_arg(rest, const char *))
+	for (; arg; arg = va_arg(*rest, const char *))
 		*argv++ = (char *)arg;
 	*argv = NULL;
 }
@@ -172,15 +173,15 @@ static void copy_arguments(char **argv, const char *first, va_list rest)
  * Declares argv with the arguments from `arg` on, and the list, which is behind them. A macro
  * because the array has to be in the frame of the caller.
  */
-#define ARGUMENTS(argv, arg)                                                 \
-	char **(argv);                                                       \
-	va_list list;                                                        \
-                                                                             \
-	va_start(list, arg);                                                 \
-	(argv) = alloca((count_arguments(arg, list) + 1) * sizeof(*(argv))); \
-	va_end(list);                                                        \
-	va_start(list, arg);                                                 \
-	copy_arguments(argv, arg, list)
+#define ARGUMENTS(argv, arg)                                                  \
+	char **(argv);                                                        \
+	va_list list;                                                         \
+                                                                              \
+	va_start(list, arg);                                                  \
+	(argv) = alloca((count_arguments(arg, &list) + 1) * sizeof(*(argv))); \
+	va_end(list);                                                         \
+	va_start(list, arg);                                                  \
+	copy_arguments(argv, arg, &list)
 
 int WRAPPER(execl)(const char *path, const char *arg, ...)
 {
