@@ -15,7 +15,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tests/mpi/libmpi.sh"
 . "$here/libbench.sh"
 . "$here/libtune.sh"
-rounds=${WINNERS_ROUNDS:-20} seeds=${WINNERS_SEEDS:-1 2 3 4 5} runs=${WINNERS_RUNS:-30} ranks=4
+rounds=${WINNERS_ROUNDS:-20} seeds=${WINNERS_SEEDS:-1 2 3 4 5} runs=${WINNERS_RUNS:-30} ranks=2
 cases=${WINNERS_CASES:-mpich/strided64 mpich/strided4k mpich/small ompio/strided64 ompio/strided4k ompio/small romio/strided64
 	romio/strided4k romio/small serial/h5py ompio/netcdf ompio/pnetcdf romio/netcdf romio/pnetcdf}
 bar_share=95
@@ -71,8 +71,8 @@ program() {
 	[ "$kind" != mpich ] || kind=romio
 	file=$files/$2.dat
 	case $2 in
-	strided64) parallel levels -l collective-noncontiguous -b 64 -n 32768 -d write -k -f "$file" ;;
-	strided4k) parallel levels -l collective-noncontiguous -b 4K -n 2048 -d write -k -f "$file" ;;
+	strided64) parallel levels -l collective-noncontiguous -b 64 -n 131072 -d write -k -f "$file" ;;
+	strided4k) parallel levels -l collective-noncontiguous -b 4K -n 8192 -d write -k -f "$file" ;;
 	small) parallel small_io -f "$file" ;;
 	netcdf) parallel winners_netcdf "$file" ;;
 	pnetcdf) parallel winners_pnetcdf "$file" ;;
