@@ -77,8 +77,8 @@ program() {
 	netcdf) parallel winners_netcdf "$file" ;;
 	pnetcdf) parallel winners_pnetcdf "$file" ;;
 	h5py)
-		write_h5py h5py.py
-		command=($python "$PWD/h5py.py" "$file")
+		write_h5py rows.py
+		command=($python "$PWD/rows.py" "$file")
 		kind=cache ;;
 	*) echo "winners: WINNERS_CASES: unknown program \"$2\"" >&2; exit 2 ;;
 	esac
