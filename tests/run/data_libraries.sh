@@ -4,19 +4,22 @@
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
-# moves_same NAME LEAST: each read and write of the program has the size that it prints
+# moves_same NAME LEAST COMMAND...: each read and write of the program has the size that it prints. The command records
+# into NAME.sluice.
 moves_same() {
-	check_rc 0 "$sluice" run -o "$1.sluice" "$BUILD/mpi/serial/$1"
+	local name=$1 least=$2
+	shift 2
+	check_rc 0 "$@"
 	cp out said
-	"$sluice" print "$1.sluice" | sed -nE 's/.* (H5Dread|H5Dwrite)\(.*Bytes(Read|Written)=([0-9]+).*/\1 \3/p' >recorded
-	[ "$(wc -l <said)" -ge "$2" ] || fail "$1: only $(wc -l <said) reads and writes"
-	diff said recorded >difference || fail "$1: sizes differ: $(head -5 difference)"
+	"$sluice" print "$name.sluice" | sed -nE 's/.* (H5Dread|H5Dwrite)\(.*Bytes(Read|Written)=([0-9]+).*/\1 \3/p' >recorded
+	[ "$(wc -l <said)" -ge "$least" ] || fail "$name: only $(wc -l <said) reads and writes"
+	diff said recorded >difference || fail "$name: sizes differ: $(head -5 difference)"
 }
 
 # Bytes: of two thousand random steps, and between types with different fields.
 if mpi_has serial sizes; then
-	moves_same sizes 500
-	moves_same fields 40
+	moves_same sizes 500 "$sluice" run -o sizes.sluice "$BUILD/mpi/serial/sizes"
+	moves_same fields 40 "$sluice" run -o fields.sluice "$BUILD/mpi/serial/fields"
 
 	# Handles: a dataset that was closed once of twice is still known, and its end is recorded once.
 	calls=$("$sluice" print sizes.sluice)
@@ -25,6 +28,22 @@ if mpi_has serial sizes; then
 	check_has "$last" " $made" "link of a write behind the first close"
 	check_eq "$(grep -c ' H5Idec_ref(' <<<"$calls")" 1 "records of the end by reference"
 	check_has "$(grep ' H5Idec_ref(' <<<"$calls")" " $made" "link of the end by reference"
+
+	# Another tool wraps some functions of HDF5, as Darshan does, behind Sluice and before it: bytes and handles are
+	# recorded all the same, and the tool sees the calls of the program only.
+	tool=$prog/hdf5_tool.so
+	check_rc 0 env LD_PRELOAD="$tool" "$BUILD/mpi/serial/sizes"
+	mv counted alone
+	moves_same behind 500 "$sluice" run -o behind.sluice sh -c 'LD_PRELOAD=$LD_PRELOAD:$0 exec "$1"' "$tool" \
+		"$BUILD/mpi/serial/sizes"
+	check_eq "$(cat counted)" "$(cat alone)" "calls that a tool behind Sluice sees"
+	moves_same before 500 "$sluice" run -o before.sluice sh -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$1"' "$tool" \
+		"$BUILD/mpi/serial/sizes"
+	check_eq "$(cat counted)" "$(cat alone)" "calls that a tool before Sluice sees"
+	for name in behind before; do
+		check_eq "$("$sluice" print $name.sluice | grep -cE ' H5D(write|read)\(.* ID[0-9:.]+$')" \
+			"$(grep -cE ' H5D(write|read)\(.* ID[0-9:.]+$' <<<"$calls")" "$name: accesses with a known dataset"
+	done
 else
 	echo "libraries: note: no program for HDF5"
 fi

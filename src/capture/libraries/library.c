@@ -100,7 +100,7 @@ static void *definition_closest(const char *name, const struct link_map *near, u
 struct search {
 	const void *near;
 	const struct link_map *object;
-	const char *name; /* NULL: only the object is wanted */
+	const char *name;
 	bool is_near_only;
 	void *found;
 };
@@ -113,9 +113,9 @@ static int search_run(struct dl_phdr_info *first, size_t size, void *arg)
 	(void)first;
 	(void)size;
 	s->object = object_find(s->near);
-	if (s->name && !s->is_near_only)
+	if (!s->is_near_only)
 		s->found = definition_only(s->name);
-	if (s->name && !s->found)
+	if (!s->found)
 		s->found = definition_closest(s->name, s->object, DISTANCE_MAX + !s->is_near_only);
 	return 1;
 }
@@ -162,64 +162,141 @@ static void *variable_in_use(const char *name, void *found)
 	return used ? used : found;
 }
 
+/* How many of the functions the object defines. */
+static unsigned count_defined(const struct library_uses *uses, const struct link_map *object)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < uses->count; i++)
+		count += symbol_find(object, uses->names[i]) != NULL;
+	return count;
+}
+
+/* The object that defines most of the functions: of those that `of` uses, or, if it is NULL, of
+ * those that the program was started with. */
+static const struct link_map *most_complete(const struct library_uses *uses,
+					    const struct link_map *of, unsigned *most)
+{
+	const struct link_map *best = of, *last = of ? NULL : last_at_start;
+
+	*most = of ? count_defined(uses, of) : 0;
+	for (const struct link_map *o = object_first(); o; o = o == last ? NULL : o->l_next) {
+		bool is_candidate = !of || object_distance(of, o) < DISTANCE_MAX;
+		unsigned count = is_candidate && !object_is_own(o) ? count_defined(uses, o) : 0;
+
+		if (count > *most) {
+			*most = count;
+			best = o;
+		}
+	}
+	return best;
+}
+
+/* A search for the library that executes a function: its own object, or the one behind it. */
+struct home_search {
+	const struct library_uses *uses;
+	const void *real;
+	const struct link_map *object, *home;
+};
+
 /*
- * Looks up the functions of a copy that this thread has claimed. The library is never unloaded,
- * because the guest keeps addresses of it. If the program itself contains the library and does not
- * export its symbols, no functions are found.
+ * Every version of a library has at least half of the functions that the guest calls. An object
+ * that has fewer, and uses no library that has them, wraps functions of a library that it finds
+ * with RTLD_NEXT. Only objects of the program's start can do so.
+ */
+static int home_search_run(struct dl_phdr_info *first, size_t size, void *arg)
+{
+	struct home_search *s = arg;
+	unsigned most, behind;
+
+	(void)first;
+	(void)size;
+	s->object = object_find(s->real);
+	if (!s->object)
+		return 1;
+	s->home = most_complete(s->uses, s->object, &most);
+	if (2 * most < s->uses->count && is_from_start(s->object)) {
+		const struct link_map *other = most_complete(s->uses, NULL, &behind);
+
+		if (behind > most)
+			s->home = other;
+	}
+	return 1;
+}
+
+/* The library is never unloaded, because the guest keeps addresses of it. */
+static void object_pin(const struct link_map *object)
+{
+	void *pinned = is_from_start(object)
+			       ? NULL
+			       : dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+
+	if (pinned)
+		dlclose(pinned);
+}
+
+/*
+ * Looks up the functions of a copy that this thread has claimed. If the program itself contains the
+ * library and does not export its symbols, no functions are found.
  */
 static void copy_fill(struct library_uses *uses, struct library_copy *copy,
 		      const struct link_map *object)
 {
-	struct object_range range = object_range(object);
-	void *pinned = NULL;
-
-	if (!is_from_start(object))
-		pinned = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 	for (unsigned i = 0; i < uses->count; i++) {
 		struct search search = { .near = object->l_ld,
 					 .name = uses->names[i],
 					 .is_near_only = true };
 
 		dl_iterate_phdr(search_run, &search);
-		copy->functions[i] = variable_in_use(uses->names[i], search.found);
+		copy->own[i] = variable_in_use(uses->names[i], search.found);
 	}
-	if (pinned)
-		dlclose(pinned);
-	copy->span = range.end - range.start;
-	/* Pairs with the acquire in library_use(). */
-	atomic_store_explicit(&copy->ready, true, memory_order_release);
+	copy->functions = copy->own;
 }
 
-/* NULL also while another thread fills the copy: it is better to record a call without its size
- * than to wait. */
-static struct library_copy *copy_find(struct library_uses *uses, const struct link_map *object)
+/*
+ * The functions of an object: of the library behind it if they are given, else its own. NULL also
+ * while another thread looks them up: it is better to record a call without its size than to wait.
+ */
+static void *const *copy_functions(struct library_uses *uses, const struct link_map *object,
+				   void *const *behind)
 {
-	uintptr_t start = object_range(object).start;
+	struct object_range range = object_range(object);
 
 	for (unsigned i = 0; i < LIBRARY_COPIES; i++) {
 		struct library_copy *copy = &uses->copies[i];
 		uintptr_t base = 0;
 
-		if (atomic_compare_exchange_strong(&copy->base, &base, start)) {
-			copy_fill(uses, copy, object);
-			return copy;
+		if (atomic_compare_exchange_strong(&copy->base, &base, range.start)) {
+			object_pin(object);
+			copy->span = range.end - range.start;
+			copy->functions = behind;
+			if (!behind)
+				copy_fill(uses, copy, object);
+			/* Pairs with the acquire in library_use(). */
+			atomic_store_explicit(&copy->ready, true, memory_order_release);
+			return copy->functions;
 		}
-		if (base == start)
-			return atomic_load_explicit(&copy->ready, memory_order_acquire) ? copy
-											: NULL;
+		if (base == range.start)
+			return atomic_load_explicit(&copy->ready, memory_order_acquire)
+				       ? copy->functions
+				       : NULL;
 	}
 	return NULL;
 }
 
 void *const *library_use_slow(struct library_uses *uses, const void *real)
 {
-	struct search search = { .near = real };
-	struct library_copy *copy = NULL;
+	struct home_search search = { .uses = uses, .real = real };
+	void *const *functions = NULL;
 	int saved = errno;
 
-	dl_iterate_phdr(search_run, &search);
-	if (search.object)
-		copy = copy_find(uses, search.object);
+	if (atomic_load_explicit(&uses->copies[LIBRARY_COPIES - 1].base, memory_order_relaxed))
+		return NULL; /* no entry is free */
+	dl_iterate_phdr(home_search_run, &search);
+	if (search.home)
+		functions = copy_functions(uses, search.home, NULL);
+	if (functions && search.home != search.object)
+		functions = copy_functions(uses, search.object, functions);
 	errno = saved;
-	return copy ? copy->functions : NULL;
+	return functions;
 }

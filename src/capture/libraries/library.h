@@ -26,6 +26,10 @@ __attribute__((cold)) void *library_find(const char *name, const void *caller, v
  * The functions that the guest itself calls, taken from the same copy of the library as a given
  * real function. There is one static struct per library; names and count are set, the rest starts
  * as 0.
+ *
+ * The real function may belong to another tool that is preloaded, such as Darshan, and wraps some
+ * functions of the library. Then the functions are those of the library behind it, and both are the
+ * same copy: ids are the same in both, and the other tool does not see what the guest asks.
  */
 #define LIBRARY_USES_MAX 40
 #define LIBRARY_COPIES 4
@@ -37,8 +41,9 @@ struct library_uses {
 	struct library_copy {
 		_Atomic uintptr_t base; /* 0: the entry is free */
 		uintptr_t span;		/* bytes of its image; valid, as functions, once ready */
-		void *functions[LIBRARY_USES_MAX];
+		void *const *functions; /* own, or those of the library behind this object */
 		_Atomic bool ready;
+		void *own[LIBRARY_USES_MAX];
 	} copies[LIBRARY_COPIES];
 };
 
