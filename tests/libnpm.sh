@@ -4,6 +4,8 @@
 # which sets another HOME.
 npm_home=$HOME
 npm_modules=$BUILD/npm/node_modules
+# The newest version that the registry has for x86-64 and for aarch64.
+npm_duckdb=@duckdb/node-api@1.5.5-r.5
 
 # npm_install NAME PACKAGE@VERSION...: makes the packages available in $npm_modules, under the name that the test gives to
 # all of them; fails if that is impossible. npm may wait for a registry for ever, so it gets a minute, and a tree in which
