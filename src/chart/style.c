@@ -47,6 +47,7 @@ static const char fixed[] =
 	".sluice-plot .wide{stroke-width:2.5}"
 	".sluice-plot .thin{stroke-width:1}"
 	".sluice-plot .rule{stroke-dasharray:5 4}"
+	".sluice-plot .dotted{stroke-dasharray:1 3}"
 	".sluice-plot .crisp{shape-rendering:crispEdges}";
 
 static void put_rules(struct buf *out, enum style_theme theme)

@@ -19,6 +19,7 @@
 #include "observe/tally/effect.h"
 #include "observe/tally/names.h"
 #include "observe/tally/traffic.h"
+#include "plot/chunk_places.h"
 #include "plot/run_plot.h"
 
 #define HEIGHT 170.0
@@ -207,20 +208,44 @@ static uint64_t find_stripe(const struct profile *profile, file_id file)
 	return bytes;
 }
 
+static void put_boundary(struct panel *panel, double offset, const char *class)
+{
+	double y = panel_y(panel, offset);
+
+	if (offset >= panel->y.low && offset <= panel->y.high)
+		svg_line(&panel->figure->body, panel->left, y, panel->left + panel->width, y,
+			 class);
+}
+
 /* Lines at multiples of the stripe; if they were too dense, none. */
-static void put_stripes(struct panel *panel, uint64_t stripe)
+static bool put_stripes(struct panel *panel, uint64_t stripe)
 {
 	uint64_t first;
 
 	if (!stripe || (panel->y.high - panel->y.low) / (double)stripe > BOUNDARIES_MAX)
-		return;
+		return false;
 	first = (uint64_t)ceil(panel->y.low / (double)stripe);
-	for (uint64_t i = first; (double)i * (double)stripe <= panel->y.high; i++) {
-		double y = panel_y(panel, (double)i * (double)stripe);
+	for (uint64_t i = first; (double)i * (double)stripe <= panel->y.high; i++)
+		put_boundary(panel, (double)i * (double)stripe, "rule fine");
+	return true;
+}
 
-		svg_line(&panel->figure->body, panel->left, y, panel->left + panel->width, y,
-			 "rule fine");
+/* Lines at both ends of the chunks whose place is known; if they were too dense, none. */
+static bool put_chunks(struct panel *panel, const struct chunk_places *chunks)
+{
+	double bytes = (double)chunks->bytes, end = -1;
+
+	if (!chunks->count || chunks->count > BOUNDARIES_MAX)
+		return false;
+	for (size_t i = 0; i < chunks->count; i++) {
+		double offset = (double)chunks->offsets[i];
+
+		if (offset > end)
+			put_boundary(panel, offset, "rule dotted");
+		end = offset + bytes;
+		put_boundary(panel, end, "rule dotted");
 	}
+	return true;
 }
 
 /* Datasets of HDF5 whose place in the file is known. */
@@ -239,7 +264,7 @@ static void put_datasets(struct panel *panel, const struct profile *profile, fil
 }
 
 static char *make_title(const struct profile *profile, const struct raster *raster, int way,
-			uint64_t bytes, uint64_t stripe)
+			uint64_t bytes, uint64_t stripe, const struct chunk_places *chunks)
 {
 	AUTO_BUF struct buf title = { 0 };
 	char size[UNIT_TEXT];
@@ -249,6 +274,9 @@ static char *make_title(const struct profile *profile, const struct raster *rast
 		   way == READING ? "read" : "written");
 	if (stripe)
 		buf_printf(&title, ", stripes of %s", unit_bytes(size, (double)stripe));
+	if (chunks->bytes)
+		buf_printf(&title, ", %schunks of %s", chunks->is_compressed ? "compressed " : "",
+			   unit_bytes(size, (double)chunks->bytes));
 	return buf_take(&title);
 }
 
@@ -264,27 +292,47 @@ static void init_offsets(struct scale *scale, const struct spots *spots)
 	scale_init(scale, SCALE_BYTES, low < high / 2 ? 0 : low, high);
 }
 
+/* Which kinds of lines the picture has. */
+struct lines {
+	bool stripes, chunks;
+};
+
 static void put_file(struct plot *plot, const struct profile *profile, const struct raster *raster,
-		     int way, const struct spots *spots, bool is_last)
+		     int way, const struct spots *spots, bool is_last, struct lines *lines)
 {
 	const struct timeline *t = &profile->timeline;
 	uint64_t stripe = find_stripe(profile, raster->file);
-	AUTO_FREE char *title = make_title(profile, raster, way, raster_bytes(raster, way), stripe);
-	struct panel_plan plan = { .title = title,
-				   .height = HEIGHT,
+	struct chunk_places chunks;
+	AUTO_FREE char *title = NULL;
+	struct panel_plan plan = { .height = HEIGHT,
 				   .is_time = true,
 				   .left = LEFT,
 				   .x_title = is_last ? "time since the start" : NULL,
 				   .no_x_labels = !is_last };
 	struct panel panel;
 
+	chunk_places_init(&chunks, profile, raster->file);
+	plan.title = title =
+		make_title(profile, raster, way, raster_bytes(raster, way), stripe, &chunks);
 	scale_init(&plan.x, SCALE_SECONDS, run_plot_time_s(t, 0),
 		   run_plot_time_s(t, run_plot_bins(t, profile->head)));
 	init_offsets(&plan.y, spots);
 	figure_panel(&plot->figure, &panel, &plan);
-	put_stripes(&panel, stripe);
+	lines->stripes |= put_stripes(&panel, stripe);
+	lines->chunks |= put_chunks(&panel, &chunks);
 	put_spots(&panel, spots);
 	put_datasets(&panel, profile, raster->file);
+	chunk_places_release(&chunks);
+}
+
+static void put_line_names(struct plot *plot, const struct lines *lines)
+{
+	if (lines->stripes)
+		figure_text(&plot->figure, "Dashed lines are the boundaries of stripes.");
+	if (lines->chunks)
+		figure_text(&plot->figure,
+			    "Dotted lines are the boundaries of HDF5 chunks that were read or "
+			    "written as a whole.");
 }
 
 static void put_points(struct plot *plot, const struct profile *profile,
@@ -391,6 +439,7 @@ static void put_panels(struct plot *plot, const struct plot_source *source,
 		       const struct offsets_panel *list, size_t count)
 {
 	size_t shown = size_min(count, PANELS_MAX);
+	struct lines lines = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		const struct raster *raster = list[i].raster;
@@ -401,10 +450,11 @@ static void put_panels(struct plot *plot, const struct plot_source *source,
 		else
 			gather_cells(&spots, source->profile, raster, list[i].way);
 		if (i < shown && spots.count)
-			put_file(plot, source->profile, raster, list[i].way, &spots,
-				 i + 1 == shown);
+			put_file(plot, source->profile, raster, list[i].way, &spots, i + 1 == shown,
+				 &lines);
 		free(spots.list);
 	}
+	put_line_names(plot, &lines);
 	if (count > shown)
 		figure_text(&plot->figure,
 			    "%zu files with fewer bytes are not shown; select one with --file.",

@@ -106,6 +106,46 @@ else
 	skip_case librsvg2-bin "PNG"
 fi
 
+# Boundaries of HDF5 chunks are those that the file has; of compressed chunks only the size is known.
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+if $python -c 'import h5py' 2>/dev/null; then
+	cat >chunks.py <<'PYTHON'
+import h5py, numpy, sys
+name, filters = sys.argv[1], {"compression": "gzip"} if sys.argv[2:] else {}
+with h5py.File(name, "w") as f:
+    f.create_dataset("other", data=range(5000))
+    data = f.create_dataset("data", (96, 128), chunks=(32, 64), dtype="f8", **filters)
+    data[...] = numpy.ones((96, 128))
+PYTHON
+	"$sluice" run -q -o plain.sluice -- $python chunks.py plain.h5
+	"$sluice" run -q -o packed.sluice -- $python chunks.py packed.h5 gzip
+	check_rc 0 "$sluice" plot offsets plain.sluice --file plain.h5 -o plain.svg
+	$python - <<'PYTHON' || fail "boundaries of chunks"
+import h5py
+import xml.etree.ElementTree as tree
+data = h5py.File("plain.h5")["data"].id
+ends = set()
+for i in range(data.get_num_chunks()):
+    info = data.get_chunk_info(i)
+    ends |= {info.byte_offset, info.byte_offset + info.size}
+root = tree.parse("plain.svg").getroot()
+texts = [e.text for e in root.iter() if e.tag.endswith("}text") and e.text]
+assert any("chunks of 16.0 KiB" in t for t in texts), texts
+heights = sorted({float(e.get("y1")) for e in root.iter() if e.get("class") == "rule dotted"}, reverse=True)
+assert len(ends) == len(heights) >= 7, (ends, heights)
+ends = sorted(ends)
+for end, height in zip(ends, heights):  # the axis is linear
+    share = (end - ends[0]) / (ends[-1] - ends[0])
+    assert abs(heights[0] + share * (heights[-1] - heights[0]) - height) < 0.2, (ends, heights)
+PYTHON
+	check_rc 0 "$sluice" plot offsets packed.sluice --file packed.h5 -o packed.svg
+	check_has "$(cat packed.svg)" "compressed chunks of 16.0 KiB"
+	! grep -q '"rule dotted"' packed.svg || fail "places of compressed chunks"
+else
+	skip_case python3-h5py "HDF5 chunks"
+fi
+
 # What Sluice has learned.
 check_rc 0 "$sluice" tune --simulate hopper --kernel vpic --ranks 64 --runs 12
 check_rc 0 "$sluice" kb tunings 1 --json
