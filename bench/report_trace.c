@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Writes a trace for the benchmark of reports: report_trace FILE ACTIVITIES RANKS [FIRST [WORLD]].
+ * Writes a trace for the benchmark of reports: report_trace FILE ACTIVITIES RANKS [FIRST [WORLD]];
+ * or only reads one: report_trace --read FILE.
  *
  * Each rank writes blocks of 4 KiB with a stride to a shared file by MPI_File_write_at, which
  * contains a pwrite, reads its own file in pieces of 1000 bytes, and calls stat on it now and then.
@@ -166,6 +167,27 @@ static void run_job(struct job *job)
 	}
 }
 
+/* Prints the number of activities. */
+static int read_trace(const char *path)
+{
+	struct activity *batch = xcalloc(BATCH, sizeof(*batch));
+	struct trace trace;
+	struct err err;
+	uint64_t count = 0;
+	ssize_t n;
+
+	if (trace_open(&trace, path, NULL, &err) < 0)
+		fail(&err);
+	while ((n = trace_next(&trace, batch, BATCH, &err)) > 0)
+		count += (uint64_t)n;
+	if (n < 0)
+		fail(&err);
+	trace_close(&trace);
+	free(batch);
+	printf("%llu\n", (unsigned long long)count);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct run_clock clock = { .source = (char *)"monotonic", .num = 1, .den = 1 };
@@ -179,8 +201,11 @@ int main(int argc, char **argv)
 	char host[32];
 	struct err err;
 
+	if (argc == 3 && strcmp(argv[1], "--read") == 0)
+		return free(job.batch), read_trace(argv[2]);
 	if (argc < 4) {
-		fprintf(stderr, "usage: %s FILE ACTIVITIES RANKS [FIRST [WORLD]]\n", argv[0]);
+		fprintf(stderr, "usage: %s FILE ACTIVITIES RANKS [FIRST [WORLD]] | --read FILE\n",
+			argv[0]);
 		return 2;
 	}
 	job.wanted = strtoull(argv[2], NULL, 10);

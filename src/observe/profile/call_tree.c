@@ -78,6 +78,52 @@ uint32_t call_tree_put(struct call_tree *tree, const struct call_node *node)
 	return add_node(tree, node);
 }
 
+struct listed {
+	struct call_node node; /* its parent has the number in the list */
+	uint32_t number;       /* in the tree */
+	uint32_t depth;
+};
+
+static int compare_depths(const void *a, const void *b)
+{
+	const struct listed *x = a, *y = b;
+
+	return x->depth < y->depth ? -1 : x->depth > y->depth;
+}
+
+/* Of nodes at the same depth. */
+static int compare_nodes(const void *a, const void *b)
+{
+	uint64_t x = key_make(&((const struct listed *)a)->node);
+	uint64_t y = key_make(&((const struct listed *)b)->node);
+
+	return x < y ? -1 : x > y;
+}
+
+struct call_node *call_tree_list(const struct call_tree *tree)
+{
+	struct call_node *nodes = xcalloc(tree->count + 1, sizeof(*nodes));
+	AUTO_FREE struct listed *list = xcalloc(tree->count + 1, sizeof(*list));
+	AUTO_FREE uint32_t *depths = xcalloc(tree->count + 1, sizeof(*depths));
+	AUTO_FREE uint32_t *places = xcalloc(tree->count + 1, sizeof(*places));
+
+	for (uint32_t i = 0; i < tree->count; i++) {
+		depths[i] = i ? depths[tree->nodes[i].parent] + 1 : 0;
+		list[i] = (struct listed){ tree->nodes[i], i, depths[i] };
+	}
+	qsort(list, tree->count, sizeof(*list), compare_depths);
+	for (size_t i = 0, end; i < tree->count; i = end) {
+		for (end = i; end < tree->count && list[end].depth == list[i].depth; end++)
+			list[end].node.parent = places[list[end].node.parent];
+		qsort(list + i, end - i, sizeof(*list), compare_nodes);
+		for (size_t k = i; k < end; k++) {
+			places[list[k].number] = (uint32_t)k;
+			nodes[k] = list[k].node;
+		}
+	}
+	return nodes;
+}
+
 static uint32_t merge_node(struct call_tree *tree, uint32_t parent, const struct call_node *from,
 			   unsigned call, file_id file)
 {

@@ -55,6 +55,12 @@ uint32_t call_tree_get(struct call_tree *tree, uint32_t parent, unsigned call, u
  */
 uint32_t call_tree_put(struct call_tree *tree, const struct call_node *node);
 
+/*
+ * Returns a copy of the nodes in an order that depends on the tree only: by depth, then by parent,
+ * call, layer and file. The caller frees it.
+ */
+struct call_node *call_tree_list(const struct call_tree *tree);
+
 /* Adds another tree; calls and files give the numbers in this one for those of the other. */
 void call_tree_merge(struct call_tree *tree, const struct call_tree *other, const uint16_t *calls,
 		     const file_id *files);

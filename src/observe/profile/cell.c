@@ -166,7 +166,7 @@ static struct cell *get_folded(struct cell_table *cells, unsigned layer, file_id
 
 struct cell *cell_table_get(struct cell_table *cells, unsigned layer, file_id file, int32_t member)
 {
-	struct cell *cell = cells->latest;
+	struct cell **latest = &cells->latest[(file ^ layer) % CELL_LATEST], *cell = *latest;
 
 	if (cell && cell->file == file && cell->member == member && cell->layer == layer)
 		return cell;
@@ -177,8 +177,7 @@ struct cell *cell_table_get(struct cell_table *cells, unsigned layer, file_id fi
 		return get_folded(cells, layer, file);
 	if (!cell)
 		cell = cell_put(cells, layer, file, member);
-	cells->latest = cell;
-	return cell;
+	return *latest = cell;
 }
 
 static int compare_cells(const void *a, const void *b)

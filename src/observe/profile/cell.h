@@ -29,6 +29,8 @@
 enum { CELL_SIZE_BINS = 36 };
 /* The most frequent sizes of transfers, and the slowest calls, that a cell remembers. */
 enum { CELL_SIZES = 4, CELL_SAMPLES = 3 };
+/* Cells that are found without a search. */
+enum { CELL_LATEST = 8 };
 
 #define CELL_OTHERS (-1) /* all members that have no cell of their own */
 
@@ -76,7 +78,7 @@ struct cell_table {
 	struct map map; /* struct cell by layer, file and member */
 	size_t limit;	/* number of cells from which on members are folded */
 	uint64_t folded_members, folded_files; /* calls that went to such cells */
-	struct cell *latest;		       /* the cell found last */
+	struct cell *latest[CELL_LATEST];      /* found last, by file and layer */
 };
 
 void cell_table_release(struct cell_table *cells);

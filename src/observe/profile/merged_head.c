@@ -117,7 +117,6 @@ static void add_processes(struct merged_head *m, const struct trace_head *part,
 		process.attached_ns += map->shift_ns;
 		add_fact(m, &fact_process, &process);
 	}
-	m->processes += part->process_count;
 }
 
 /* The number in the merged head; -1 if it was left out. */
@@ -216,12 +215,13 @@ static void add_run(struct merged_head *m, const struct trace_head *part,
 	m->parts++;
 }
 
-struct merged_map merged_head_add(struct merged_head *merged, const struct trace_head *part)
+struct merged_map merged_head_add(struct merged_head *merged, const struct trace_head *part,
+				  uint32_t process_base)
 {
 	struct merged_map map = {
 		.calls = xcalloc(part->call_count + 1, sizeof(*map.calls)),
 		.files = xcalloc(part->file_count + 1, sizeof(*map.files)),
-		.process_base = (uint32_t)merged->head.process_count,
+		.process_base = process_base,
 		.shift_ns = merged->parts ? part->run.started_ns - merged->head.run.started_ns : 0,
 	};
 

@@ -28,7 +28,6 @@ struct merged_head {
 	size_t host_count, host_cap;
 	size_t parts;
 	int64_t first_ns, last_ns;	 /* start of the first part, end of the last */
-	uint64_t processes;		 /* of all parts, also those that were left out */
 	uint64_t lost_files, lost_notes; /* that were left out */
 };
 
@@ -46,7 +45,9 @@ struct merged_map {
 /* A copy of the name that lives as long as the head; for struct renumbering. */
 const char *merged_head_host(void *merged, const char *name);
 
-struct merged_map merged_head_add(struct merged_head *merged, const struct trace_head *part);
+/* process_base: processes of the parts so far, also those that were left out */
+struct merged_map merged_head_add(struct merged_head *merged, const struct trace_head *part,
+				  uint32_t process_base);
 void merged_map_release(struct merged_map *map);
 
 #endif

@@ -7,6 +7,8 @@
 #ifndef SLUICE_OBSERVE_PROFILE_PACK_H
 #define SLUICE_OBSERVE_PROFILE_PACK_H
 
+#include <string.h>
+
 #include "base/buf.h"
 #include "trace/container/wire.h"
 
@@ -46,6 +48,16 @@ static inline void pack_count(struct pack *pack, uint64_t *count)
 {
 	pack_index(pack, count, pack_is_reading(pack) ? wire_left(&pack->in) + 1 : UINT64_MAX);
 }
+
+/* A text or NULL. One that was read belongs to the caller. */
+void pack_text(struct pack *pack, char **text);
+
+/*
+ * The number of entries of a map. When writing, it returns the entries in the order of their keys,
+ * so that equal profiles give equal bytes; the caller frees them. When reading, it returns NULL.
+ */
+struct map;
+struct map_entry *pack_entries(struct pack *pack, const struct map *map, uint64_t *count);
 
 /*
  * Counts, bytes and times. They are limited, so that the sums of many files cannot overflow: 2^55

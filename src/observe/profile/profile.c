@@ -38,11 +38,17 @@ static struct survey *get_survey(void *arg, const struct activity *a, file_id fi
 				   : &cell_table_get(&p->cells, a->layer, file, member)->survey;
 }
 
+/* A rank inherits nothing from its launcher, so that ranks do not depend on each other. */
 static int32_t get_parent(void *arg, uint32_t process)
 {
 	const struct profile *p = arg;
+	const struct ranks *ranks = &p->summary.ranks;
+	int32_t parent = process < p->head->process_count ? p->head->processes[process].parent : -1;
 
-	return process < p->head->process_count ? p->head->processes[process].parent : -1;
+	return parent >= 0 && ranks_of_process(ranks, process) ==
+				       ranks_of_process(ranks, (uint32_t)parent)
+		       ? parent
+		       : -1;
 }
 
 static const struct surveyor_ops surveyor_ops = { get_survey, get_parent };
@@ -57,11 +63,13 @@ static int64_t count_members(const struct profile *p)
 	return members;
 }
 
-void profile_init(struct profile *profile, const struct trace_head *head,
-		  const struct profile_limits *limits)
+/* Initializes all but the summary. */
+static void init_parts(struct profile *profile, const struct trace_head *head,
+		       const struct profile_limits *limits)
 {
-	*profile = (struct profile){ .head = head, .parts = 1 };
-	summary_init(&profile->summary, head);
+	profile->head = head;
+	profile->parts = 1;
+	profile->processes = head->process_count;
 	profile->cells.limit = limits && limits->cells ? limits->cells : CELLS_DEFAULT;
 	call_tree_init(&profile->tree, limits && limits->nodes ? limits->nodes : NODES_DEFAULT);
 	timeline_init(&profile->timeline, head->end.duration_ns, count_members(profile));
@@ -70,7 +78,23 @@ void profile_init(struct profile *profile, const struct trace_head *head,
 	profile->channels = xcalloc(head->file_count + 1, sizeof(*profile->channels));
 	for (size_t i = 1; i < head->file_count; i++)
 		profile->channels[i] = !names_is_file(head->files[i]);
+}
+
+void profile_init(struct profile *profile, const struct trace_head *head,
+		  const struct profile_limits *limits)
+{
+	*profile = (struct profile){ 0 };
+	summary_init(&profile->summary, head);
+	init_parts(profile, head, limits);
 	counted_add(profile);
+}
+
+void profile_init_share(struct profile *profile, const struct trace_head *head,
+			const struct profile_limits *limits)
+{
+	*profile = (struct profile){ 0 };
+	summary_init_share(&profile->summary, head);
+	init_parts(profile, head, limits);
 }
 
 void profile_release(struct profile *profile)
@@ -128,9 +152,6 @@ static void add_to_timeline(struct profile *p, const struct summary_call *call, 
 		timeline_add(&p->timeline, &span, p->timeline.layers[a->layer], &what);
 	if (at->in_io || a->layer == LAYER_NETWORK)
 		return;
-	if (p->spans && a->duration_ns > 0)
-		p->spans[p->span_count++] =
-			(struct profile_span){ a->start_ns, a->start_ns + a->duration_ns };
 	timeline_add(&p->timeline, &span, p->timeline.io, &what);
 	timeline_add_member(&p->timeline, &span, member, &what);
 }
@@ -208,7 +229,7 @@ static void add_to_cell(struct profile *p, const struct summary_call *call, int3
 		add_transfer(p, call, source, READING, member);
 }
 
-void profile_add(struct profile *profile, const struct activity *activity)
+int64_t profile_add(struct profile *profile, const struct activity *activity)
 {
 	struct profile *p = profile;
 	struct summary_call call = { .activity = activity };
@@ -216,7 +237,7 @@ void profile_add(struct profile *profile, const struct activity *activity)
 	int32_t member;
 
 	if (!summary_in_range(&p->summary, activity))
-		return;
+		return 0;
 	facts_add(&p->facts, p->head, activity);
 	call.depth = nest_enter(&p->nest, activity, &call.enclosing);
 	covered = is_covered(p, &call);
@@ -228,6 +249,7 @@ void profile_add(struct profile *profile, const struct activity *activity)
 			add_to_cell(p, &call, member);
 	}
 	surveyor_add(&p->surveyor, activity, &p->head->calls[activity->call], covered);
+	return call.is_busy ? activity->start_ns + activity->duration_ns : 0;
 }
 
 const char *profile_file(const struct profile *profile, file_id file)

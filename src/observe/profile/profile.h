@@ -38,11 +38,6 @@ struct profile_limits {
 	size_t nodes; /* of the causal chains: 16384, which is also the maximum */
 };
 
-/* A time in I/O. */
-struct profile_span {
-	int64_t from_ns, until_ns;
-};
-
 struct profile {
 	const struct trace_head *head; /* of the trace; of a merged profile: `own` */
 	struct summary summary;	       /* totals, ranks, layers, functions, files, parameters */
@@ -53,11 +48,9 @@ struct profile {
 	struct nest nest;	  /* calls in progress, and */
 	struct surveyor surveyor; /* open files, while activities are added */
 	uint8_t *channels;	  /* for each file: 1 if it is a socket or pipe */
-	/* Collects the times in I/O of the activities that are added; NULL: not wanted. */
-	struct profile_span *spans;
-	size_t span_count;
-	size_t parts;		 /* traces that it combines; 1: one trace */
-	struct merged_head *own; /* the head of a merged profile; NULL: the head is borrowed */
+	size_t parts;		  /* traces that it combines; 1: one trace */
+	uint64_t processes;	  /* of all parts; the head of a merged profile leaves out some */
+	struct merged_head *own;  /* the head of a merged profile; NULL: the head is borrowed */
 };
 
 /*
@@ -68,11 +61,23 @@ void profile_init(struct profile *profile, const struct trace_head *head,
 		  const struct profile_limits *limits);
 void profile_release(struct profile *profile);
 
-/* Activities must come in the order of their start. */
-void profile_add(struct profile *profile, const struct activity *activity);
+/*
+ * The same without aggregates, for some of the processes of a trace; profile_join() adds it to the
+ * profile of the others.
+ */
+void profile_init_share(struct profile *profile, const struct trace_head *head,
+			const struct profile_limits *limits);
 
 /*
- * Reads all activities of an open, unfiltered trace and adds them, with up to `threads` threads.
+ * Activities must come in the order of their start; it suffices if those of each rank, and of each
+ * process and its children in a run without ranks, do. Returns the end of the call if its time is
+ * part of the time in I/O of the run (summary.all.busy_ns), else 0.
+ */
+int64_t profile_add(struct profile *profile, const struct activity *activity);
+
+/*
+ * Reads all activities of an open, unfiltered trace and adds them to a new profile, with up to
+ * `threads` threads. The result does not depend on their number, nor on the blocks of the trace.
  * seen, if not NULL, is called now and then with the number of activities so far. The trace must
  * stay open as long as the profile is used.
  */
@@ -81,8 +86,7 @@ int profile_read(struct profile *profile, struct trace *trace, unsigned threads,
 		 void *arg, struct err *err);
 
 /*
- * Adds a profile of other processes of the same trace: nothing is renumbered. busy_ns of the whole
- * is not correct afterwards. Counted calls of the head must not be in both.
+ * Adds a share: nothing is renumbered. busy_ns of the whole is not correct afterwards.
  */
 void profile_join(struct profile *profile, const struct profile *other);
 

@@ -62,7 +62,7 @@ static void merge_cells(struct profile *p, const struct cell_table *other,
 static void add_part(struct profile *p, const struct profile *other)
 {
 	bool is_first = !p->parts;
-	struct merged_map map = merged_head_add(p->own, other->head);
+	struct merged_map map = merged_head_add(p->own, other->head, (uint32_t)p->processes);
 	struct renumbering to = { map.calls, map.files, map.shift_ns, merged_head_host, p->own };
 	int32_t member_base = other->summary.ranks.count ? 0 : (int32_t)map.process_base;
 
@@ -76,6 +76,7 @@ static void add_part(struct profile *p, const struct profile *other)
 	timeline_merge(&p->timeline, &other->timeline, &map, member_base);
 	facts_merge(&p->facts, &other->facts, map.files);
 	p->parts += other->parts;
+	p->processes += other->processes;
 	merged_map_release(&map);
 }
 

@@ -29,13 +29,26 @@ int profile_load(struct profile *profile, struct trace *trace, unsigned threads,
 	return r;
 }
 
+/* Enough groups to keep many threads busy; a group has at most so many parts. */
+#define GROUPS 64
+#define GROUP_MAX 32
+
+/*
+ * Groups of consecutive parts are added up by several threads and then added to the whole, one
+ * after the other in the order of the parts, so that the result does not depend on the threads. A
+ * thread that is ahead waits, so that there is one group in memory for each thread. The cost of
+ * adding to a whole grows with its ranks; groups keep it small.
+ */
 struct loading {
 	char *const *paths;
-	size_t count, pieces;
-	struct profile *wholes; /* per piece */
-	struct err *errors;	/* per piece; code 0: none */
-	char **origins;		/* per part: tells it from the others */
-	pthread_mutex_t mutex;	/* guards the following */
+	size_t count, group;   /* parts, and parts of a group */
+	unsigned threads;      /* for each part */
+	char **origins;	       /* per part: tells it from the others */
+	struct profile whole;  /* belongs to the thread whose turn it is */
+	pthread_mutex_t mutex; /* guards the following */
+	pthread_cond_t changed;
+	size_t added;	/* groups that are part of the whole */
+	struct err err; /* of the first part that failed; code 0: none */
 	profile_seen seen;
 	void *arg;
 	uint64_t done;
@@ -83,7 +96,7 @@ static int add_path(struct loading *l, struct profile *whole, size_t number, str
 	if (r < 0)
 		return r;
 	l->origins[number] = origin_of(&trace.head);
-	r = profile_load(&part, &trace, 1, NULL, NULL, err);
+	r = profile_load(&part, &trace, l->threads, NULL, NULL, err);
 	if (r >= 0) {
 		r = merge_part(whole, &part, path, err);
 		profile_release(&part);
@@ -94,18 +107,64 @@ static int add_path(struct loading *l, struct profile *whole, size_t number, str
 	return r;
 }
 
-static void load_piece(void *arg, size_t piece, unsigned worker)
+static bool has_failed(struct loading *l)
+{
+	bool failed;
+
+	pthread_mutex_lock(&l->mutex);
+	failed = l->err.code;
+	pthread_mutex_unlock(&l->mutex);
+	return failed;
+}
+
+/* Adds up the parts of a group. */
+static int load_group(struct loading *l, struct profile *group, size_t first, struct err *err)
+{
+	size_t end = first + l->group < l->count ? first + l->group : l->count;
+	int r = 0;
+
+	profile_init_merged(group, &part_limits);
+	for (size_t i = first; i < end && r >= 0 && !has_failed(l); i++) {
+		r = add_path(l, group, i, err);
+		if (r >= 0)
+			count_part(l);
+	}
+	return r;
+}
+
+/* Numbers are given out in ascending order, so the thread with the lowest one never waits. */
+static void wait_for_turn(struct loading *l, size_t number)
+{
+	pthread_mutex_lock(&l->mutex);
+	while (l->added < number)
+		pthread_cond_wait(&l->changed, &l->mutex);
+	pthread_mutex_unlock(&l->mutex);
+}
+
+static void end_turn(struct loading *l, int r, const struct err *err)
+{
+	pthread_mutex_lock(&l->mutex);
+	if (r < 0 && !l->err.code)
+		l->err = *err;
+	l->added++;
+	pthread_cond_broadcast(&l->changed);
+	pthread_mutex_unlock(&l->mutex);
+}
+
+static void add_group(void *arg, size_t number, unsigned worker)
 {
 	struct loading *l = arg;
-	size_t end = l->count * (piece + 1) / l->pieces;
+	size_t first = number * l->group;
+	struct profile group;
+	struct err err = { 0 };
+	int r = load_group(l, &group, first, &err);
 
 	(void)worker;
-	profile_init_merged(&l->wholes[piece], &part_limits);
-	for (size_t i = l->count * piece / l->pieces; i < end; i++) {
-		if (add_path(l, &l->wholes[piece], i, &l->errors[piece]) < 0)
-			return;
-		count_part(l);
-	}
+	wait_for_turn(l, number);
+	if (r >= 0 && group.parts)
+		r = merge_part(&l->whole, &group, l->paths[first], &err);
+	end_turn(l, r, &err);
+	profile_release(&group);
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -135,49 +194,33 @@ static int check_origins(struct loading *l, struct err *err)
 	return 0;
 }
 
-static int join_pieces(struct loading *l, struct profile *profile, struct err *err)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < l->pieces && r >= 0; i++) {
-		if (l->errors[i].code)
-			*err = l->errors[i];
-		r = l->errors[i].code ? -l->errors[i].code : 0;
-	}
-	if (r >= 0)
-		r = check_origins(l, err);
-	*profile = l->wholes[0];
-	for (size_t i = 1; i < l->pieces; i++) {
-		if (r >= 0 && l->wholes[i].parts)
-			r = merge_part(profile, &l->wholes[i], l->paths[0], err);
-		profile_release(&l->wholes[i]);
-	}
-	if (r < 0)
-		profile_release(profile);
-	return r;
-}
-
 int profile_load_parts(struct profile *profile, char *const *paths, size_t count, unsigned threads,
 		       profile_seen seen, void *arg, struct err *err)
 {
-	size_t pieces = threads < count ? threads : count;
 	struct loading l = { .paths = paths,
 			     .count = count,
-			     .pieces = pieces,
-			     .wholes = xcalloc(pieces, sizeof(*l.wholes)),
-			     .errors = xcalloc(pieces, sizeof(*l.errors)),
 			     .origins = xcalloc(count + 1, sizeof(*l.origins)),
 			     .mutex = PTHREAD_MUTEX_INITIALIZER,
+			     .changed = PTHREAD_COND_INITIALIZER,
 			     .seen = seen,
 			     .arg = arg };
+	size_t group = (count + GROUPS - 1) / GROUPS, groups;
 	int r;
 
-	parallel_for(threads, pieces, load_piece, &l);
-	r = join_pieces(&l, profile, err);
+	l.group = group < GROUP_MAX ? group + !group : GROUP_MAX;
+	groups = (count + l.group - 1) / l.group;
+	l.threads = groups && groups < threads ? threads / (unsigned)groups : 1;
+	profile_init_merged(&l.whole, NULL);
+	parallel_for(threads, groups, add_group, &l);
+	if (l.err.code)
+		*err = l.err;
+	r = l.err.code ? -l.err.code : check_origins(&l, err);
+	if (r < 0)
+		profile_release(&l.whole);
+	else
+		*profile = l.whole;
 	for (size_t i = 0; i < count; i++)
 		free(l.origins[i]);
-	free(l.wholes);
-	free(l.errors);
 	free(l.origins);
 	return r;
 }

@@ -18,9 +18,9 @@ int profile_load(struct profile *profile, struct trace *trace, unsigned threads,
 		 void *arg, struct err *err);
 
 /*
- * Initializes the profile with all parts. Each thread adds up consecutive parts, so that memory
- * does not grow with the number of parts. Fails with -EINVAL if they are not parts of one job, or
- * if one is given twice. seen gets the number of parts that were read, from one thread at a time.
+ * Initializes the profile with all parts. Memory grows with the number of threads, not with that of
+ * parts; the result depends on neither. Fails with -EINVAL if they are not parts of one job, or if
+ * one is given twice. seen gets the number of parts that were read, from one thread at a time.
  */
 int profile_load_parts(struct profile *profile, char *const *paths, size_t count, unsigned threads,
 		       profile_seen seen, void *arg, struct err *err);

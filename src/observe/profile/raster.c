@@ -236,32 +236,68 @@ void raster_set_points(struct raster *raster, size_t count)
 	raster->points = NULL;
 }
 
-/* Each cell goes to the cell of the other raster that holds its middle. */
-static void merge_cells(struct raster *to, const struct raster *from, int64_t shift_ns,
-			int32_t member_base)
-{
-	reach(to, from->column_ns * RASTER_COLUMNS - 1 + shift_ns, from->line_bytes * RASTER_LINES);
-	for (size_t i = 0; i < CELLS; i++) {
-		int64_t column = (int64_t)(i / RASTER_LINES), line = (int64_t)(i % RASTER_LINES);
-		int64_t time_ns = from->column_ns * column + from->column_ns / 2 + shift_ns;
-		int64_t offset = from->line_bytes * line + from->line_bytes / 2;
-		size_t place = clamp(time_ns / to->column_ns, RASTER_COLUMNS) * RASTER_LINES +
-			       clamp(offset / to->line_bytes, RASTER_LINES);
-		struct raster_cell cell = from->cells[i];
-
-		if (cell.member >= 0)
-			cell.member += member_base;
-		add_to_cell(&to->cells[place], &cell);
-	}
-}
-
 static int compare_points(const void *a, const void *b)
 {
 	const struct raster_point *x = a, *y = b;
 
 	if (x->start_ns != y->start_ns)
 		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->member < y->member ? -1 : x->member > y->member;
+	if (x->member != y->member)
+		return x->member < y->member ? -1 : 1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? -1 : 1;
+	return x->way < y->way ? -1 : x->way > y->way;
+}
+
+static void sort_points(struct raster *raster)
+{
+	if (raster->point_count)
+		qsort(raster->points, raster->point_count, sizeof(*raster->points), compare_points);
+}
+
+static int compare_rasters(const void *a, const void *b)
+{
+	const struct raster *x = *(struct raster *const *)a, *y = *(struct raster *const *)b;
+
+	if (x->layer != y->layer)
+		return x->layer < y->layer ? -1 : 1;
+	return x->file < y->file ? -1 : x->file > y->file;
+}
+
+void rasters_sort(struct rasters *rasters)
+{
+	qsort(rasters->list, rasters->count, sizeof(*rasters->list), compare_rasters);
+	rasters->changes++;
+	for (size_t i = 0; i < rasters->count; i++)
+		sort_points(rasters->list[i]);
+}
+
+/* A cell goes to the cell of the other raster that holds its middle. */
+static void merge_cell(struct raster *to, const struct raster *from, size_t i, int64_t shift_ns,
+		       int32_t member_base)
+{
+	int64_t column = (int64_t)(i / RASTER_LINES), line = (int64_t)(i % RASTER_LINES);
+	int64_t time_ns = from->column_ns * column + from->column_ns / 2 + shift_ns;
+	int64_t offset = from->line_bytes * line + from->line_bytes / 2;
+	size_t place = clamp(time_ns / to->column_ns, RASTER_COLUMNS) * RASTER_LINES +
+		       clamp(offset / to->line_bytes, RASTER_LINES);
+	struct raster_cell cell = from->cells[i];
+
+	if (cell.member >= 0)
+		cell.member += member_base;
+	add_to_cell(&to->cells[place], &cell);
+}
+
+static void merge_cells(struct raster *to, const struct raster *from, int64_t shift_ns,
+			int32_t member_base)
+{
+	reach(to, from->column_ns * RASTER_COLUMNS - 1 + shift_ns, from->line_bytes * RASTER_LINES);
+	for (size_t i = 0; i < CELLS; i++) {
+		if (from->cells[i].member != RASTER_NOBODY)
+			merge_cell(to, from, i, shift_ns, member_base);
+	}
 }
 
 static void merge_points(struct raster *to, const struct raster *from, int64_t shift_ns,
@@ -278,7 +314,7 @@ static void merge_points(struct raster *to, const struct raster *from, int64_t s
 		to->points[to->point_count].member += member_base;
 		to->points[to->point_count++].start_ns += shift_ns;
 	}
-	qsort(to->points, to->point_count, sizeof(*to->points), compare_points);
+	sort_points(to);
 }
 
 void rasters_merge(struct rasters *rasters, const struct rasters *other,

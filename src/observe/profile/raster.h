@@ -85,6 +85,9 @@ void rasters_add(struct rasters *rasters, const struct raster_access *access, ui
 struct raster *rasters_put(struct rasters *rasters, const struct raster_access *key,
 			   int64_t column_ns, int64_t line_bytes);
 
+/* Sorts the rasters by layer and file and their points by start, when all accesses were added. */
+void rasters_sort(struct rasters *rasters);
+
 /* Makes room for count - 1 points, which are zeroed; 0: they are not known. */
 void raster_set_points(struct raster *raster, size_t count);
 

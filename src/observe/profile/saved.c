@@ -8,12 +8,12 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "observe/profile/merged_head.h"
 #include "observe/profile/pack.h"
 #include "observe/profile/profile.h"
+#include "observe/profile/saved_ranks.h"
 
 /* Increased when the layout changes in a way that the numbers in pack_version() do not show. */
-#define SAVED_VERSION 2
+#define SAVED_VERSION 3
 
 /* The profile that is written or read. When writing, nothing in it is changed. */
 struct saving {
@@ -42,36 +42,22 @@ static uint64_t file_limit(const struct saving *s)
 	return s->head->file_count;
 }
 
-static bool is_function(const struct saving *s, uint64_t key)
-{
-	struct sums_function f = sums_function_of(key);
-
-	return f.number < (f.counted ? GROUP_COUNT : s->head->call_count);
-}
-
 /* functions: the keys are those of functions, else of files. */
 static void pack_table(struct saving *s, struct map *table, bool functions)
 {
 	struct pack *pack = &s->pack;
-	uint64_t count = table->count;
-	size_t at = 0;
+	uint64_t count;
+	AUTO_FREE struct map_entry *list = pack_entries(pack, table, &count);
 
-	pack_count(pack, &count);
 	for (uint64_t i = 0; i < count && !pack->in.bad; i++) {
-		struct tally tally = { 0 };
-		uint64_t key = 0;
+		struct tally tally = list ? *(struct tally *)list[i].value : (struct tally){ 0 };
+		uint64_t key = list ? list[i].key : 0;
 
-		if (!pack_is_reading(pack)) {
-			while (!table->entries[at].key)
-				at++;
-			key = table->entries[at].key;
-			tally = *(struct tally *)table->entries[at++].value;
-		}
 		pack_number(pack, &key);
 		pack_words(pack, &tally, sizeof(tally));
 		if (!pack_is_reading(pack))
 			continue;
-		if (!key || (functions ? !is_function(s, key) : key > file_limit(s)))
+		if (!key || !(functions ? sums_is_function : sums_is_file)(s->head, key))
 			pack->in.bad = true;
 		else
 			*sums_tally(table, key) = tally;
@@ -97,20 +83,41 @@ static void pack_sums(struct saving *s, struct sums *sums)
 	pack_table(s, &sums->files, false);
 }
 
-/* The ranks are known from the head. */
-static void pack_summary(struct saving *s, struct summary *summary)
+/* The ranks of one trace are known from its head. */
+static void pack_ranks(struct saving *s, struct summary *summary)
 {
-	uint64_t ranks = summary->ranks.count, has_aggregates = summary->has_aggregates;
+	uint64_t is_merged = s->profile->own || summary->ranks.names, ranks;
 
+	pack_index(&s->pack, &is_merged, 2);
+	if (is_merged)
+		saved_pack_ranks(&s->pack, summary);
+	ranks = summary->ranks.count;
 	pack_index(&s->pack, &ranks, summary->ranks.count + 1);
 	s->pack.in.bad |= ranks != summary->ranks.count;
+}
+
+static void pack_sums_of_ranks(struct saving *s, struct summary *summary)
+{
+	uint64_t has_spreads = summary->spreads != NULL;
+
+	pack_index(&s->pack, &has_spreads, 2);
+	if (has_spreads)
+		saved_pack_spreads(&s->pack, summary);
+	for (size_t i = 0; i < summary->ranks.count && !has_spreads && !s->pack.in.bad; i++)
+		pack_sums(s, &summary->of_rank[i]);
+}
+
+static void pack_summary(struct saving *s, struct summary *summary)
+{
+	uint64_t has_aggregates = summary->has_aggregates;
+
+	pack_ranks(s, summary);
 	pack_index(&s->pack, &has_aggregates, 2);
 	summary->has_aggregates = has_aggregates;
 	pack_words(&s->pack, &summary->group, sizeof(summary->group));
 	pack_sums(s, &summary->all);
 	pack_sums(s, &summary->outside);
-	for (size_t i = 0; i < summary->ranks.count && !s->pack.in.bad; i++)
-		pack_sums(s, &summary->of_rank[i]);
+	pack_sums_of_ranks(s, summary);
 	for (size_t i = 0; i < s->head->file_count && !s->pack.in.bad; i++) {
 		uint64_t layers = summary->file_layers[i];
 
@@ -127,36 +134,14 @@ static void pack_file(struct saving *s, file_id *file)
 	*file = (file_id)value;
 }
 
-static void pack_text(struct saving *s, char **text)
-{
-	struct pack *pack = &s->pack;
-	uint64_t n = *text ? strlen(*text) + 1 : 0;
-	const uint8_t *bytes;
-
-	pack_count(pack, &n);
-	if (!pack_is_reading(pack)) {
-		buf_add(pack->out, n ? *text : "", n ? n - 1 : 0);
-		return;
-	}
-	bytes = n ? wire_bytes(&pack->in, n - 1) : NULL;
-	*text = bytes ? xstrndup((const char *)bytes, n - 1) : NULL;
-}
-
 static void pack_places(struct saving *s, struct map *places)
 {
-	uint64_t count = places->count;
-	size_t at = 0;
+	uint64_t count;
+	AUTO_FREE struct map_entry *list = pack_entries(&s->pack, places, &count);
 
-	pack_count(&s->pack, &count);
 	for (uint64_t i = 0; i < count && !s->pack.in.bad; i++) {
-		uint64_t place[2] = { 0 };
+		uint64_t place[2] = { list ? list[i].key : 0, list ? (uintptr_t)list[i].value : 0 };
 
-		if (!pack_is_reading(&s->pack)) {
-			while (!places->entries[at].key)
-				at++;
-			place[0] = places->entries[at].key;
-			place[1] = (uintptr_t)places->entries[at++].value;
-		}
 		pack_words(&s->pack, place, sizeof(place));
 		if (pack_is_reading(&s->pack) && place[0])
 			map_put(places, place[0], (void *)(uintptr_t)place[1]);
@@ -176,12 +161,12 @@ static void pack_evidence(struct saving *s, struct evidence *e)
 	e->transfers = numbers[3];
 	e->collectives = numbers[4];
 	e->is_read_back = numbers[5];
-	pack_text(s, &mpi);
+	pack_text(&s->pack, &mpi);
 	if (pack_is_reading(&s->pack)) {
 		e->mpi = mpi ? parameters_mpi(mpi, strlen(mpi)) : NULL;
 		free(mpi);
 	}
-	pack_text(s, &e->driver);
+	pack_text(&s->pack, &e->driver);
 	pack_places(s, &e->places);
 }
 
@@ -199,18 +184,12 @@ static void pack_record(struct saving *s, struct parameter_record *record)
 
 static void pack_parameters(struct saving *s, struct parameters *p)
 {
-	uint64_t files = p->files.count, records = p->count;
-	size_t at = 0;
+	uint64_t files, records = p->count;
+	AUTO_FREE struct map_entry *list = pack_entries(&s->pack, &p->files, &files);
 
-	pack_count(&s->pack, &files);
 	for (uint64_t i = 0; i < files && !s->pack.in.bad; i++) {
-		file_id file = 0;
+		file_id file = list ? (file_id)(list[i].key - 1) : 0;
 
-		if (!pack_is_reading(&s->pack)) {
-			while (!p->files.entries[at].key)
-				at++;
-			file = (file_id)(p->files.entries[at++].key - 1);
-		}
 		pack_file(s, &file);
 		pack_evidence(s, parameters_put_evidence(p, file));
 	}
@@ -263,7 +242,7 @@ static void pack_samples(struct saving *s, struct cell *cell)
 
 		pack_words(&s->pack, &sample->duration_ns, sizeof(sample->duration_ns));
 		pack_words(&s->pack, &sample->start_ns, sizeof(sample->start_ns));
-		pack_index(&s->pack, &process, s->head->process_count + 1);
+		pack_index(&s->pack, &process, s->profile->processes + 1);
 		sample->call.process = (uint32_t)process;
 		pack_number(&s->pack, &sample->call.id);
 	}
@@ -328,17 +307,17 @@ static void pack_node(struct saving *s, struct call_node *node, size_t number)
 	pack_words(&s->pack, &node->time_ns, sizeof(node->time_ns));
 }
 
+/* In an order that does not depend on that of the calls. */
 static void pack_tree(struct saving *s, struct call_tree *tree)
 {
 	uint64_t count = tree->count;
+	AUTO_FREE struct call_node *list = pack_is_reading(&s->pack) ? NULL : call_tree_list(tree);
 
 	pack_words(&s->pack, &tree->lost, sizeof(tree->lost));
 	pack_index(&s->pack, &count, 2 * tree->limit + 1);
 	for (size_t i = 1; i < count && !s->pack.in.bad; i++) {
-		struct call_node node = { 0 };
+		struct call_node node = list ? list[i] : (struct call_node){ 0 };
 
-		if (!pack_is_reading(&s->pack))
-			node = tree->nodes[i];
 		pack_node(s, &node, i);
 		if (pack_is_reading(&s->pack) && !s->pack.in.bad && call_tree_put(tree, &node) != i)
 			s->pack.in.bad = true;
@@ -435,7 +414,7 @@ static void pack_file_facts(struct saving *s, struct file_facts *f)
 
 	pack_words(&s->pack, numbers, sizeof(numbers));
 	pack_words(&s->pack, &group, sizeof(group));
-	pack_text(s, &chunk);
+	pack_text(&s->pack, &chunk);
 	if (!pack_is_reading(&s->pack))
 		return;
 	*f = (struct file_facts){ .chunk_bytes = numbers[0],
@@ -455,18 +434,12 @@ static void pack_file_facts(struct saving *s, struct file_facts *f)
 
 static void pack_facts(struct saving *s, struct facts *facts)
 {
-	uint64_t count = facts->files.count;
-	size_t at = 0;
+	uint64_t count;
+	AUTO_FREE struct map_entry *list = pack_entries(&s->pack, &facts->files, &count);
 
-	pack_count(&s->pack, &count);
 	for (uint64_t i = 0; i < count && !s->pack.in.bad; i++) {
-		file_id file = 0;
+		file_id file = list ? (file_id)list[i].key : 0;
 
-		if (!pack_is_reading(&s->pack)) {
-			while (!facts->files.entries[at].key)
-				at++;
-			file = (file_id)facts->files.entries[at++].key;
-		}
 		pack_file(s, &file);
 		if (file)
 			pack_file_facts(s, facts_put(facts, file));
@@ -477,11 +450,13 @@ static void pack_facts(struct saving *s, struct facts *facts)
 
 static void pack_profile(struct saving *s, uint64_t *activities)
 {
-	uint64_t parts = s->profile->parts;
+	uint64_t parts = s->profile->parts, processes = s->profile->processes;
 
 	pack_words(&s->pack, activities, sizeof(*activities));
 	pack_words(&s->pack, &parts, sizeof(parts));
+	pack_index(&s->pack, &processes, INT32_MAX);
 	s->profile->parts = parts;
+	s->profile->processes = processes;
 	pack_summary(s, &s->profile->summary);
 	pack_parameters(s, &s->profile->summary.parameters);
 	pack_cells(s, &s->profile->cells);
@@ -538,22 +513,9 @@ int saved_write(const struct profile *profile, const char *path, struct err *err
 			    .head = profile->head };
 	uint64_t activities = profile->head->activities;
 
-	if (profile->summary.spreads ||
-	    (profile->own && profile->own->processes > profile->head->process_count))
-		return err_set(err, EOVERFLOW, "%s: the profile has too many ranks to be saved",
-			       path);
 	pack_version(&s.pack);
 	pack_profile(&s, &activities);
 	return write_file(profile->head, &bytes, path, err);
-}
-
-/* The sums of a new profile already contain the counted calls of the head. */
-static void clear_sums(struct summary *summary)
-{
-	sums_release(&summary->all);
-	sums_release(&summary->outside);
-	for (size_t i = 0; i < summary->ranks.count; i++)
-		sums_release(&summary->of_rank[i]);
 }
 
 static int read_bytes(struct profile *profile, struct trace *trace, const struct buf *bytes,
@@ -569,8 +531,8 @@ static int read_bytes(struct profile *profile, struct trace *trace, const struct
 	if (s.pack.in.bad)
 		return err_set(err, ENOTSUP,
 			       "the profile was saved by another version of Sluice; save it again");
-	profile_init(profile, &trace->head, NULL);
-	clear_sums(&profile->summary);
+	/* The counted calls of the head are in the saved sums. */
+	profile_init_share(profile, &trace->head, NULL);
 	pack_profile(&s, &activities);
 	trace->head.activities = activities;
 	if (!s.pack.in.bad)

@@ -17,7 +17,6 @@ struct trace;
 
 /*
  * Writes the profile to a new file; an older trace or profile is replaced, other files are not.
- * Fails with -EOVERFLOW if it has more than SUMMARY_RANKS_MAX ranks or too many processes.
  */
 int saved_write(const struct profile *profile, const char *path, struct err *err);
 

@@ -69,11 +69,8 @@ static int32_t find_rank(const struct ranks *ranks, int32_t number)
 	return found ? (int32_t)(found - ranks->list) : -1;
 }
 
-void ranks_init(struct ranks *ranks, const struct trace_head *head)
+static void assign_processes(struct ranks *ranks, const struct trace_head *head)
 {
-	*ranks = (struct ranks){ .process_count = head->process_count };
-	list_ranks(ranks, head);
-	ranks->of_process = xcalloc(head->process_count + 1, sizeof(*ranks->of_process));
 	for (size_t i = 0; i < head->process_count; i++) {
 		const struct process_info *p = &head->processes[i];
 		bool forked = p->parent >= 0 && (size_t)p->parent < i;
@@ -82,11 +79,33 @@ void ranks_init(struct ranks *ranks, const struct trace_head *head)
 				       : forked	    ? ranks->of_process[p->parent]
 						    : -1;
 	}
+}
+
+void ranks_init(struct ranks *ranks, const struct trace_head *head)
+{
+	*ranks = (struct ranks){ .process_count = head->process_count };
+	list_ranks(ranks, head);
+	ranks->of_process = xcalloc(head->process_count + 1, sizeof(*ranks->of_process));
+	assign_processes(ranks, head);
 	ranks->hosts = count_hosts(ranks, head);
+}
+
+void ranks_replace(struct ranks *ranks, const struct trace_head *head, struct rank_info *list,
+		   size_t count, char **names, size_t name_count)
+{
+	free(ranks->list);
+	ranks->list = list;
+	ranks->count = count;
+	ranks->names = names;
+	ranks->name_count = name_count;
+	assign_processes(ranks, head);
 }
 
 void ranks_release(struct ranks *ranks)
 {
+	for (size_t i = 0; i < ranks->name_count; i++)
+		free(ranks->names[i]);
+	free(ranks->names);
 	free(ranks->list);
 	free(ranks->of_process);
 	*ranks = (struct ranks){ 0 };

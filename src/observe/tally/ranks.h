@@ -28,6 +28,8 @@ struct ranks {
 	size_t process_count;
 	size_t hosts; /* hosts with at least one rank */
 	size_t world; /* size of the largest MPI_COMM_WORLD; 0: unknown */
+	char **names; /* of hosts, if they do not belong to the trace's head; else NULL */
+	size_t name_count;
 };
 
 /*
@@ -36,6 +38,13 @@ struct ranks {
  */
 void ranks_init(struct ranks *ranks, const struct trace_head *head);
 void ranks_release(struct ranks *ranks);
+
+/*
+ * Replaces the list by one that was saved, because the head has not the processes of all ranks.
+ * Takes over the list and the names, which are the hosts of its ranks.
+ */
+void ranks_replace(struct ranks *ranks, const struct trace_head *head, struct rank_info *list,
+		   size_t count, char **names, size_t name_count);
 
 /*
  * Returns the index in ranks->list of the rank that the process belongs to, or -1 for a launcher or

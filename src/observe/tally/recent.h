@@ -19,9 +19,12 @@ struct call_ref {
 
 struct recent_entry;
 
+/* Calls that are found without a search. */
+enum { RECENT_LATEST = 8 };
+
 struct recent {
 	struct recent_entry *entries; /* hash by process and id, in order of insertion */
-	struct recent_entry *latest;  /* found or inserted last; NULL: none */
+	struct recent_entry *latest[RECENT_LATEST]; /* found or inserted last, by hash */
 	size_t count, cap, value_bytes;
 };
 

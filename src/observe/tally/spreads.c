@@ -19,7 +19,7 @@ void spreads_release(struct spreads *spreads)
 	*spreads = (struct spreads){ 0 };
 }
 
-static struct row_spreads *get_row(struct map *table, uint64_t key)
+struct row_spreads *spreads_row(struct map *table, uint64_t key)
 {
 	struct row_spreads *row = map_get(table, key);
 
@@ -42,7 +42,7 @@ static void add_table(struct map *table, int32_t rank, const struct map *tallies
 {
 	for (size_t i = 0; i < tallies->cap; i++) {
 		if (tallies->entries[i].key)
-			add_tally(get_row(table, tallies->entries[i].key), rank,
+			add_tally(spreads_row(table, tallies->entries[i].key), rank,
 				  tallies->entries[i].value);
 	}
 }
@@ -87,15 +87,15 @@ void spreads_merge(struct spreads *spreads, const struct spreads *other,
 		const struct map_entry *entry = &other->functions.entries[i];
 
 		if (entry->key)
-			merge_row(get_row(&spreads->functions,
-					  sums_renumber_function(entry->key, to)),
+			merge_row(spreads_row(&spreads->functions,
+					      sums_renumber_function(entry->key, to)),
 				  entry->value);
 	}
 	for (size_t i = 0; i < other->files.cap; i++) {
 		const struct map_entry *entry = &other->files.entries[i];
 
 		if (entry->key)
-			merge_row(get_row(&spreads->files, sums_renumber_file(entry->key, to)),
+			merge_row(spreads_row(&spreads->files, sums_renumber_file(entry->key, to)),
 				  entry->value);
 	}
 }

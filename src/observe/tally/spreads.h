@@ -26,6 +26,9 @@ struct spreads {
 
 void spreads_release(struct spreads *spreads);
 
+/* The row of a key in functions or files; adds it if it is missing. */
+struct row_spreads *spreads_row(struct map *table, uint64_t key);
+
 /* Adds a rank. classes has the class of each file. */
 void spreads_add_rank(struct spreads *spreads, int32_t rank, const struct sums *sums,
 		      const uint8_t *classes);

@@ -72,18 +72,29 @@ static void add_aggregate(struct summary *s, const struct aggregate *row)
 		add_difference(&s->group, &s->all.io, &before);
 }
 
-void summary_init(struct summary *summary, const struct trace_head *head)
+void summary_init_share(struct summary *summary, const struct trace_head *head)
 {
 	*summary = (struct summary){ .head = head };
 	ranks_init(&summary->ranks, head);
 	summary->of_rank = xcalloc(summary->ranks.count + 1, sizeof(*summary->of_rank));
 	summary->file_layers = xcalloc(head->file_count + 1, sizeof(*summary->file_layers));
 	summary->file_count = head->file_count;
+	summary->call_count = head->call_count;
 	summary->ways = traffic_table(head);
 	parameters_init(&summary->parameters, head);
 	recent_init(&summary->started, STARTED_MAX, sizeof(struct started));
+}
+
+void summary_init(struct summary *summary, const struct trace_head *head)
+{
+	summary_init_share(summary, head);
 	for (size_t i = 0; i < head->aggregate_count; i++)
 		add_aggregate(summary, &head->aggregates[i]);
+}
+
+void summary_postpone_all(struct summary *summary)
+{
+	summary->all_is_postponed = summary->ranks.count && !summary->has_aggregates;
 }
 
 void summary_release(struct summary *summary)
@@ -212,7 +223,7 @@ bool summary_in_range(const struct summary *summary, const struct activity *acti
 	       activity->file2 < head->file_count && activity->layer < LAYER_COUNT;
 }
 
-static void add_call(struct summary *s, const struct summary_call *call)
+static void add_call(struct summary *s, struct summary_call *call)
 {
 	const struct activity *a = call->activity;
 	struct sums *own = sums_of_process(s, a->process);
@@ -221,8 +232,10 @@ static void add_call(struct summary *s, const struct summary_call *call)
 	parameters_add(&s->parameters, a, call->enclosing, call->depth);
 	if (own)
 		sums_add(own, a, &call->share, &call->context, &credits);
+	call->is_busy = own != &s->outside && sums_is_busy(a, &call->share, &call->context);
 	if (own != &s->outside) {
-		sums_add(&s->all, a, &call->share, &call->context, &credits);
+		if (!own || !s->all_is_postponed)
+			sums_add(&s->all, a, &call->share, &call->context, &credits);
 		if (!call->context.in_process || a->layer == LAYER_NETWORK)
 			s->file_layers[a->file] |= (uint8_t)(1u << a->layer);
 	}

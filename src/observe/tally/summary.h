@@ -31,11 +31,13 @@ struct summary {
 	struct spreads *spreads; /* of a merged run with more than SUMMARY_RANKS_MAX ranks */
 	struct sums
 		outside; /* processes of a parallel run that belong to no rank: launcher, scripts */
-	bool has_aggregates;  /* if so, busy_ns covers only the recorded calls */
+	bool has_aggregates; /* if so, busy_ns covers only the recorded calls */
+	bool all_is_postponed;
 	struct tally group;   /* of all.io, what is known of all ranks together, not of each */
 	uint8_t *ways;	      /* for each call, see observe/tally/traffic.h */
 	uint8_t *file_layers; /* for each file, one bit per layer that accessed it */
 	size_t file_count;    /* of file_layers */
+	size_t call_count;    /* of ways */
 	struct recent started;
 	struct nest nest;
 	struct parameters parameters; /* what happened to the parameters of the run */
@@ -43,6 +45,17 @@ struct summary {
 
 /* head must outlive the summary. Its aggregates are added at once. */
 void summary_init(struct summary *summary, const struct trace_head *head);
+
+/* The same without the aggregates, for a share of the run that summary_join() adds to the rest. */
+void summary_init_share(struct summary *summary, const struct trace_head *head);
+
+/*
+ * Adding is faster if the calls of ranks are only added to the sums of their rank; summary_add_up()
+ * adds these to `all` at the end. Without ranks, or if there are aggregates, both do nothing.
+ * summary_add_up() leaves busy_ns of `all` to the caller; see is_busy in struct summary_call.
+ */
+void summary_postpone_all(struct summary *summary);
+void summary_add_up(struct summary *summary);
 void summary_release(struct summary *summary);
 
 /* Activities must come in the order of their start. */
@@ -55,6 +68,7 @@ struct summary_call {
 	size_t depth;
 	struct call_context context;
 	struct contribution share;
+	bool is_busy; /* its time is part of busy_ns of the run */
 };
 
 /*

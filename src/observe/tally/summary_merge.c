@@ -18,6 +18,10 @@ static void follow_head(struct summary *s)
 	if (files > s->file_count)
 		memset(s->file_layers + s->file_count, 0, files - s->file_count);
 	s->file_count = files;
+	/* Most parts have the same table of calls. */
+	if (s->call_count == s->head->call_count)
+		return;
+	s->call_count = s->head->call_count;
 	free(s->ways);
 	s->ways = traffic_table(s->head);
 	parameters_follow_head(&s->parameters);
@@ -101,6 +105,13 @@ void summary_join(struct summary *summary, const struct summary *other,
 	for (size_t i = 0; i < summary->ranks.count; i++)
 		sums_merge(&summary->of_rank[i], &other->of_rank[i], same, false);
 	merge_whole(summary, other, same);
+}
+
+void summary_add_up(struct summary *summary)
+{
+	for (size_t i = 0; i < summary->ranks.count && summary->all_is_postponed; i++)
+		sums_merge(&summary->all, &summary->of_rank[i], NULL, true);
+	summary->all_is_postponed = false;
 }
 
 void summary_merge(struct summary *summary, const struct summary *other,

@@ -132,6 +132,18 @@ uint64_t sums_file_key(file_id file)
 	return 1 + (uint64_t)file;
 }
 
+bool sums_is_function(const struct trace_head *head, uint64_t key)
+{
+	struct sums_function f = sums_function_of(key);
+
+	return f.number < (f.counted ? GROUP_COUNT : head->call_count);
+}
+
+bool sums_is_file(const struct trace_head *head, uint64_t key)
+{
+	return key <= head->file_count;
+}
+
 struct tally *sums_tally(struct map *table, uint64_t key)
 {
 	struct tally *tally = map_get(table, key);
@@ -188,6 +200,13 @@ static void add_busy(struct sums *sums, const struct activity *a)
 		sums->busy_from_ns = from;
 	sums->busy_ns += end - from;
 	sums->busy_until_ns = end;
+}
+
+bool sums_is_busy(const struct activity *activity, const struct contribution *contribution,
+		  const struct call_context *context)
+{
+	return activity->layer != LAYER_NETWORK && !contribution->is_process &&
+	       !context->in_process && !context->in_io;
 }
 
 static void add_io(struct sums *sums, const struct activity *a, const struct contribution *share,
@@ -314,15 +333,16 @@ static void merge_table(struct map *table, const struct map *other,
 		const struct map_entry *entry = &other->entries[i];
 
 		if (entry->key)
-			tally_merge(sums_tally(table, renumber(entry->key, to)), entry->value);
+			tally_merge(sums_tally(table, to ? renumber(entry->key, to) : entry->key),
+				    entry->value);
 	}
 }
 
 static void merge_busy(struct sums *sums, const struct sums *other, const struct renumbering *to,
 		       bool parallel)
 {
-	int64_t from = other->busy_from_ns + to->shift_ns;
-	int64_t until = other->busy_until_ns + to->shift_ns;
+	int64_t shift_ns = to ? to->shift_ns : 0;
+	int64_t from = other->busy_from_ns + shift_ns, until = other->busy_until_ns + shift_ns;
 
 	if (!other->busy_ns)
 		return;

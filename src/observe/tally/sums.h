@@ -88,6 +88,10 @@ struct sums_function {
 };
 struct sums_function sums_function_of(uint64_t key);
 
+/* Are these keys of functions and files of the head? They must not be 0. */
+bool sums_is_function(const struct trace_head *head, uint64_t key);
+bool sums_is_file(const struct trace_head *head, uint64_t key);
+
 /* Adds another tally. */
 void tally_merge(struct tally *tally, const struct tally *other);
 
@@ -120,6 +124,10 @@ struct credits {
 	unsigned count;
 };
 
+/* Is the time of the call part of busy_ns? */
+bool sums_is_busy(const struct activity *activity, const struct contribution *contribution,
+		  const struct call_context *context);
+
 /* credits may be NULL. */
 void sums_add(struct sums *sums, const struct activity *activity,
 	      const struct contribution *contribution, const struct call_context *context,
@@ -139,7 +147,8 @@ struct renumbering {
 
 /*
  * Adds other sums. `parallel`: both were counted at the same time by different ranks, so that
- * busy_ns is only known to be at least the larger one; otherwise busy_ns is added as well.
+ * busy_ns is only known to be at least the larger one; otherwise busy_ns is added as well. Without
+ * `to`, nothing is renumbered.
  */
 void sums_merge(struct sums *sums, const struct sums *other, const struct renumbering *to,
 		bool parallel);

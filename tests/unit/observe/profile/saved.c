@@ -49,7 +49,7 @@ static void a_saved_profile_is_the_same(void)
 	trace_close(&trace);
 	read_saved(&first, "a");
 	read_saved(&second, "b");
-	CHECK_INT(first.len, second.len);
+	CHECK(first.len == second.len && memcmp(first.data, second.data, first.len) == 0);
 	profile_release(&original);
 }
 
@@ -191,6 +191,75 @@ static void save_read(const char *name, const char *output, unsigned threads, st
 	trace_close(&trace);
 }
 
+/* A job with so many ranks that only their distribution is known. */
+static void profile_many(struct profile *many)
+{
+	static struct process_info processes[SUMMARY_RANKS_MAX];
+	static struct trace_head head = { .calls = calls,
+					  .call_count = CALLS,
+					  .files = both_files,
+					  .file_count = 6,
+					  .processes = processes,
+					  .process_count = SUMMARY_RANKS_MAX,
+					  .end = { .duration_ns = RUN_NS } };
+	struct profile few;
+	struct err err = { 0 };
+
+	for (int i = 0; i < SUMMARY_RANKS_MAX; i++)
+		processes[i] = (struct process_info){ .index = (uint32_t)i,
+						      .parent = -1,
+						      .rank = RANKS + 2 * i,
+						      .ranks = RANKS + 2 * SUMMARY_RANKS_MAX,
+						      .host = i % 2 ? "odd" : "even" };
+	profile_both(&few, NULL);
+	profile_init(many, &head, NULL);
+	REQUIRE(profile_merge(many, &few, &err) >= 0);
+	REQUIRE(many->summary.spreads != NULL);
+	profile_release(&few);
+}
+
+static void profiles_of_many_ranks_can_be_saved(void)
+{
+	const struct measure *written = &sums_measures[SUMS_WRITTEN];
+	AUTO_BUF struct buf first = { 0 };
+	AUTO_BUF struct buf second = { 0 };
+	struct profile many, loaded, more;
+	struct spread expected;
+	struct trace trace;
+	struct err err = { 0 };
+
+	profile_many(&many);
+	expected = summary_rank_spread(&many.summary, written);
+	REQUIRE(saved_write(&many, path("many"), &err) >= 0);
+	profile_release(&many);
+	REQUIRE(trace_open(&trace, path("many"), NULL, &err) >= 0);
+	REQUIRE(saved_read(&loaded, &trace, &err) == 1);
+	CHECK(!loaded.summary.of_rank);
+	CHECK_INT(loaded.summary.ranks.count, RANKS + SUMMARY_RANKS_MAX);
+	CHECK_INT(loaded.summary.ranks.world, RANKS + 2 * SUMMARY_RANKS_MAX);
+	CHECK_INT(loaded.summary.ranks.list[RANKS + 7].number, RANKS + 14);
+	CHECK_TEXT(loaded.summary.ranks.list[0].host, "n0");
+	CHECK_TEXT(loaded.summary.ranks.list[RANKS + 7].host, "odd");
+	CHECK_INT(ranks_of_process(&loaded.summary.ranks, 3), RANKS + 3);
+	CHECK(memcmp(&expected, &loaded.summary.spreads->ranks[SUMS_WRITTEN], sizeof(expected)) ==
+	      0);
+	REQUIRE(saved_write(&loaded, path("again"), &err) >= 0);
+	read_saved(&first, "many");
+	read_saved(&second, "again");
+	CHECK(first.len == second.len && memcmp(first.data, second.data, first.len) == 0);
+
+	profile_parts(&more, &many, NULL);
+	CHECK(profile_merge(&more, &loaded, &err) >= 0);
+	CHECK_INT(more.summary.ranks.count, RANKS + SUMMARY_RANKS_MAX);
+	CHECK_INT(more.processes, 2 + RANKS + SUMMARY_RANKS_MAX);
+	expected = summary_rank_spread(&more.summary, written);
+	CHECK_INT(expected.sum, more.summary.all.io.bytes_written);
+	profile_release(&many);
+	profile_release(&more);
+	profile_release(&loaded);
+	trace_close(&trace);
+}
+
 static void several_threads_give_the_same_profile(void)
 {
 	AUTO_BUF struct buf one = { 0 };
@@ -208,9 +277,9 @@ static void several_threads_give_the_same_profile(void)
 	CHECK_INT(of_one.busy_until_ns, of_several.busy_until_ns);
 	read_saved(&one, "one");
 	read_saved(&several, "several");
-	CHECK_INT(one.len, several.len);
+	CHECK(one.len == several.len && memcmp(one.data, several.data, one.len) == 0);
 }
 
 TESTS(TEST(several_threads_give_the_same_profile), TEST(a_saved_profile_is_the_same),
-      TEST(saved_parts_add_up), TEST(damaged_bytes_do_no_harm),
-      TEST(a_trace_is_not_a_saved_profile))
+      TEST(profiles_of_many_ranks_can_be_saved), TEST(saved_parts_add_up),
+      TEST(damaged_bytes_do_no_harm), TEST(a_trace_is_not_a_saved_profile))
