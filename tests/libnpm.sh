@@ -22,6 +22,11 @@ npm_install() {
 		HOME=$npm_home timeout -k 5 60 npm install --prefix "$BUILD/npm" --no-audit --no-fund --ignore-scripts \
 			--fetch-retries 1 --fetch-timeout 20000 "$@" >"$BUILD/npm/log" 2>&1 ||
 			{ touch "$BUILD/npm/failed" && exit 1; }
+		# A registry may have a package without its library for this machine.
+		cd "$BUILD/npm"
+		for package; do
+			node -e 'require(process.argv[1])' "${package%@*}" 2>>log || exit 1
+		done
 		touch "$BUILD/npm/$name.installed"
 	) 9>"$BUILD/npm/lock"
 }
