@@ -11,6 +11,9 @@ install(FILES ${CMAKE_BINARY_DIR}/libasan.so.d/libsluice.so DESTINATION ${SLUICE
 install(TARGETS capture_link ARCHIVE DESTINATION ${SLUICE_LIBDIR})
 install(FILES ${CMAKE_BINARY_DIR}/sluice-link.flags DESTINATION ${SLUICE_LIBDIR})
 install(DIRECTORY include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+# Modules of explicit instrumentation, as sources: a module file belongs to one compiler.
+install(FILES bindings/fortran/sluice.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice/fortran)
+install(FILES bindings/python/sluice.py DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice/python)
 install(DIRECTORY ${generated}/manual/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${generated}/manual/sluice.bash
 	DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sluice)
@@ -29,7 +32,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 configure_package_config_file(packaging/sluiceConfig.cmake.in ${generated}/sluiceConfig.cmake
 	INSTALL_DESTINATION ${package_dir}
-	PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR SLUICE_LIBDIR)
+	PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_DATADIR SLUICE_LIBDIR)
 write_basic_package_version_file(${generated}/sluiceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${generated}/sluiceConfig.cmake ${generated}/sluiceConfigVersion.cmake DESTINATION ${package_dir})
 

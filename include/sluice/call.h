@@ -16,7 +16,8 @@
 	X(MPI, "MPI")               \
 	X(HDF5, "HDF5")             \
 	X(NETCDF, "NetCDF")         \
-	X(PNETCDF, "PnetCDF")
+	X(PNETCDF, "PnetCDF")       \
+	X(APPLICATION, "Application")
 
 /* One row per class: enum name, printed name, attribute names of size and result if they are byte
  * counts. */
@@ -41,7 +42,8 @@
 	X(START, "start", "quantity/BytesToTransfer", 0)                    \
 	X(WAIT, "wait", 0, "quantity/BytesTransferred")                     \
 	X(PROCESS, "process", 0, 0)                                         \
-	X(MESSAGE, "message", "quantity/BytesInMessage", 0)
+	X(MESSAGE, "message", "quantity/BytesInMessage", 0)                 \
+	X(ACTIVITY, "activity", "quantity/Bytes", 0)
 
 /*
  * One row per field that a record may have after its fixed head: enum name, attribute name in the

@@ -194,6 +194,12 @@ struct sluice_guest {
 	const char *directory;
 	/* Calls and records posix_fadvise. Returns its duration in ns, or -errno. */
 	int64_t (*advise)(void *self, int fd, int64_t offset, int64_t bytes, int advice);
+	/*
+	 * The plug-in does not act, because the program has decided itself: its `value` of the
+	 * parameter `key` stays, and not the plug-in's `other`. The report shows it. Present if
+	 * bytes says so.
+	 */
+	void (*yielded)(void *self, const char *key, const char *value, const char *other);
 };
 
 struct sluice_inline {

@@ -107,6 +107,9 @@ struct err;
 	X(PLACE_RULE, "place", "rule", CHOICE, "off|equal|classes|expected|hedged", "off",         \
 	  "how a forecast distributes the new files of a run over storage targets; off: it does "  \
 	  "not")                                                                                   \
+	X(INSTRUMENT_FORECAST, "instrument", "forecast", CHOICE, "off|on", "on",                   \
+	  "make a forecast at the start of each run if probe.site is set, for programs that ask "  \
+	  "for it by sluice/instrument.h")                                                         \
 	X(FINDINGS_SHOW, "findings", "show", COUNT, "N", "3",                                      \
 	  "number of findings that a report shows in full")                                        \
 	X(FINDINGS_MIN_CALLS, "findings", "min_calls", COUNT, "N", "500",                          \
@@ -156,6 +159,7 @@ enum setting_id { SETTING_LIST(SETTING_ENUM) SETTING_COUNT };
 enum config_mode { CONFIG_MODE_TRACE, CONFIG_MODE_COUNTERS, CONFIG_MODE_OFF, CONFIG_MODE_FLIGHT };
 enum config_clock { CONFIG_CLOCK_AUTO, CONFIG_CLOCK_COUNTER, CONFIG_CLOCK_MONOTONIC };
 enum config_messages { CONFIG_MESSAGES_OFF, CONFIG_MESSAGES_ON };
+enum config_instrument_forecast { CONFIG_INSTRUMENT_FORECAST_OFF, CONFIG_INSTRUMENT_FORECAST_ON };
 enum config_allow { CONFIG_ALLOW_SAFE, CONFIG_ALLOW_LAYOUT, CONFIG_ALLOW_SEMANTICS };
 enum config_authority {
 	CONFIG_AUTHORITY_AUTO,

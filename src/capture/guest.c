@@ -3,6 +3,7 @@
  * The composition of the guest: which of its parts act on the events of a process. record/
  * announces the events (record/hooks.h); this is the only file that knows all parts.
  */
+#include "capture/api/api.h"
 #include "capture/apply/layout.h"
 #include "capture/apply/rules.h"
 #include "capture/apply/stream_buffer.h"
@@ -15,8 +16,7 @@
 
 static void guest_joined(uint32_t mode)
 {
-	rules_join(capture_membership.control->parameters,
-		   &capture_membership.control->outcomes);
+	rules_join(capture_membership.control->parameters, &capture_membership.control->outcomes);
 	preserve_join();
 	if (mode >= CAPTURE_COUNTERS)
 		inline_start();
@@ -43,10 +43,22 @@ static void guest_sealed(void)
 	inline_stop();
 }
 
+static void guest_forked(struct self *s)
+{
+	inline_forget(s);
+	api_forget(s);
+}
+
+static void guest_flush(struct self *s)
+{
+	api_flush(s);
+	inline_flush(s);
+}
+
 const struct record_hooks record_hooks = {
 	.joined = guest_joined,
 	.started = guest_started,
-	.forked = inline_forget,
+	.forked = guest_forked,
 	.sealed = guest_sealed,
-	.flush = inline_flush,
+	.flush = guest_flush,
 };

@@ -21,7 +21,11 @@
  *   CALL_*_parameters  after a file or dataset was opened while parameters are injected. LINK is
  *                      the handle, NAME what was requested (KEY=VALUE;KEY=VALUE, and KEY=!REASON
  *                      for a refused parameter), HINTS what is in effect
- *   CALL_H5D_layout, CALL_H5D_no_collective   see capture/libraries/hdf5_facts.h
+ *   CALL_activity      what the program says of itself (sluice/instrument.h): LINK is the activity
+ *   CALL_phase         that caused it, SIZE the bytes it handles, VARIABLE its time step (-1:
+ * none), CALL_misuse        NAME "component/name", HINTS its attributes. A phase lasts until the
+ * next one of the process. NAME of a misuse says what was wrong CALL_H5D_layout,
+ * CALL_H5D_no_collective   see capture/libraries/hdf5_facts.h
  *
  * and the operations that a call hands to io_uring, as children of that call.
  */

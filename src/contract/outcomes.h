@@ -51,6 +51,33 @@ enum outcome_own {
 	OUTCOME_OWN_PFR,	 /* romio_cb_pfr for ROMIO */
 };
 
+/*
+ * Two sources (contract/sources.h) had different values for a parameter, inside the program. An
+ * entry is claimed once and never changes when it is complete. `winner` or `loser` is
+ * OUTCOME_PARAMETERS for the parameters of the run, whose source the host knows, or OUTCOME_SET for
+ * these if they have that value, and else the program.
+ */
+#define OUTCOMES_CONFLICTS 64
+#define OUTCOMES_KEY_BYTES 40
+#define OUTCOMES_VALUE_BYTES 64
+#define OUTCOME_PARAMETERS 255
+#define OUTCOME_SET 254
+
+enum outcome_conflict_state {
+	OUTCOME_CONFLICT_FREE,
+	OUTCOME_CONFLICT_TAKEN,
+	OUTCOME_CONFLICT_COMPLETE
+};
+
+struct outcome_conflict {
+	_Atomic uint32_t state; /* enum outcome_conflict_state */
+	_Atomic uint32_t times; /* how often it was found */
+	uint8_t winner, loser;	/* enum source */
+	char key[OUTCOMES_KEY_BYTES];
+	char value[OUTCOMES_VALUE_BYTES]; /* of the winner; "": unknown */
+	char other[OUTCOMES_VALUE_BYTES]; /* of the loser */
+};
+
 struct outcomes {
 	_Atomic uint32_t places; /* enum parameters_place: a file or dataset was considered there */
 	_Atomic uint32_t own;	 /* enum outcome_own */
@@ -59,6 +86,8 @@ struct outcomes {
 	_Atomic uint32_t applied[OUTCOMES_LINES / 32];
 	/* enum outcome_reason, at the first line with the name of the parameter. */
 	_Atomic uint32_t refused[OUTCOMES_LINES];
+	struct outcome_conflict conflicts[OUTCOMES_CONFLICTS];
+	_Atomic uint32_t conflicts_over; /* that found no free entry */
 };
 
 /* Sets a bit. Does not write to the page if it is set already. */
@@ -68,6 +97,58 @@ static inline void outcomes_set(_Atomic uint32_t *word, unsigned bit)
 
 	if (!(atomic_load_explicit(word, memory_order_relaxed) & mask))
 		atomic_fetch_or_explicit(word, mask, memory_order_relaxed);
+}
+
+static inline void outcomes_copy(char *to, size_t bytes, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (n >= bytes)
+		n = bytes - 1;
+	memcpy(to, text, n);
+	to[n] = 0;
+}
+
+/* Is it the same conflict? A value may be cut. */
+static inline int outcomes_is_same(const struct outcome_conflict *c, const char *key,
+				   unsigned winner, const char *value, unsigned loser,
+				   const char *other)
+{
+	return c->winner == winner && c->loser == loser &&
+	       !strncmp(c->key, key, OUTCOMES_KEY_BYTES - 1) &&
+	       !strncmp(c->value, value, OUTCOMES_VALUE_BYTES - 1) &&
+	       !strncmp(c->other, other, OUTCOMES_VALUE_BYTES - 1);
+}
+
+/* Notes a conflict; the same one of other files and processes is only counted. */
+static inline void outcomes_note_conflict(struct outcomes *outcomes, const char *key,
+					  unsigned winner, const char *value, unsigned loser,
+					  const char *other)
+{
+	for (unsigned i = 0; i < OUTCOMES_CONFLICTS; i++) {
+		struct outcome_conflict *c = &outcomes->conflicts[i];
+		/* Pairs with the release below. */
+		uint32_t state = atomic_load_explicit(&c->state, memory_order_acquire);
+
+		if (state == OUTCOME_CONFLICT_FREE &&
+		    atomic_compare_exchange_strong(&c->state, &state, OUTCOME_CONFLICT_TAKEN)) {
+			c->winner = (uint8_t)winner;
+			c->loser = (uint8_t)loser;
+			outcomes_copy(c->key, sizeof(c->key), key);
+			outcomes_copy(c->value, sizeof(c->value), value);
+			outcomes_copy(c->other, sizeof(c->other), other);
+			atomic_store_explicit(&c->times, 1, memory_order_relaxed);
+			atomic_store_explicit(&c->state, OUTCOME_CONFLICT_COMPLETE,
+					      memory_order_release);
+			return;
+		}
+		if (state == OUTCOME_CONFLICT_COMPLETE &&
+		    outcomes_is_same(c, key, winner, value, loser, other)) {
+			atomic_fetch_add_explicit(&c->times, 1, memory_order_relaxed);
+			return;
+		}
+	}
+	atomic_fetch_add_explicit(&outcomes->conflicts_over, 1, memory_order_relaxed);
 }
 
 /* The reason with this word; OUTCOME_OTHER if it has no row. */

@@ -25,6 +25,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "contract/advice.h"
 #include "contract/launch.h"
 #include "contract/loss.h"
 #include "contract/outcomes.h"
@@ -32,7 +33,7 @@
 #include "contract/record.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 8
+#define SPOOL_VERSION 9
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
 
@@ -158,6 +159,7 @@ struct control {
 	/* Processes that were not recorded, by enum loss_cause: counted by the collector, for
 	 * recovery. */
 	_Atomic uint64_t unrecorded[LOSS_CAUSES];
+	struct advice advice; /* what programs may ask for */
 };
 
 /* The progress of the collector's pass. Records stay in the spools until the pass ends. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Bandwidth over time: one panel per layer, each with its own scale, and the load of the nodes
- * below.
+ * Bandwidth over time: the phases that the program has marked, one panel per layer, each with its
+ * own scale, and the load of the nodes below.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -16,6 +16,7 @@
 
 #define LAYER_HEIGHT 92.0
 #define NODE_HEIGHT 110.0
+#define PHASE_HEIGHT 16.0
 
 /* The statistics of nodes that are shown, in percent; see docs/reference/statistics.md. */
 static const struct {
@@ -213,6 +214,52 @@ static void put_loads(struct plot *plot, const struct bandwidth *b)
 		put_load(plot, &panel, b, i, count);
 }
 
+/* The phases that the program has marked, above all layers; those of one rank. */
+static void put_phases(struct plot *plot, const struct bandwidth *b)
+{
+	struct panel_plan plan = { .height = PHASE_HEIGHT,
+				   .title = "phases of the program",
+				   .is_time = true,
+				   .no_x_labels = true,
+				   .no_y = true };
+	struct figure_key keys[STYLE_SERIES];
+	size_t count, key_count = 0;
+	AUTO_FREE struct mark_beginning *phases = marks_phases(&b->profile->marks, &count);
+	struct panel panel;
+
+	if (!count)
+		return;
+	scale_init(&plan.x, SCALE_SECONDS, b->edges[0], b->edges[b->bins]);
+	scale_init(&plan.y, SCALE_SHARE, 0, 1);
+	for (size_t i = 0; i < count; i++) {
+		const char *name = profile_file(b->profile, (file_id)phases[i].name);
+		unsigned color = 0;
+
+		while (color < key_count && strcmp(keys[color].name, name) != 0)
+			color++;
+		if (color == key_count && key_count < STYLE_SERIES)
+			keys[key_count++] = (struct figure_key){ color, name, false };
+	}
+	figure_legend(&plot->figure, keys, key_count);
+	figure_panel(&plot->figure, &panel, &plan);
+	for (size_t i = 0; i < count; i++) {
+		const char *name = profile_file(b->profile, (file_id)phases[i].name);
+		double from = (double)phases[i].start_ns / 1e9;
+		double to =
+			i + 1 < count ? (double)phases[i + 1].start_ns / 1e9 : b->edges[b->bins];
+		AUTO_FREE char *series = NULL;
+		unsigned color = 0;
+
+		while (color < key_count && strcmp(keys[color].name, name) != 0)
+			color++;
+		panel_rect(&panel, style_fill(color), from, to, 0, 1, name);
+		series = xprintf("phase %s", name);
+		buf_printf(&plot->csv, "%.9g,%.9g,", from, to);
+		buf_put_csv_cell(&plot->csv, series);
+		buf_puts(&plot->csv, ",,,,,\n");
+	}
+}
+
 static int draw_bandwidth(const struct plot_source *source, struct plot *plot, struct err *err)
 {
 	struct bandwidth b;
@@ -229,6 +276,7 @@ static int draw_bandwidth(const struct plot_source *source, struct plot *plot, s
 		return run_plot_no_data(err, "transfers");
 	run_plot_directions(plot);
 	buf_puts(&plot->csv, "from_s,to_s,series,calls,read_bytes,written_bytes,time_s,load\n");
+	put_phases(plot, &b);
 	/* Libraries come first, as they call the layers below. */
 	for (unsigned layer = LAYER_COUNT; layer-- > 0;)
 		if (is_drawn(&b, source, layer)) {

@@ -25,6 +25,7 @@ struct cause {
 	size_t parent, depth; /* 0: the root, which stands for the program */
 	uint16_t call;
 	uint8_t layer;
+	file_id name; /* of an activity of the program */
 	uint64_t calls, bytes[2];
 	double time_s;
 	double inside_s;	/* in its children */
@@ -38,9 +39,17 @@ struct causes {
 	size_t depth;
 };
 
+/* The activities of a program are told apart by their names, other calls by their functions. */
+static uint64_t cause_key(size_t parent, const struct call_node *node)
+{
+	if (node->layer == LAYER_APPLICATION)
+		return UINT64_C(1) << 63 | (uint64_t)parent << 32 | node->file;
+	return ((uint64_t)parent << 24 | (uint64_t)node->call << 8 | node->layer) + 1;
+}
+
 static size_t get_cause(struct causes *causes, size_t parent, const struct call_node *node)
 {
-	uint64_t key = ((uint64_t)parent << 24 | (uint64_t)node->call << 8 | node->layer) + 1;
+	uint64_t key = cause_key(parent, node);
 	size_t found = (size_t)(uintptr_t)map_get(&causes->index, key);
 	struct cause *cause;
 
@@ -51,7 +60,8 @@ static size_t get_cause(struct causes *causes, size_t parent, const struct call_
 	*cause = (struct cause){ .parent = parent,
 				 .depth = causes->list[parent].depth + 1,
 				 .call = node->call,
-				 .layer = node->layer };
+				 .layer = node->layer,
+				 .name = node->layer == LAYER_APPLICATION ? node->file : 0 };
 	causes->depth = size_max(causes->depth, cause->depth);
 	map_put(&causes->index, key, (void *)(uintptr_t)causes->count);
 	return causes->count++;
@@ -65,6 +75,8 @@ static bool is_selected(const struct plot_source *source, const struct call_node
 
 	if (head->calls[node->call].class == CLASS_PROCESS || node->layer == LAYER_NETWORK)
 		return false;
+	if (node->layer == LAYER_APPLICATION)
+		return !source->file;
 	return !node->file ? !source->file : run_plot_selects(source, node->file);
 }
 
@@ -142,6 +154,12 @@ static double amplification(const struct causes *causes, const struct cause *cau
 	return (double)cause->bytes[way] / (double)above->bytes[way];
 }
 
+static const char *cause_name(const struct plot_source *source, const struct cause *cause)
+{
+	return cause->name ? profile_file(source->profile, cause->name)
+			   : source->profile->head->calls[cause->call].name;
+}
+
 /* What is said about a cause: everything, or less if there is little room. */
 enum detail { DETAIL_ALL, DETAIL_FEW, DETAIL_LEAST, DETAILS };
 
@@ -180,7 +198,7 @@ static void put_description(struct panel *panel, const struct causes *causes,
 static void put_cause(struct panel *panel, const struct plot_source *source,
 		      const struct causes *causes, const struct cause *cause)
 {
-	const char *name = source->profile->head->calls[cause->call].name;
+	const char *name = cause_name(source, cause);
 	double left = panel_x(panel, cause->from_s);
 	double width = panel_x(panel, cause->from_s + cause->width_s) - left;
 	double top = panel_y(panel, (double)cause->depth - 1);
@@ -208,7 +226,7 @@ static void put_path(const struct plot_source *source, const struct causes *caus
 		put_path(source, causes, cause->parent, out);
 		buf_puts(out, " > ");
 	}
-	buf_puts(out, source->profile->head->calls[cause->call].name);
+	buf_puts(out, cause_name(source, cause));
 }
 
 /* The edges that move bytes, those of the most time first: narrow rectangles have no text. */

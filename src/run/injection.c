@@ -138,15 +138,6 @@ static bool is_placing(const struct config *config)
 	return config_choice(config, SETTING_PLACE_RULE) != CONFIG_PLACE_OFF;
 }
 
-/* Is the tunable among the first parameters of the set? */
-static bool is_among_first(const struct param_set *set, const struct tunable *tunable, size_t first)
-{
-	for (size_t i = 0; i < first; i++)
-		if (set->params[i].tunable == tunable)
-			return true;
-	return false;
-}
-
 /*
  * Adds the parameters that place new files by forecast, except those that the set has already. The
  * user asked for placement by name, so the user's params.allow does not apply to it, but the limit
@@ -162,12 +153,13 @@ static void add_placement(struct injection *in, struct param_set *set, const str
 	if (placing_find(&found, config, &err) < 0)
 		add_sentence(in, "%s; new files are not placed", err.text);
 	param_set_prune(&found, &context, add_problem, problems);
-	for (size_t i = 0, given = set->count; i < found.count; i++) {
+	for (size_t i = 0; i < found.count; i++) {
 		const struct param *p = &found.params[i];
 
-		if (!is_among_first(set, p->tunable, given))
+		if (!arbitration_has(&in->arbitration, p->tunable))
 			param_set_put(set, p->tunable, p->value, p->file, p->object, 0, NULL);
 	}
+	arbitration_add(&in->arbitration, SOURCE_PLACEMENT, "forecast", &found, NULL);
 	param_set_release(&found);
 }
 
@@ -234,6 +226,12 @@ static void compile_set(struct injection *in, struct param_set *set, const struc
 	struct err err = { 0 };
 
 	param_set_prune(set, &context, add_problem, problems);
+	remove_forbidden(set, config, problems);
+	if (!is_learnt)
+		arbitration_add(&in->arbitration,
+				config_is_from_site(config, SETTING_PARAMS_FILE) ? SOURCE_SITE
+										 : SOURCE_USER,
+				problems->origin, set, NULL);
 	if (!is_learnt && is_placing(config))
 		add_placement(in, set, config, problems);
 	remove_forbidden(set, config, problems);
@@ -264,6 +262,7 @@ static void read_params_file(struct injection *in, const struct config *config, 
 
 static void discard_parameters(struct injection *in)
 {
+	arbitration_clear(&in->arbitration);
 	in->text[0] = 0;
 	buf_clear(&in->environment);
 	free(in->line);
@@ -329,6 +328,31 @@ static bool compile_entry(struct injection *in, const struct config *config,
 	return in->line && *in->line && !problems.count;
 }
 
+static void ignore_problem(void *arg, const struct param *param, bool drop, const char *text)
+{
+	(void)arg, (void)param, (void)drop, (void)text;
+}
+
+/* How an entry takes part in the arbitration. */
+enum entry_use { ENTRY_APPLIED, ENTRY_WITHHELD, ENTRY_SUGGESTED };
+
+static void arbitrate_entry(struct injection *in, const struct known *known, enum entry_use use)
+{
+	AUTO_FREE char *origin = xprintf("entry %" PRId64, known->id);
+	struct param_set set = { 0 };
+
+	if (param_set_read_text(&set, origin, known->parameters, strlen(known->parameters),
+				ignore_problem, NULL, NULL) < 0)
+		return;
+	if (use == ENTRY_SUGGESTED)
+		arbitration_suggest(&in->arbitration, SOURCE_KNOWLEDGE, &set);
+	else
+		arbitration_add(&in->arbitration, SOURCE_KNOWLEDGE, origin, &set,
+				use == ENTRY_WITHHELD ? "an entry is applied only as a whole"
+						      : NULL);
+	param_set_release(&set);
+}
+
 /* Applies the entry, unless it is time to check it. */
 static void apply_entry(struct injection *in, const struct known *known)
 {
@@ -336,6 +360,7 @@ static void apply_entry(struct injection *in, const struct known *known)
 
 	if (known->is_pinned || known->guard.control == GUARD_NO_CONTROL) {
 		add_notice(in, known, what, "", "");
+		arbitrate_entry(in, known, ENTRY_APPLIED);
 		return;
 	}
 	add_sentence(in,
@@ -358,6 +383,8 @@ static void suggest_entry(struct injection *in, const struct known *known, bool 
 	else
 		add_notice(in, known, "tuning found", "", "run with --tune=apply, or ");
 	discard_parameters(in);
+	if (known->state == KNOWN_SAME)
+		arbitrate_entry(in, known, ENTRY_SUGGESTED);
 }
 
 /* Suggests or applies the parameters that tuning has found for the program. */
@@ -390,11 +417,6 @@ static void consult_knowledge_base(struct injection *in, const struct config *co
 	known_release(&known);
 }
 
-static void ignore_problem(void *arg, const struct param *param, bool drop, const char *text)
-{
-	(void)arg, (void)param, (void)drop, (void)text;
-}
-
 int injection_check(const struct config *config, struct err *err)
 {
 	const char *path = config_text(config, SETTING_PARAMS_FILE);
@@ -408,15 +430,22 @@ int injection_check(const struct config *config, struct err *err)
 	return r;
 }
 
-/* Says that parameters from elsewhere take precedence over those of the knowledge base. */
-static void explain_precedence(struct injection *in, const struct config *config,
-			       const char *setting)
+/* Says that parameters from elsewhere take precedence over those of the knowledge base, and notes
+ * the conflicts with an entry that would have been applied. */
+static void withhold_entry(struct injection *in, const struct config *config, char **argv,
+			   const char *setting)
 {
-	if (config_choice(config, SETTING_TUNE_APPLY) == CONFIG_APPLY_APPLY)
-		add_sentence(in,
-			     COLLECTOR_NOTICE "tuned parameters are not applied: %s takes "
-					      "precedence",
-			     setting);
+	struct known known = { .state = KNOWN_NOTHING };
+
+	if (config_choice(config, SETTING_TUNE_APPLY) != CONFIG_APPLY_APPLY)
+		return;
+	add_sentence(in, COLLECTOR_NOTICE "tuned parameters are not applied: %s takes precedence",
+		     setting);
+	if (known_find(&known, config, argv, NAN, NULL) < 0)
+		return;
+	if (known.state == KNOWN_SAME)
+		arbitrate_entry(in, &known, ENTRY_WITHHELD);
+	known_release(&known);
 }
 
 void injection_init(struct injection *in, const struct config *config, char **argv)
@@ -426,10 +455,10 @@ void injection_init(struct injection *in, const struct config *config, char **ar
 	*in = (struct injection){ .text = "" };
 	if (*path) {
 		read_params_file(in, config, path);
-		explain_precedence(in, config, path);
+		withhold_entry(in, config, argv, path);
 	} else if (is_placing(config)) {
 		read_forecast(in, config);
-		explain_precedence(in, config, "place.rule");
+		withhold_entry(in, config, argv, "place.rule");
 	} else {
 		consult_knowledge_base(in, config, argv);
 	}
@@ -438,6 +467,7 @@ void injection_init(struct injection *in, const struct config *config, char **ar
 
 void injection_release(struct injection *in)
 {
+	arbitration_release(&in->arbitration);
 	free(in->origin);
 	free(in->line);
 	free(in->command);
@@ -470,6 +500,7 @@ static void replace_text(struct injection *in, const char *text)
 			in,
 			"another node of this job uses different parameters; those take effect");
 	snprintf(in->text, sizeof(in->text), "%s", text);
+	arbitration_clear(&in->arbitration);
 	free(in->line);
 	free(in->origin);
 	in->line = line_of(text);
@@ -576,6 +607,7 @@ void injection_report(const struct injection *in, struct collector *collector)
 
 		collector_warn(collector, sentence);
 	}
+	arbitration_report(&in->arbitration, collector);
 	if (!in->text[0] || !in->line || !*in->line)
 		return;
 	add_note(collector, PARAMETERS_GIVEN, in->line);

@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "contract/parameters.h"
+#include "run/arbitration.h"
 
 struct collector;
 struct config;
@@ -27,12 +28,13 @@ struct injection {
 	struct buf said;	     /* sentences for the user, each ended by a newline */
 	struct buf environment; /* variables for the program, each "NAME=VALUE" and a zero byte */
 	size_t environment_at;	/* where they begin in `line` */
+	struct arbitration arbitration; /* who decided on which parameter */
 	char *command; /* that the parameters were found with, if it has other arguments; or NULL */
 };
 
 /*
- * Fails if the file that --params names cannot be used, so that the program does not run without the
- * parameters that the user asked for. A setting that names such a file causes only a warning.
+ * Fails if the file that --params names cannot be used, so that the program does not run without
+ * the parameters that the user asked for. A setting that names such a file causes only a warning.
  */
 int injection_check(const struct config *config, struct err *err);
 

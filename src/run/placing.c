@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/unit.h"
+#include "contract/advice.h"
 #include "params/set.h"
 #include "params/spread.h"
 #include "predict/forecast/probe/targets.h"
@@ -331,6 +332,21 @@ static enum placement_rule configured_rule(const struct config *config)
 				     CONFIG_PLACE_EQUAL);
 }
 
+/* Asks for all targets; fails if there is no recent probe. rows as in placing_ask(). */
+static int ask_inputs(const struct inputs *k, struct placement_target *rows, double *age_s,
+		      struct err *err)
+{
+	struct features features;
+
+	features_init(&features, &k->chronicle, &k->site, &k->forecaster.features);
+	*age_s = placing_ask(&k->forecaster, &features, &k->site, k->now_s, rows);
+	features_release(&features);
+	/* The same limit as in `sluice forecast now`. */
+	if (!(*age_s <= MAX_AGE_WINDOWS * k->forecaster.features.window_s))
+		return fail_without_recent_probe(*age_s, err);
+	return 0;
+}
+
 int placing_find(struct param_set *set, const struct config *config, struct err *err)
 {
 	enum placement_rule rule = configured_rule(config);
@@ -340,18 +356,63 @@ int placing_find(struct param_set *set, const struct config *config, struct err 
 	if (r >= 0) {
 		AUTO_FREE struct placement_target *rows =
 			xcalloc(k.site.target_count + 1, sizeof(*rows));
-		struct features features;
 		double age_s;
 
-		features_init(&features, &k.chronicle, &k.site, &k.forecaster.features);
-		age_s = placing_ask(&k.forecaster, &features, &k.site, k.now_s, rows);
-		features_release(&features);
-		/* The same limit as in `sluice forecast now`. */
-		if (!(age_s <= MAX_AGE_WINDOWS * k.forecaster.features.window_s))
-			r = fail_without_recent_probe(age_s, err);
-		else
+		r = ask_inputs(&k, rows, &age_s, err);
+		if (r >= 0)
 			r = placing_set(&k.site, rule, rows, set, err);
 	}
 	inputs_release(&k);
 	return r;
+}
+
+static void advise_target(struct advice_target *to, const struct site_target *from,
+			  const struct placement_target *row, double share)
+{
+	struct target target;
+
+	snprintf(to->name, sizeof(to->name), "%s", from->name);
+	to->busy = row->busy >= 0 ? row->busy : -1;
+	to->share = share;
+	to->slowdown = row->idle_s > 0 && row->busy_s > 0 ? row->busy_s / row->idle_s : 0;
+	if (target_init(&target, from->name, from->place, NULL) < 0)
+		return;
+	/* An OST or a pool is not a directory. */
+	if (target.ops == &target_directory && target.path &&
+	    strlen(target.path) < sizeof(to->path))
+		strcpy(to->path, target.path);
+	target_release(&target);
+}
+
+static void advise_targets(struct advice *advice, const struct inputs *k, enum placement_rule rule)
+{
+	struct placement_limits limits = { .most = k->site.most_extra, .least = k->site.least };
+	size_t count = k->site.target_count;
+	AUTO_FREE struct placement_target *rows = xcalloc(count + 1, sizeof(*rows));
+	AUTO_FREE double *shares = xcalloc(count + 1, sizeof(*shares));
+	double age_s;
+	bool has_shares;
+
+	if (ask_inputs(k, rows, &age_s, NULL) < 0)
+		return;
+	for (size_t i = 0; i < count; i++)
+		rows[i].is_allowed = !*k->site.allow ||
+				     site_name_matches(k->site.allow, k->site.targets[i].name);
+	has_shares = placement_shares(rule, rows, count, &limits, shares, NULL) >= 0;
+	for (size_t i = 0; i < count && i < ADVICE_TARGETS; i++)
+		advise_target(&advice->targets[i], &k->site.targets[i], &rows[i],
+			      has_shares ? shares[i] : -1);
+	advice->age_s = age_s;
+	advice->max_age_s = MAX_AGE_WINDOWS * k->forecaster.features.window_s;
+	advice->target_count = (uint32_t)(count < ADVICE_TARGETS ? count : ADVICE_TARGETS);
+}
+
+void placing_advise(struct advice *advice, const struct config *config)
+{
+	bool is_off = config_choice(config, SETTING_PLACE_RULE) == CONFIG_PLACE_OFF;
+	struct inputs k = { .now_s = (double)time(NULL) };
+
+	if (inputs_read(&k, config, NULL) >= 0)
+		advise_targets(advice, &k, is_off ? PLACEMENT_HEDGED : configured_rule(config));
+	inputs_release(&k);
 }

@@ -14,6 +14,7 @@
 
 #include "predict/forecast/place/placement.h"
 
+struct advice;
 struct config;
 struct err;
 struct features;
@@ -43,5 +44,11 @@ int placing_set(const struct site *site, enum placement_rule rule,
  * is too old; err says what to do, and the set is untouched.
  */
 int placing_find(struct param_set *set, const struct config *config, struct err *err);
+
+/*
+ * Fills in the targets of the site: how busy they are, and the share of each by place.rule (by
+ * "hedged" if that is off). Without a recent forecast there are none.
+ */
+void placing_advise(struct advice *advice, const struct config *config);
 
 #endif

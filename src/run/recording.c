@@ -19,6 +19,8 @@
 #include "observe/collect/overhead.h"
 #include "observe/collect/parts.h"
 #include "observe/reason/health_files.h"
+#include "run/advice.h"
+#include "run/arbitration.h"
 #include "run/injection.h"
 #include "run/launch.h"
 #include "run/unapplied.h"
@@ -203,6 +205,7 @@ static int collector_open_with_parameters(struct recording *r,
 {
 	struct collector_options given = *options;
 	AUTO_FREE char *forbidden = injection_forbidden(r->options.config);
+	AUTO_FREE struct advice *advice = xcalloc(1, sizeof(*advice));
 	struct injection injection;
 	int result;
 
@@ -220,6 +223,8 @@ static int collector_open_with_parameters(struct recording *r,
 		injection_refuse_environment(&injection, "they are too long");
 	given.parameters = injection.text;
 	given.forbidden = forbidden;
+	advice_make(advice, r->options.config, buf_text(&injection.arbitration.best));
+	given.advice = advice;
 	given.parameters_shared = is_part;
 	result = collector_open(&r->collector, &given, err);
 	if (result >= 0)
@@ -305,6 +310,7 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 	const char *trace = r->path;
 	int result;
 
+	arbitration_report_guest(r->collector);
 	unapplied_report(r->collector, is_part && job_has_other_nodes(&r->job));
 	result = collector_close(r->collector, code, &out->totals, &out->err);
 

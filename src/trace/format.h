@@ -131,6 +131,8 @@ struct note {
 #define NOTE_WARNING "warning"	 /* name of a degraded note that the user should see */
 #define NOTE_REFUSED "refused"	 /* a plug-in that was not loaded or was switched off */
 #define NOTE_CAUTION "caution"	 /* what the user should know about parameters and hints */
+#define NOTE_DECISION "decision" /* who decided on a parameter: source, name, origin */
+#define NOTE_CONFLICT "conflict" /* sources had different values; the source is who decided */
 #define NOTE_COST "cost"	 /* overhead of Sluice itself */
 #define NOTE_NODE "node"	 /* a property of a node, such as NODE_PROCESSORS */
 /* What is missing, by cause; see observe/tally/losses.h. */

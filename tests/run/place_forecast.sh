@@ -95,6 +95,26 @@ printf '{"schema": "sluice.params/1", "parameters": [{"name": "spread_directorie
 	"$work/t3" >mine.json
 SLUICE_PARAMS_ALLOW=semantics placed -p mine.json --place equal
 check_eq "$(held)" "0 0 0 40" "files where a file of parameters says so"
+"$sluice" report trace >report
+check_line report user: spread_directories "(user: mine.json) instead of" "(placement: forecast)"
+"$sluice" report --json trace >report.json
+check_eq "$(json_get report.json '["conflicts"][0]["source"]')" user
+
+# A program that asks gets the same forecast: the busy target gets less. A path finds its target.
+for name in t0 "$work/t0/some/file" t1 none; do
+	check_rc 0 "$sluice" run -- "$prog/instrument" ask "$name" none none
+	cat out
+done >answers
+python3 - <<'END' || fail "answers: $(cat answers)"
+lines = open("answers").read().split("\n")
+t0, path, t1, none = [line.split() for line in lines if line.startswith("target ")]
+assert t0 == path and t0[1:3] == ["1", "t0"] and float(t0[3]) > 0.5 and 0 <= float(t0[4]) < 0.25, t0
+assert t1[1:3] == ["1", "t1"] and float(t1[3]) < 0.5 and float(t1[4]) > float(t0[4]), t1
+assert none[1] == "0" and none[2] == "unchanged", none
+assert lines.count("targets 4") == 4, lines
+END
+SLUICE_INSTRUMENT_FORECAST=off check_rc 0 "$sluice" run -- "$prog/instrument" ask t0 none none
+check_has "$(cat out)" "target 0 unchanged"
 
 # Probes that are too old are not used.
 rm store.db

@@ -89,3 +89,27 @@ check_eq "$(advised)" "" "advice without the plug-in"
 check_rc 0 "$sluice" run -q --mode counters -o t.sluice -- "$prog/strides" forward data 20480 12
 check_rc 0 "$sluice" report t.sluice
 grep -Eq 'advice given( =)? [1-9]' out || fail "no advice in counters mode: $(cat out)"
+
+# The advice of the program has priority, and the report says that there was a conflict.
+cat >own.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <unistd.h>
+int main(void)
+{
+	char block[1024];
+	int fd = open("data", O_RDONLY);
+
+	posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+	for (int i = 0; i < 20; i++)
+		if (pread(fd, block, sizeof(block), i * 20480) < 0)
+			return 1;
+	return 0;
+}
+END
+"$CC" -o own own.c
+check_rc 0 "$sluice" run -q -o t.sluice -- ./own
+"$sluice" print --csv t.sluice >t
+check_eq "$(advised)" "0 0 after none" "advice where the program gives its own"
+"$sluice" report t.sluice >out
+check_line out program: posix_fadvise "(read_ahead)"

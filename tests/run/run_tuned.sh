@@ -100,6 +100,12 @@ case_is "a parameter file takes precedence over the tuned parameters"
 echo '{"schema": "sluice.params/1", "parameters": [{"name": "cb_nodes", "value": "8"}]}' >params.json
 looked 0 "$sluice" run --tune=apply --params params.json
 said tuned "not applied" params.json
+"$sluice" report trace >report
+check_line report user: cb_nodes "8 (user: params.json) instead of 4 (knowledge: entry $id)"
+echo '{"schema": "sluice.params/1", "parameters": [{"name": "cb_buffer_size", "value": "64K"}]}' >other.json
+looked 0 "$sluice" run --tune=apply --params other.json
+"$sluice" report trace >report
+check_line report default: cb_nodes "the default instead of 4 (knowledge: entry $id)" "only as a whole"
 looked 0 "$sluice" run --params params.json
 ! grep -q tuned err || wrong "something is said: $(cat err)"
 "$sluice" report --json trace >report

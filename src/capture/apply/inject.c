@@ -10,6 +10,7 @@
 #include "capture/record/kernel.h"
 #include "contract/calls.h"
 #include "contract/hints.h"
+#include "contract/sources.h"
 
 /* The functions of the library that are called: name, and the symbol if linked. */
 #define USES(X) X(PMPI_File_get_info, __real_PMPI_File_get_info)
@@ -116,10 +117,31 @@ static const char *hint_refusal(const struct inject_opening *opening,
 	return NULL;
 }
 
+/* Notes it if the program and the rule want different values. */
+static void note_conflict(const struct inject_opening *opening, const struct parameters_line *rule,
+			  MPI_Info info, bool program_wins)
+{
+	char own[OUTCOMES_VALUE_BYTES];
+
+	if (!rules_own.outcomes || !info_is_valid(opening->near, info) ||
+	    !info_get(opening->near, info, rule->name, own, sizeof(own)) ||
+	    !strcmp(own, rule->value))
+		return;
+	if (program_wins)
+		outcomes_note_conflict(rules_own.outcomes, rule->name, SOURCE_PROGRAM, own,
+				       OUTCOME_PARAMETERS, rule->value);
+	else
+		outcomes_note_conflict(rules_own.outcomes, rule->name, OUTCOME_PARAMETERS,
+				       rule->value, SOURCE_PROGRAM, own);
+}
+
 static void hint_apply(struct inject_opening *opening, const struct parameters_line *rule,
 		       MPI_Info info)
 {
 	const char *refusal = hint_refusal(opening, rule, info);
+
+	if (!refusal || !strcmp(refusal, "application"))
+		note_conflict(opening, rule, info, refusal);
 
 	if (!refusal && !opening->is_copied)
 		opening->is_copied = info_copy(opening->near, info, &opening->copy);

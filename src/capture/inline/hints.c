@@ -13,6 +13,7 @@
 #include "capture/libraries/wrapper_helpers.h"
 #include "capture/record/capture.h"
 #include "contract/hints.h"
+#include "contract/sources.h"
 
 /* By place in the control page: how often the same ranks have opened a file in the same mode. */
 static _Atomic uint32_t times[CONTROL_OPENINGS];
@@ -136,6 +137,19 @@ static uint32_t decide_together(struct decision *m)
 	return answer;
 }
 
+/* The hint is set already, by the program or by the parameters of the run: notes it if the values
+ * differ. */
+static void note_conflict(struct decision *m, const char *key, const char *value)
+{
+	struct outcomes *outcomes = &m->control->outcomes;
+	char set[OUTCOMES_VALUE_BYTES];
+
+	if (!info_is_valid(m->near, m->info) ||
+	    !info_get(m->near, m->info, key, set, sizeof(set)) || !strcmp(set, value))
+		return;
+	outcomes_note_conflict(outcomes, key, OUTCOME_SET, set, SOURCE_PLUGIN, value);
+}
+
 /* Adds the hints that the program has not set to a copy of its info. */
 static void hints_add(struct decision *m, struct hints_opening *opening, uint32_t answer)
 {
@@ -147,9 +161,12 @@ static void hints_add(struct decision *m, struct hints_opening *opening, uint32_
 	if (!*at || !info_copy(m->near, m->info, &opening->copy))
 		return;
 	opening->is_copied = true;
-	while (hints_next(&at, key, sizeof(key), value, sizeof(value)))
-		if (!is_set(&m->query, key) && mpi_io_hint_is_safe(m->near, key, value))
+	while (hints_next(&at, key, sizeof(key), value, sizeof(value))) {
+		if (is_set(&m->query, key))
+			note_conflict(m, key, value);
+		else if (mpi_io_hint_is_safe(m->near, key, value))
 			added += info_set(m->near, opening->copy, key, value);
+	}
 	inline_acted(plugin, added);
 }
 

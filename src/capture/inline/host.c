@@ -16,6 +16,7 @@
 #include "capture/record/symbols.h"
 #include "contract/call.h"
 #include "contract/calls.h"
+#include "contract/sources.h"
 
 /* A plug-in in this process. Hooks read members that never change after `active` is set. */
 struct plugin {
@@ -108,6 +109,16 @@ static int64_t guest_advise(void *self, int fd, int64_t offset, int64_t bytes, i
 	return error ? -error : ticks_to_ns(f.stop - f.start);
 }
 
+static void guest_yielded(void *self, const char *key, const char *value, const char *other)
+{
+	struct control *c = capture_membership.control;
+	const char *name = c->plugins[(struct plugin *)self - plugins].name;
+	bool is_read_ahead = strcmp(name, source_word(SOURCE_READ_AHEAD)) == 0;
+
+	outcomes_note_conflict(&c->outcomes, key, SOURCE_PROGRAM, value,
+			       is_read_ahead ? SOURCE_READ_AHEAD : SOURCE_PLUGIN, other);
+}
+
 /* Updates the calls for which wrappers call hooks. */
 static void update_watched_calls(void)
 {
@@ -117,7 +128,8 @@ static void update_watched_calls(void)
 		for (unsigned layer = 0; layer < LAYER_COUNT; layer++)
 			if (atomic_load(&plugins[i].active) && plugins[i].layers >> layer & 1)
 				watched[layer] |= plugins[i].classes;
-	/* A wrapper of libc does not know whether its descriptor or stream is a socket or a pipe. */
+	/* A wrapper of libc does not know whether its descriptor or stream is a socket or a pipe.
+	 */
 	watched[LAYER_POSIX] |= watched[LAYER_NETWORK];
 	watched[LAYER_STDIO] |= watched[LAYER_NETWORK];
 	for (unsigned layer = 0; layer < LAYER_COUNT; layer++)
@@ -165,7 +177,8 @@ static void plugin_begin(unsigned i, const struct sluice_plugin *plugin)
 					  .self = p,
 					  .option = guest_option,
 					  .directory = m->directory,
-					  .advise = guest_advise };
+					  .advise = guest_advise,
+					  .yielded = guest_yielded };
 	error = p->ops->start(&p->guest, &p->state);
 	if (error < 0) {
 		plugin_set_state(i, PLUGIN_FAILED, -error);

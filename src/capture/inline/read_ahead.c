@@ -28,6 +28,7 @@ struct slot {
 	bool confirmed; /* the position comes from the kernel and is not assumed */
 	bool asked;	/* `barred` is known */
 	bool barred;	/* advice is useless or harmful for this opening */
+	bool yields;	/* the program advises the kernel itself */
 	bool is_dormant;
 	uint8_t reads;	  /* 0, 1, or 2 for more; from 2 on there is a prediction */
 	uint8_t doubt;	  /* predictions left in which a second slow read wakes a dormant opening */
@@ -135,7 +136,7 @@ static struct slot *slot_create(uint64_t opening)
 		return NULL;
 	i = (unsigned)(slot - self.slots);
 	atomic_store_explicit(&self.keys[i], opening, memory_order_relaxed);
-	slot->confirmed = slot->asked = slot->barred = slot->is_dormant = false;
+	slot->confirmed = slot->asked = slot->barred = slot->yields = slot->is_dormant = false;
 	slot->reads = slot->quick = slot->doubt = 0;
 	slot->passed = 0;
 	slot->hits = slot->ahead = 0;
@@ -301,14 +302,27 @@ static bool is_slow(const struct sluice_called *called)
 	return called->duration_ns > (int64_t)self.options.slow_ns + called->result;
 }
 
+/* The advice of the program has priority. Once per opening it is noted that this one is missing. */
+static bool slot_yields(struct slot *slot)
+{
+	const struct sluice_guest *guest = self.guest;
+
+	if (!slot->yields)
+		return false;
+	slot->barred = true;
+	if (guest->bytes > offsetof(struct sluice_guest, yielded) && guest->yielded)
+		guest->yielded(guest->self, "posix_fadvise", "advice of the program", "WILLNEED");
+	return true;
+}
+
 static unsigned slot_read(struct slot *slot, const struct sluice_called *called)
 {
 	bool was_advised = slot->ahead > 0, was_slow = is_slow(called);
 
 	slot->used = true;
 	slot_learn(slot, read_offset(slot, called), called->result);
-	if (!is_worth_advice(slot) || !check_accepts_advice(slot, (int)called->handle) ||
-	    !confirm_position(slot, called))
+	if (!is_worth_advice(slot) || slot_yields(slot) ||
+	    !check_accepts_advice(slot, (int)called->handle) || !confirm_position(slot, called))
 		return 0;
 	slot->doubt -= slot->doubt > 0;
 	if (was_slow)
@@ -349,6 +363,18 @@ static void seek_after(const struct sluice_called *called)
 	slot_unlock(slot);
 }
 
+static void advise_after(const struct sluice_called *called)
+{
+	struct slot *slot = slot_find(called->opening);
+
+	if (!slot)
+		slot = slot_create(called->opening);
+	if (!slot)
+		return;
+	slot->yields = true;
+	slot_unlock(slot);
+}
+
 static unsigned read_ahead_after(void *state, const struct sluice_called *called)
 {
 	(void)state;
@@ -362,6 +388,8 @@ static unsigned read_ahead_after(void *state, const struct sluice_called *called
 		return read_after(called);
 	if (called->class == CLASS_SEEK)
 		seek_after(called);
+	if (called->class == CLASS_ADVISE)
+		advise_after(called);
 	return 0;
 }
 
@@ -446,7 +474,7 @@ static int read_ahead_start(const struct sluice_guest *guest, void **state)
 }
 
 static const struct sluice_inline read_ahead = {
-	.classes = 1u << CLASS_READ | 1u << CLASS_SEEK | 1u << CLASS_CLOSE,
+	.classes = 1u << CLASS_READ | 1u << CLASS_SEEK | 1u << CLASS_CLOSE | 1u << CLASS_ADVISE,
 	.layers = 1u << LAYER_POSIX,
 	.start = read_ahead_start,
 	.after = read_ahead_after,

@@ -117,6 +117,19 @@ bool info_is(const void *near, MPI_Info info, const char *key, const char *value
 	return value_get(near, info, key, found) && !strcmp(found, value);
 }
 
+bool info_get(const void *near, MPI_Info info, const char *key, char *value, size_t bytes)
+{
+	char found[VALUE_BYTES];
+	size_t n;
+
+	if (!value_get(near, info, key, found))
+		return false;
+	n = strnlen(found, bytes - 1);
+	memcpy(value, found, n);
+	value[n] = 0;
+	return true;
+}
+
 bool info_copy(const void *near, MPI_Info info, MPI_Info *copy)
 {
 	type_PMPI_Info_create create = USE(near, PMPI_Info_create);

@@ -32,6 +32,9 @@ bool info_has(const void *near, MPI_Info info, const char *key);
 /* Does it have this value there? */
 bool info_is(const void *near, MPI_Info info, const char *key, const char *value);
 
+/* Copies its value, which is cut if it does not fit; false if it is not set. */
+bool info_get(const void *near, MPI_Info info, const char *key, char *value, size_t bytes);
+
 /* Makes a copy, which is empty if info is not valid. False on failure; else info_free() it. */
 bool info_copy(const void *near, MPI_Info info, MPI_Info *copy);
 bool info_set(const void *near, MPI_Info info, const char *key, const char *value);

@@ -41,6 +41,10 @@
 #define EXPORT __attribute__((visibility("default")))
 #define TLS_FAST __attribute__((tls_model("initial-exec")))
 
+/* The place of an activity that a program has begun (capture/api): above the frames of all calls.
+ */
+#define FRAME_REGION ((const void *)UINTPTR_MAX)
+
 #define FRAME_SCRATCH_WORDS (RECORD_HEAD_WORDS + RECORD_FIXED_MAX)
 
 struct lane {
@@ -49,7 +53,7 @@ struct lane {
 	struct chunk *chunk;
 	uint64_t seq;		/* sequence number of the last call that began */
 	uint64_t current;	/* seq of the innermost call that has not ended, 0: none */
-	const void *current_at; /* stack address of its frame */
+	const void *current_at; /* stack address of its frame, or FRAME_REGION */
 	uint32_t thread;	/* number of the thread; valid once numbered is set */
 	uint64_t costed;	/* seq up to which the overhead is in the spool's header */
 	uint32_t starved;	/* calls to skip before the next attempt to get a chunk */

@@ -88,7 +88,8 @@ static uint64_t write_inherited_record(int fd, const struct frame *user)
 uint64_t handle_inherit(int fd)
 {
 	uint32_t level = capture_self.level;
-	const struct frame *user = level < LANES ? capture_self.lanes[level].current_at : NULL;
+	const void *at = level < LANES ? capture_self.lanes[level].current_at : NULL;
+	const struct frame *user = at != FRAME_REGION ? at : NULL;
 	enum link_kind kind = user && !sandbox_is_sealed() ? descriptor_kind(fd) : LINK_UNKNOWN;
 	uint64_t id = kind != LINK_UNKNOWN ? write_inherited_record(fd, user) : 0, link = 0;
 

@@ -41,8 +41,9 @@ struct collector_options {
 				   NULL: there is one node */
 	const char *parameters; /* text of contract/parameters.h; NULL: none */
 	const char *forbidden;	/* names as in control.forbidden; NULL: none */
-	bool parameters_shared; /* the other nodes of the job use the same parameters */
-	double overhead_budget; /* share of the run time, see overhead.h; 0: no limit */
+	const struct advice *advice; /* for programs that ask; NULL: no opinion on anything */
+	bool parameters_shared;	     /* the other nodes of the job use the same parameters */
+	double overhead_budget;	     /* share of the run time, see overhead.h; 0: no limit */
 	int64_t overhead_grace_ns;
 };
 

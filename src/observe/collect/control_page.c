@@ -67,6 +67,8 @@ int control_page_create(struct mapping *mapping, const char *directory,
 		strcpy(page->parameters, o->parameters);
 	if (o->forbidden)
 		snprintf(page->forbidden, sizeof(page->forbidden), "%s", o->forbidden);
+	if (o->advice)
+		page->advice = *o->advice;
 	page->parameters_shared = o->parameters_shared;
 	if (o->parameters_shared)
 		shift_turns(page);

@@ -395,6 +395,11 @@ static void read_fields(const struct call_info *call, const uint64_t *record, st
 	/* The guest writes -1 for an unknown position. */
 	if (a->offset == -1)
 		a->present &= (uint16_t)~PRESENT(OFFSET);
+	/* And for what the program has not said of an activity. */
+	if (call->class == CLASS_ACTIVITY) {
+		a->present &= (uint16_t) ~(a->size < 0 ? PRESENT(SIZE) : 0);
+		a->present &= (uint16_t) ~(a->variable < 0 ? PRESENT(VARIABLE) : 0);
+	}
 	f->link = a->link;
 	f->link2 = a->link2;
 	a->link &= ID_MASK;

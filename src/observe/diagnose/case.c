@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "observe/tally/names.h"
 
 static bool is_storage(unsigned layer)
 {
@@ -12,7 +13,7 @@ static bool is_storage(unsigned layer)
 
 static bool is_library(unsigned layer)
 {
-	return !is_storage(layer) && layer != LAYER_NETWORK;
+	return !is_storage(layer) && names_layer_is_io(layer);
 }
 
 static bool has_transfers(const struct file_total *t)

@@ -75,6 +75,21 @@ static struct frame *find_frame(struct folded *folded, struct frame *above, uint
 	return folded->count < FRAMES_MAX ? add_frame(folded, &key) : above;
 }
 
+static uint32_t add_text(struct folded *folded, const char *text)
+{
+	return texts_add(&folded->texts, text && *text ? text : "?");
+}
+
+/* An activity of the program is shown by its name, which takes the place of its file. */
+static uint32_t call_text(struct folded *folded, unsigned layer, unsigned call, file_id file)
+{
+	const struct trace_head *head = folded->head;
+
+	if (layer == LAYER_APPLICATION && file && file < head->file_count)
+		return add_text(folded, head->files[file]);
+	return folded->calls[call];
+}
+
 /* The time of a call is taken from the call that caused it. */
 static void add_call(struct folded *folded, const struct activity *a)
 {
@@ -84,10 +99,12 @@ static void add_call(struct folded *folded, const struct activity *a)
 
 	frame = find_frame(folded, frame, folded->programs[a->process]);
 	for (size_t i = 0; i < depth; i++)
-		frame = find_frame(folded, frame, folded->calls[enclosing[i].call]);
+		frame = find_frame(folded, frame,
+				   call_text(folded, enclosing[i].layer, enclosing[i].call,
+					     enclosing[i].file));
 	above = frame;
 	if (depth < DEPTH_MAX)
-		frame = find_frame(folded, frame, folded->calls[a->call]);
+		frame = find_frame(folded, frame, call_text(folded, a->layer, a->call, a->file));
 	frame->self_ns += a->duration_ns;
 	if (depth)
 		above->self_ns -= a->duration_ns;
@@ -96,14 +113,14 @@ static void add_call(struct folded *folded, const struct activity *a)
 static int add_calls(void *arg, const struct activity *batch, size_t n, struct err *err)
 {
 	(void)err;
-	for (size_t i = 0; i < n; i++)
-		add_call(arg, &batch[i]);
-	return 0;
-}
+	for (size_t i = 0; i < n; i++) {
+		struct activity a = batch[i];
 
-static uint32_t add_text(struct folded *folded, const char *text)
-{
-	return texts_add(&folded->texts, text && *text ? text : "?");
+		if (a.layer == LAYER_APPLICATION)
+			a.file = a.name;
+		add_call(arg, &a);
+	}
+	return 0;
 }
 
 static void init_folded(struct folded *folded, const struct trace_head *head)

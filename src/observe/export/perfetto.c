@@ -26,21 +26,40 @@
 struct viewer {
 	const struct trace_head *head;
 	struct longest calls;
-	uint32_t *order;   /* calls by process and id */
-	uint32_t *threads; /* number of the thread of each call, unique in the file */
-	int64_t *hosts;	   /* number of the process for each statistic */
+	uint32_t *order;	 /* calls by process and id */
+	uint32_t *threads;	 /* number of the thread of each call, unique in the file */
+	int64_t *hosts;		 /* number of the process for each statistic */
+	struct activity *phases; /* of the program; they take no time, so they are kept apart */
+	size_t phase_count, phase_cap;
 	struct json json;
 	uint64_t arrows;
 	size_t max;
 };
+
+static bool is_phase(const struct viewer *viewer, const struct activity *a)
+{
+	return a->layer == LAYER_APPLICATION &&
+	       text_equal(viewer->head->calls[a->call].name, "phase");
+}
+
+static void add_phase(struct viewer *viewer, const struct activity *a)
+{
+	viewer->phases = xgrow(viewer->phases, &viewer->phase_cap, viewer->phase_count + 1,
+			       sizeof(*viewer->phases));
+	viewer->phases[viewer->phase_count++] = *a;
+}
 
 static int add_calls(void *arg, const struct activity *batch, size_t n, struct err *err)
 {
 	struct viewer *viewer = arg;
 
 	(void)err;
-	for (size_t i = 0; i < n; i++)
-		longest_add(&viewer->calls, &batch[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (!is_phase(viewer, &batch[i]))
+			longest_add(&viewer->calls, &batch[i]);
+		else if (viewer->phase_count < viewer->max)
+			add_phase(viewer, &batch[i]);
+	}
 	return 0;
 }
 
@@ -192,6 +211,8 @@ static void put_arguments(struct viewer *viewer, const struct activity *a)
 		json_text(json, "file", viewer->head->files[a->file]);
 	if (a->name)
 		json_text(json, "object", viewer->head->files[a->name]);
+	if (a->hints)
+		json_text(json, "attributes", viewer->head->files[a->hints]);
 	if (a->present & PRESENT(SIZE))
 		json_number(json, "size", a->size);
 	if (a->present & PRESENT(OFFSET))
@@ -202,9 +223,17 @@ static void put_arguments(struct viewer *viewer, const struct activity *a)
 	json_close(json);
 }
 
+/* The name of the function; activities of the program have names of their own. */
+static const char *call_name(const struct viewer *viewer, const struct activity *a)
+{
+	if (a->layer == LAYER_APPLICATION && a->name)
+		return viewer->head->files[a->name];
+	return text_or_empty(viewer->head->calls[a->call].name);
+}
+
 static void put_call(struct viewer *viewer, const struct activity *a)
 {
-	open_event(viewer, "X", text_or_empty(viewer->head->calls[a->call].name));
+	open_event(viewer, "X", call_name(viewer, a));
 	json_text(&viewer->json, "cat", names_layer(a->layer));
 	put_place(viewer, a);
 	json_thousandths(&viewer->json, "dur", a->duration_ns);
@@ -232,14 +261,18 @@ static void put_arrow(struct viewer *viewer, const struct activity *from, const 
 	put_arrow_end(viewer, "f", to);
 }
 
-/* From the call that started what this one completes; which link it is depends on the call. */
+/*
+ * From the call that started what this one completes, or the activity that the program names as the
+ * cause; which link it is depends on the call.
+ */
 static void put_completion(struct viewer *viewer, const struct activity *a, uint64_t link)
 {
 	uint64_t id = link & ID_MASK;
 	const struct activity *start =
 		id ? find_call(viewer, trace_find_owner(viewer->head, a->process, id), id) : NULL;
 
-	if (start && viewer->head->calls[start->call].class == CLASS_START)
+	if (start && (viewer->head->calls[start->call].class == CLASS_START ||
+		      start->layer == LAYER_APPLICATION))
 		put_arrow(viewer, start, a);
 }
 
@@ -329,6 +362,20 @@ static void put_anomalies(struct viewer *viewer)
 	}
 }
 
+static void put_phases(struct viewer *viewer)
+{
+	for (size_t i = 0; i < viewer->phase_count; i++) {
+		const struct activity *a = &viewer->phases[i];
+
+		open_event(viewer, "i", call_name(viewer, a));
+		json_text(&viewer->json, "cat", "phase");
+		json_text(&viewer->json, "s", "p");
+		json_number(&viewer->json, "pid", process_number(a->process));
+		json_thousandths(&viewer->json, "ts", a->start_ns);
+		json_close(&viewer->json);
+	}
+}
+
 static void put_properties(struct viewer *viewer, const struct export_totals *totals)
 {
 	struct json *json = &viewer->json;
@@ -354,6 +401,7 @@ static void put_events(struct viewer *viewer)
 	}
 	put_counters(viewer);
 	put_anomalies(viewer);
+	put_phases(viewer);
 }
 
 static int write_events(const struct export_job *job, FILE *out, struct err *err)
@@ -376,6 +424,7 @@ static int write_events(const struct export_job *job, FILE *out, struct err *err
 	free(viewer.order);
 	free(viewer.threads);
 	free(viewer.hosts);
+	free(viewer.phases);
 	longest_release(&viewer.calls);
 	return r;
 }

@@ -223,6 +223,15 @@ static const struct {
 	struct html_table html;
 	size_t (*build)(struct table *table, const struct report *report);
 } tables[] = {
+	{ { "phases", "Phases",
+	    "A phase lasts until the next one of its process. Times are summed over processes.",
+	    "phase", NULL, "phases", 40000 },
+	  render_phase_table },
+	{ { "activities", "Activities",
+	    "What the program says that it does. Times are summed over threads; the I/O of an "
+	    "activity includes that of activities inside it.",
+	    "activity", NULL, "activities", 80000 },
+	  render_activity_table },
 	{ { "layers", "Layers",
 	    "Times are summed over threads. A call inside another call of the same layer does not "
 	    "count its time and bytes again.",

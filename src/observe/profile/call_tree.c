@@ -5,10 +5,10 @@
 
 #include "base/mem.h"
 
-/* A key has 15 bits for the parent, 16 for the call, 3 for the layer + 1 and 30 for the file. */
+/* A key has 15 bits for the parent, 16 for the call, 4 for the layer + 1 and 29 for the file. */
 #define NODES_MAX ((size_t)1 << 15)
-#define FILES_MAX ((file_id)1 << 30)
-_Static_assert(LAYER_COUNT < 8, "a layer has three bits in the key");
+#define FILES_MAX ((file_id)1 << 29)
+_Static_assert(LAYER_COUNT < 16, "a layer has four bits in the key");
 
 void call_tree_init(struct call_tree *tree, size_t limit)
 {
@@ -26,7 +26,7 @@ void call_tree_release(struct call_tree *tree)
 
 static uint64_t key_make(const struct call_node *node)
 {
-	return (((uint64_t)node->parent << 16 | node->call) << 3 | (node->layer + 1u)) << 30 |
+	return (((uint64_t)node->parent << 16 | node->call) << 4 | (node->layer + 1u)) << 29 |
 	       node->file;
 }
 

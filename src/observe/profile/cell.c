@@ -128,10 +128,10 @@ void cell_table_release(struct cell_table *cells)
 	*cells = (struct cell_table){ 0 };
 }
 
-/* 3 bits for the layer + 1, 32 for the file, 29 for the member + 1. */
-#define MEMBER_BITS 29
+/* 4 bits for the layer + 1, 32 for the file, 28 for the member + 1. */
+#define MEMBER_BITS 28
 #define MEMBER_MAX ((INT32_C(1) << MEMBER_BITS) - 2)
-_Static_assert(LAYER_COUNT < 8, "a layer has three bits in the key");
+_Static_assert(LAYER_COUNT < 16, "a layer has four bits in the key");
 
 static uint64_t key_make(unsigned layer, file_id file, int32_t member)
 {

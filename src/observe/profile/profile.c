@@ -74,6 +74,7 @@ static void init_parts(struct profile *profile, const struct trace_head *head,
 	call_tree_init(&profile->tree, limits && limits->nodes ? limits->nodes : NODES_DEFAULT);
 	timeline_init(&profile->timeline, head->end.duration_ns, count_members(profile));
 	facts_init(&profile->facts, head);
+	marks_init(&profile->marks, head);
 	surveyor_init(&profile->surveyor, &surveyor_ops, profile);
 	profile->channels = xcalloc(head->file_count + 1, sizeof(*profile->channels));
 	for (size_t i = 1; i < head->file_count; i++)
@@ -104,6 +105,7 @@ void profile_release(struct profile *profile)
 	call_tree_release(&profile->tree);
 	timeline_release(&profile->timeline);
 	facts_release(&profile->facts);
+	marks_release(&profile->marks);
 	nest_release(&profile->nest);
 	surveyor_release(&profile->surveyor);
 	free(profile->channels);
@@ -150,7 +152,7 @@ static void add_to_timeline(struct profile *p, const struct summary_call *call, 
 	span = timeline_find(&p->timeline, a->start_ns, a->duration_ns);
 	if (!at->in_layer)
 		timeline_add(&p->timeline, &span, p->timeline.layers[a->layer], &what);
-	if (at->in_io || a->layer == LAYER_NETWORK)
+	if (at->in_io || !names_layer_is_io(a->layer))
 		return;
 	timeline_add(&p->timeline, &span, p->timeline.io, &what);
 	timeline_add_member(&p->timeline, &span, member, &what);
@@ -171,7 +173,7 @@ static bool is_covered(const struct profile *p, const struct summary_call *call)
 		    (outer->layer == a->layer && outer->file == a->file))
 			return true;
 	}
-	return a->layer == LAYER_NETWORK || p->channels[a->file];
+	return !names_layer_is_io(a->layer) || p->channels[a->file];
 }
 
 static void add_transfer(struct profile *p, const struct summary_call *call, file_id file, int way,
@@ -229,9 +231,21 @@ static void add_to_cell(struct profile *p, const struct summary_call *call, int3
 		add_transfer(p, call, source, READING, member);
 }
 
-int64_t profile_add(struct profile *profile, const struct activity *activity)
+/* In the place of its file, an activity of the program has its name, so that chains show it. */
+static const struct activity *name_as_file(const struct activity *activity, struct activity *copy)
+{
+	if (activity->layer != LAYER_APPLICATION)
+		return activity;
+	*copy = *activity;
+	copy->file = activity->name;
+	return copy;
+}
+
+int64_t profile_add(struct profile *profile, const struct activity *added)
 {
 	struct profile *p = profile;
+	struct activity copy;
+	const struct activity *activity = name_as_file(added, &copy);
 	struct summary_call call = { .activity = activity };
 	bool covered;
 	int32_t member;
@@ -245,10 +259,12 @@ int64_t profile_add(struct profile *profile, const struct activity *activity)
 	if (summary_add_nested(&p->summary, &call) && member != NO_MEMBER) {
 		add_to_chain(p, &call);
 		add_to_timeline(p, &call, member);
+		marks_add(&p->marks, &call, member);
 		if (!covered)
 			add_to_cell(p, &call, member);
 	}
-	surveyor_add(&p->surveyor, activity, &p->head->calls[activity->call], covered);
+	if (activity->layer != LAYER_APPLICATION)
+		surveyor_add(&p->surveyor, activity, &p->head->calls[activity->call], covered);
 	return call.is_busy ? activity->start_ns + activity->duration_ns : 0;
 }
 

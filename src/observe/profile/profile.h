@@ -22,6 +22,7 @@
 #include "observe/profile/call_tree.h"
 #include "observe/profile/cell.h"
 #include "observe/profile/facts.h"
+#include "observe/profile/marks.h"
 #include "observe/profile/timeline.h"
 #include "observe/tally/file_class.h"
 #include "observe/tally/nest.h"
@@ -45,6 +46,7 @@ struct profile {
 	struct call_tree tree;	       /* which calls were made inside which */
 	struct timeline timeline;
 	struct facts facts;	  /* what calls say about files, apart from time and bytes */
+	struct marks marks;	  /* activities and phases of the program itself */
 	struct nest nest;	  /* calls in progress, and */
 	struct surveyor surveyor; /* open files, while activities are added */
 	uint8_t *channels;	  /* for each file: 1 if it is a socket or pipe */

@@ -75,6 +75,7 @@ static void add_part(struct profile *p, const struct profile *other)
 	call_tree_merge(&p->tree, &other->tree, map.calls, map.files);
 	timeline_merge(&p->timeline, &other->timeline, &map, member_base);
 	facts_merge(&p->facts, &other->facts, map.files);
+	marks_merge(&p->marks, &other->marks, map.files, map.shift_ns, member_base);
 	p->parts += other->parts;
 	p->processes += other->processes;
 	merged_map_release(&map);
@@ -103,6 +104,7 @@ void profile_join(struct profile *profile, const struct profile *other)
 	call_tree_merge(&profile->tree, &other->tree, map.calls, map.files);
 	timeline_merge(&profile->timeline, &other->timeline, &map, 0);
 	facts_merge(&profile->facts, &other->facts, map.files);
+	marks_merge(&profile->marks, &other->marks, map.files, 0, 0);
 	merged_map_release(&map);
 }
 

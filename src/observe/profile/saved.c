@@ -448,6 +448,48 @@ static void pack_facts(struct saving *s, struct facts *facts)
 	}
 }
 
+static void pack_mark(struct saving *s, struct marks *marks, const struct mark *known)
+{
+	struct mark mark = known ? *known : (struct mark){ 0 };
+
+	pack_words(&s->pack, &mark, sizeof(mark));
+	if (!pack_is_reading(&s->pack))
+		return;
+	if (mark.kind >= MARK_KINDS || mark.name >= file_limit(s))
+		s->pack.in.bad = true;
+	else
+		*marks_get(marks, (enum mark_kind)mark.kind, (file_id)mark.name) = mark;
+}
+
+static void pack_marks(struct saving *s, struct marks *marks)
+{
+	uint64_t count = marks->table.count, beginnings = marks->beginning_count;
+	size_t at = 0;
+
+	pack_index(&s->pack, &count, MARKS_MAX + MARK_KINDS + 1);
+	for (uint64_t i = 0; i < count && !s->pack.in.bad; i++) {
+		const struct mark *known = NULL;
+
+		while (!pack_is_reading(&s->pack) && !known)
+			known = marks->table.entries[at++].value;
+		pack_mark(s, marks, known);
+	}
+	pack_index(&s->pack, &beginnings, MARKS_BEGINNINGS + 1);
+	for (uint64_t i = 0; i < beginnings && !s->pack.in.bad; i++) {
+		struct mark_beginning beginning = { 0 };
+
+		if (!pack_is_reading(&s->pack))
+			beginning = marks->beginnings[i];
+		pack_words(&s->pack, &beginning, sizeof(beginning));
+		if (!pack_is_reading(&s->pack))
+			continue;
+		if (beginning.name >= file_limit(s))
+			s->pack.in.bad = true;
+		else
+			marks_put_beginning(marks, &beginning);
+	}
+}
+
 static void pack_profile(struct saving *s, uint64_t *activities)
 {
 	uint64_t parts = s->profile->parts, processes = s->profile->processes;
@@ -462,6 +504,7 @@ static void pack_profile(struct saving *s, uint64_t *activities)
 	pack_cells(s, &s->profile->cells);
 	pack_tree(s, &s->profile->tree);
 	pack_facts(s, &s->profile->facts);
+	pack_marks(s, &s->profile->marks);
 	pack_timeline(s, &s->profile->timeline);
 }
 

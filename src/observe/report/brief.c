@@ -219,7 +219,7 @@ static size_t choose_layers(const struct summary *s, struct summary_row *rows, s
 	for (size_t i = 0; i < count; i++) {
 		const struct tally *t = rows[i].tally;
 
-		if (rows[i].layer != LAYER_NETWORK &&
+		if (names_layer_is_io(rows[i].layer) &&
 		    (t->time_ns >= time / 100 || transferred_bytes(t) > bytes / 100))
 			rows[n++] = rows[i];
 	}

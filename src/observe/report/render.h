@@ -52,6 +52,8 @@ size_t render_file_table(struct table *table, const struct report *report);
 size_t render_rank_table(struct table *table, const struct report *report);
 size_t render_parameter_table(struct table *table, const struct report *report);
 size_t render_node_table(struct table *table, const struct report *report);
+size_t render_activity_table(struct table *table, const struct report *report);
+size_t render_phase_table(struct table *table, const struct report *report);
 size_t render_note_table(struct table *table, const struct report *report);
 
 /* Appends the title of the table of node statistics, which names the time that it covers. */
@@ -75,6 +77,13 @@ void render_note_groups(FILE *out, const struct report *report);
 /* Prints all reports of plug-ins: as lines, or as one object of schema sluice.report.plugins/1. */
 void render_plugins(FILE *out, const struct summary *summary);
 void render_plugins_json(FILE *out, const struct summary *summary);
+
+/* Says how the program has used include/sluice/instrument.h wrongly, if it has. */
+void render_misuse(FILE *out, const struct report *report);
+
+/* Adds the fields "activities", "phases" and "instrumentation_misuse", if the program uses
+ * include/sluice/instrument.h. */
+void render_marks_json(struct json *json, const struct report *report);
 
 /* Adds events and note groups to the open JSON object. */
 void render_note_groups_json(struct json *json, const struct summary *summary);

@@ -163,7 +163,7 @@ static void put_row(struct json *json, const struct summary *s, const struct sum
 		json_text(json, "layer", names_layer(row->layer));
 	}
 	put_tally(json, row->tally);
-	if (!row->is_process && !row->is_network && row->layer != LAYER_NETWORK)
+	if (!row->is_process && !row->is_network && names_layer_is_io(row->layer))
 		json_real(json, "share", summary_share(s, (double)row->tally->time_ns));
 	if (s->ranks.count)
 		put_spreads(json, s, row);
@@ -240,6 +240,7 @@ void render_json(FILE *out, const struct report *report)
 	put_rows(&json, s, SUMMARY_LAYERS, "layers", UINT64_MAX);
 	put_rows(&json, s, SUMMARY_FUNCTIONS, "functions", report->top);
 	json_count(&json, "file_count", put_rows(&json, s, SUMMARY_FILES, "files", report->top));
+	render_marks_json(&json, report);
 	if (report->survey)
 		put_survey(&json, report);
 	render_parameters_json(&json, s);

@@ -32,10 +32,12 @@ struct section {
 	bool events;	  /* print single notes with their times, not groups */
 };
 
-enum { ANOMALIES, APPLIED, CAUTIONS, DEGRADED, REFUSED, PLUGINS, COST, SECTIONS };
+enum { ANOMALIES, APPLIED, CONFLICTS, CAUTIONS, DEGRADED, REFUSED, PLUGINS, COST, SECTIONS };
 static const struct section sections[SECTIONS] = {
 	[ANOMALIES] = { NOTE_ANOMALY, "Anomalies", "anomalies", "anomaly", true },
 	[APPLIED] = { NOTE_APPLIED, "Applied", "applied", "applied", false },
+	[CONFLICTS] = { NOTE_CONFLICT, "Parameters on which sources disagree (who decided: what)",
+			"conflicts", "conflict", true },
 	[CAUTIONS] = { NOTE_CAUTION, "Warnings about parameters and hints", "warnings", "warning",
 		       true },
 	[DEGRADED] = { NOTE_DEGRADED, "Reduced recording", "degraded", "reduced recording", true },

@@ -94,6 +94,20 @@ static void add_effect(struct table *table, const struct effect_judgment *j)
 		table_add(table, "%s", who);
 }
 
+/* Who decided on a parameter: a word of contract/sources.h; NULL: unknown. */
+static const char *find_decider(const struct summary *s, const struct parameter *p)
+{
+	if (text_equal(p->refusal, "application") || text_equal(p->refusal, "hints_file"))
+		return "program";
+	for (size_t i = 0; i < s->head->note_count; i++) {
+		const struct note *note = &s->head->notes[i];
+
+		if (text_equal(note->kind, NOTE_DECISION) && text_equal(note->name, p->name))
+			return note->source;
+	}
+	return NULL;
+}
+
 static void add_group(struct table *table, const struct summary *s, const struct parameter_group *g)
 {
 	const struct parameter *p = g->first;
@@ -108,13 +122,14 @@ static void add_group(struct table *table, const struct summary *s, const struct
 	table_add_number(table, g->openings ? (double)g->agreeing / (double)g->openings : NAN,
 			 "%" PRIu64 "/%" PRIu64, g->agreeing, g->openings);
 	add_effect(table, &g->judgment);
+	table_add(table, "%s", find_decider(s, p) ? find_decider(s, p) : "-");
 }
 
 /* Adds the rows of the requested parameters. *read_back is the number of parameters of the run. */
 static size_t build_table(struct table *table, const struct report *report, size_t *read_back)
 {
-	static const char *const titles[] = { "parameter", "file",	 "requested", "effective",
-					      ">agree",	   "applied by", NULL };
+	static const char *const titles[] = { "parameter", "file",	 "requested",  "effective",
+					      ">agree",	   "applied by", "decided by", NULL };
 	const struct summary *s = report->summary;
 	struct parameter *rows = parameters_rows(&s->parameters, read_back);
 	size_t count;
@@ -165,6 +180,8 @@ static void put_parameter(struct json *json, const struct summary *s, const stru
 		json_text(json, "refused", row->refusal);
 	if (row->effective)
 		json_text(json, "effective", row->effective);
+	if (is_requested(row) && find_decider(s, row))
+		json_text(json, "decided_by", find_decider(s, row));
 	json_count(json, "openings", row->openings);
 	json_count(json, "agreeing", row->agreeing);
 	if (is_requested(row)) {

@@ -66,7 +66,7 @@ static void add_spread(struct table *table, const struct measure *measure,
 
 static void add_tally(struct table *table, const struct summary *s, const struct summary_row *row)
 {
-	bool is_io = !row->is_process && !row->is_network && row->layer != LAYER_NETWORK;
+	bool is_io = !row->is_process && !row->is_network && names_layer_is_io(row->layer);
 	struct spread time = summary_spread(s, row, &tally_measures[TALLY_TIME]);
 	double share = is_io ? summary_share(s, (double)row->tally->time_ns) : NAN;
 	char text[UNIT_TEXT];

@@ -12,13 +12,16 @@
 struct text_table {
 	const char *title, *rows;
 	size_t (*build)(struct table *table, const struct report *report);
+	bool is_optional; /* not shown if it is empty */
 };
 
-static const struct text_table rank_table = { "By rank", "ranks", render_rank_table };
+static const struct text_table rank_table = { "By rank", "ranks", render_rank_table, false };
 static const struct text_table tables[] = {
-	{ "By layer", "layers", render_layer_table },
-	{ "By function", "functions", render_function_table },
-	{ "By file", "files", render_file_table },
+	{ "By phase of the program", "phases", render_phase_table, true },
+	{ "By activity of the program", "activities", render_activity_table, true },
+	{ "By layer", "layers", render_layer_table, false },
+	{ "By function", "functions", render_function_table, false },
+	{ "By file", "files", render_file_table, false },
 };
 
 static void print_table(FILE *out, const struct report *report, const struct text_table *which)
@@ -26,6 +29,10 @@ static void print_table(FILE *out, const struct report *report, const struct tex
 	struct table table;
 	size_t count = which->build(&table, report), shown = table.count / table.columns;
 
+	if (!count && which->is_optional) {
+		table_release(&table);
+		return;
+	}
 	term_printf(out, "\n%s\n", which->title);
 	table_print(&table, out, 2);
 	if (count > shown)
@@ -51,6 +58,7 @@ void render_text(FILE *out, const struct report *report)
 				report->findings_shown);
 	term_printf(out, "\n");
 	term_lines(out, buf_text(&notes));
+	render_misuse(out, report);
 	render_events(out, report);
 	render_parameters(out, report);
 	if (report->by_rank && s->ranks.count && s->of_rank)

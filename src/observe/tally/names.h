@@ -16,6 +16,13 @@ const char *names_layer(unsigned layer);
 const char *names_class(unsigned class);
 const char *names_group(unsigned group);
 
+/* Is the time of its calls I/O time? Not that of sockets and pipes, and of what the program says of
+ * itself. */
+static inline bool names_layer_is_io(unsigned layer)
+{
+	return layer != LAYER_NETWORK && layer != LAYER_APPLICATION;
+}
+
 /* First part of an attribute's name. Sockets and pipes use the attributes of POSIX. */
 const char *names_domain(unsigned layer);
 

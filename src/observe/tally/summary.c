@@ -165,6 +165,8 @@ static struct call_context context_of(const struct summary *s, const struct acti
 		at.in_network |= is_network;
 		at.in_layer |= outer->layer == a->layer && !is_process;
 		at.in_function |= outer->call == a->call;
+		if (outer->layer == LAYER_APPLICATION)
+			continue;
 		at.in_file |= outer->file == a->file && !is_process;
 		at.in_file2 |= outer->file == a->file2 && !is_process;
 		if (is_process || is_network)
@@ -236,7 +238,8 @@ static void add_call(struct summary *s, struct summary_call *call)
 	if (own != &s->outside) {
 		if (!own || !s->all_is_postponed)
 			sums_add(&s->all, a, &call->share, &call->context, &credits);
-		if (!call->context.in_process || a->layer == LAYER_NETWORK)
+		if (a->layer != LAYER_APPLICATION &&
+		    (!call->context.in_process || a->layer == LAYER_NETWORK))
 			s->file_layers[a->file] |= (uint8_t)(1u << a->layer);
 	}
 	if (call->share.pending && call->share.transfer)
@@ -305,7 +308,7 @@ double summary_share(const struct summary *summary, double time_ns)
 
 bool summary_has_libraries(const struct summary *summary)
 {
-	for (unsigned layer = LAYER_NETWORK + 1; layer < LAYER_COUNT; layer++) {
+	for (unsigned layer = LAYER_NETWORK + 1; layer < LAYER_APPLICATION; layer++) {
 		if (summary->all.layers[layer].calls)
 			return true;
 	}
@@ -351,7 +354,7 @@ static struct summary_row function_row(const struct summary *s, const struct map
 		.name = f.counted ? names_group(f.number) : s->head->calls[f.number].name,
 		.layer = (uint8_t)f.layer,
 		.counted = f.counted,
-		.is_network = f.layer == LAYER_NETWORK,
+		.is_network = !names_layer_is_io(f.layer),
 		.is_process = !f.counted && s->head->calls[f.number].class == CLASS_PROCESS,
 		.tally = entry->value,
 	};

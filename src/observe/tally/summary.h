@@ -132,7 +132,7 @@ struct summary_row {
 	uint8_t class;	 /* for a file: enum file_class */
 	size_t folded;	 /* > 0: stands for so many files of the class */
 	bool counted;	 /* name is a group of calls that were counted but not recorded */
-	bool is_network; /* sockets and pipes only; the time is not I/O time */
+	bool is_network; /* sockets and pipes only, or not I/O at all: the time is not I/O time */
 	bool is_process; /* starts or ends a process; the time is not I/O time */
 	const struct tally *tally;
 };

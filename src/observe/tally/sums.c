@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "observe/tally/names.h"
 
 /* Defines a function that reads one member of a record. */
 #define GET(name, type, member)                                \
@@ -205,7 +206,7 @@ static void add_busy(struct sums *sums, const struct activity *a)
 bool sums_is_busy(const struct activity *activity, const struct contribution *contribution,
 		  const struct call_context *context)
 {
-	return activity->layer != LAYER_NETWORK && !contribution->is_process &&
+	return names_layer_is_io(activity->layer) && !contribution->is_process &&
 	       !context->in_process && !context->in_io;
 }
 
@@ -259,13 +260,14 @@ void sums_add(struct sums *sums, const struct activity *activity, const struct c
 		if (!at->in_io)
 			tally_add(&sums->startup, share, false, credits);
 		return;
-	} else {
+	} else if (a->layer != LAYER_APPLICATION) {
 		add_io(sums, a, share, at, credits);
 	}
 	tally_add(&sums->layers[a->layer], share, at->in_layer || share->is_process, credits);
 	tally_add(sums_tally(&sums->functions, sums_function_key(a->call, a->layer)), share,
 		  at->in_function, credits);
-	add_files(sums, a, share, at, credits);
+	if (a->layer != LAYER_APPLICATION)
+		add_files(sums, a, share, at, credits);
 }
 
 static void tally_add_aggregate(struct tally *t, const struct aggregate *row)

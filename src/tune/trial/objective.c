@@ -126,7 +126,7 @@ static bool is_counted(const struct objective *o, uint16_t number, uint8_t layer
 {
 	const struct call_info *call = &o->head->calls[number];
 
-	if (layer == LAYER_NETWORK || call->class == CLASS_PROCESS)
+	if (!names_layer_is_io(layer) || call->class == CLASS_PROCESS)
 		return false;
 	if (file)
 		return o->is_data[file];
