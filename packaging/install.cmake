@@ -14,6 +14,7 @@ install(DIRECTORY include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_M
 # Modules of explicit instrumentation, as sources: a module file belongs to one compiler.
 install(FILES bindings/fortran/sluice.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice/fortran)
 install(FILES bindings/python/sluice.py DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice/python)
+install(FILES packaging/grafana/sluice.json DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice/grafana)
 install(DIRECTORY ${generated}/manual/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${generated}/manual/sluice.bash
 	DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sluice)
