@@ -14,7 +14,8 @@ check_rc 7 "$root/bin/sluice" run --quiet -- sh -c 'cat /etc/passwd; exit 7'
 check_rc 0 "$root/bin/sluice" print
 check_has "$(cat out)" '"/etc/passwd"'
 
-for file in include/sluice/sluice.h include/sluice/plugin.h share/man/man1/sluice.1 share/man/man1/sluice-run.1 \
+for file in include/sluice/sluice.h include/sluice/plugin.h include/sluice/instrument.h \
+	share/sluice/fortran/sluice.f90 share/sluice/python/sluice.py share/sluice/grafana/sluice.json share/man/man1/sluice.1 share/man/man1/sluice-run.1 \
 	share/bash-completion/completions/sluice share/zsh/site-functions/_sluice \
 	share/sluice/platforms/hopper.ini share/sluice/machines/vesta.ini share/sluice/sites/titan.ini \
 	share/doc/sluice/README.md share/doc/sluice/docs/reference/plugins.md; do
@@ -42,20 +43,39 @@ export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$root" -name sluice.pc)")
 check_eq "$("$root/bin/sluice" version)" "sluice $(pkg-config --modversion sluice)" "version of the package"
 check_has "$(pkg-config --variable=preload sluice)" "/sluice/libsluice.so"
+check_has "$(pkg-config --variable=fortran sluice)" "/sluice/fortran/sluice.f90"
+check_has "$(pkg-config --variable=python sluice)" "/sluice/python"
+check_eq "$(pkg-config --libs sluice)" "" "libraries that a program must link"
 
 # The CMake package finds its parts relative to itself.
 mkdir user
 cat >user/CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.22)
-project(user LANGUAGES NONE)
+project(user LANGUAGES C)
 find_package(sluice 0.1 REQUIRED)
 get_target_property(headers sluice::sluice INTERFACE_INCLUDE_DIRECTORIES)
 file(WRITE ${CMAKE_BINARY_DIR}/found "${SLUICE_PROGRAM}\n${SLUICE_PRELOAD}\n${headers}\n")
+add_executable(instrumented instrumented.c)
+target_link_libraries(instrumented sluice::sluice)
+END
+cat >user/instrumented.c <<'END'
+#include <sluice/instrument.h>
+int main(void)
+{
+	sluice_end(sluice_begin(sluice_register("user"), "main"));
+	return sluice_is_present();
+}
 END
 cmake -S user -B user/build -DCMAKE_PREFIX_PATH="$root" >cmake.log 2>&1 || fail "$(cat cmake.log)"
 check_eq "$(cat user/build/found)" "$root/bin/sluice
 $library
 $root/include" "values of find_package"
+# A program that uses sluice/instrument.h needs nothing but the header, and Python nothing but the module.
+cmake --build user/build >cmake.log 2>&1 || fail "$(cat cmake.log)"
+check_rc 0 user/build/instrumented
+check_rc 1 "$root/bin/sluice" run -q -- user/build/instrumented
+PYTHONPATH=$root/share/sluice/python check_rc 0 python3 -B -c 'import sluice; print(sluice.is_present())'
+check_eq "$(cat out)" False
 
 # Uninstalling removes the listed files and the directories of Sluice, and nothing else.
 echo mine >stage/opt/sluice/share/sluice/mine

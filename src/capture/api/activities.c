@@ -91,7 +91,7 @@ static void write_mark(unsigned call, const char *text, size_t bytes)
 
 static void report_misuse(const char *what)
 {
-	if (atomic_load_explicit(&misuses, memory_order_relaxed) < MISUSE_RECORDS &&
+	if (can_record() && atomic_load_explicit(&misuses, memory_order_relaxed) < MISUSE_RECORDS &&
 	    atomic_fetch_add_explicit(&misuses, 1, memory_order_relaxed) < MISUSE_RECORDS)
 		write_mark(CALL_misuse, what, strlen(what));
 }
@@ -303,13 +303,32 @@ static void end_innermost(struct activity_list *list, uint64_t stop, int error)
 	frame_commit(&f, w, words);
 }
 
+/* Removes activities that began before recording was reduced to counters. */
+static void abandon_from(struct activity_list *list, uint32_t number)
+{
+	const struct activity_slot *slot = &list->slots[number - 1];
+	struct lane *lane = &capture_self.lanes[0];
+
+	list->depth = number - 1;
+	lane->current = slot->parent;
+	lane->current_at = slot->parent_at;
+}
+
 static void activity_end(sluice_activity activity, int32_t error)
 {
-	uint32_t number = can_record() ? list_find(open_list, activity) : 0;
+	bool is_recorded = can_record();
+	uint32_t number;
 	uint64_t now;
 
+	if (capture_self.vforked || capture_self.level)
+		return;
+	number = list_find(open_list, activity);
 	if (!number) {
 		report_misuse("the end of an activity that is not open in the thread");
+		return;
+	}
+	if (!is_recorded) {
+		abandon_from(open_list, number);
 		return;
 	}
 	now = clock_ticks(capture_gate->clock);

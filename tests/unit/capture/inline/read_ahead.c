@@ -49,9 +49,20 @@ static int64_t advise(void *self, int fd, int64_t offset, int64_t bytes, int adv
 	return advice_error ? -advice_error : advice_takes_us * 1000;
 }
 
-static const struct sluice_guest guest = {
-	.bytes = sizeof(guest), .option = option, .directory = "/", .advise = advise
-};
+static int yields;
+
+static void yielded(void *self, const char *key, const char *value, const char *other)
+{
+	(void)self, (void)value, (void)other;
+	CHECK_TEXT(key, "posix_fadvise");
+	yields++;
+}
+
+static const struct sluice_guest guest = { .bytes = sizeof(guest),
+					   .option = option,
+					   .directory = "/",
+					   .advise = advise,
+					   .yielded = yielded };
 
 static int start(const char *const *with)
 {
@@ -430,6 +441,25 @@ static void a_restart_drops_the_state(void)
 	CHECK_INT(advices, 0);
 }
 
+static void advice_of_the_program_has_priority(void)
+{
+	CHECK_INT(start(NULL), 0);
+	yields = 0;
+	read_strides(7, 8);
+	CHECK_INT(advices, 3);
+	call_hook(called(CLASS_ADVISE, 7, 0, 0));
+	call_hook(called(CLASS_ADVISE, 8, 0, 0));
+	read_strides(8, 20);
+	for (int i = 8; i < 20; i++)
+		reads(7, (int64_t)i * S);
+	CHECK_INT(advices, 3);
+	/* It is noted once per opening, and only where the plug-in would have acted. */
+	CHECK_INT(yields, 2);
+	call_hook(called(CLASS_ADVISE, 9, 0, 0));
+	read_strides(9, 3);
+	CHECK_INT(yields, 2);
+}
+
 static void invalid_options_are_rejected(void)
 {
 	static const char *const wrong[][3] = {
@@ -454,4 +484,4 @@ TESTS(TEST(first_advice_follows_the_sixth_read), TEST(threshold_can_be_set),
       TEST(files_that_reject_advice_get_no_more), TEST(interleaved_files_are_distinguished),
       TEST(the_table_is_bounded), TEST(threads_with_separate_files_do_not_interfere),
       TEST(threads_may_share_a_file), TEST(a_restart_drops_the_state),
-      TEST(invalid_options_are_rejected))
+      TEST(advice_of_the_program_has_priority), TEST(invalid_options_are_rejected))
