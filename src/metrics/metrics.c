@@ -56,21 +56,27 @@ struct metrics *metrics_new(void)
 	return metrics;
 }
 
-static void forget_series(struct metrics *metrics, enum metric metric, struct series *series)
+/* Removes the series whose first label has this value; NULL: all of them. */
+static void remove_series(struct metrics *metrics, enum metric metric, const char *value)
 {
-	HASH_DEL(metrics->series[metric], series);
-	free(series);
+	struct series *series = metrics->series[metric], *next;
+
+	HASH_CLEAR(hh, metrics->series[metric]);
+	for (; series; series = next) {
+		next = series->hh.next;
+		if (value && strcmp(series->key, value) != 0)
+			HASH_ADD(hh, metrics->series[metric], key, series->key_bytes, series);
+		else
+			free(series);
+	}
 }
 
 void metrics_free(struct metrics *metrics)
 {
-	struct series *series, *next;
-
 	if (!metrics)
 		return;
 	for (unsigned i = 0; i < METRIC_COUNT; i++)
-		HASH_ITER(hh, metrics->series[i], series, next)
-	forget_series(metrics, (enum metric)i, series);
+		remove_series(metrics, (enum metric)i, NULL);
 	pthread_mutex_destroy(&metrics->lock);
 	free(metrics);
 }
@@ -237,14 +243,11 @@ void metrics_observe(struct metrics *metrics, enum metric metric, const char *co
 
 void metrics_forget(struct metrics *metrics, enum metric metric, const char *value)
 {
-	struct series *series, *next;
 	char wanted[METRICS_VALUE_BYTES];
 
 	copy_value(wanted, value);
 	pthread_mutex_lock(&metrics->lock);
-	HASH_ITER(hh, metrics->series[metric], series, next)
-	if (strcmp(series->key, wanted) == 0)
-		forget_series(metrics, metric, series);
+	remove_series(metrics, metric, wanted);
 	pthread_mutex_unlock(&metrics->lock);
 }
 

@@ -197,6 +197,15 @@ static bool is_in_use(const struct sockaddr_un *address)
 	return fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
 }
 
+/* Keeps it open beyond the end of the scope. */
+static int take_descriptor(int *fd)
+{
+	int taken = *fd;
+
+	*fd = -1;
+	return taken;
+}
+
 static int listen_unix(struct metrics_server *server, struct err *err)
 {
 	const char *path = server->options.address;
@@ -204,7 +213,7 @@ static int listen_unix(struct metrics_server *server, struct err *err)
 	gid_t group = server->options.group;
 	AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t mask;
-	int r, listening;
+	int r;
 
 	if (strlen(path) >= sizeof(address.sun_path))
 		return err_set(err, ENAMETOOLONG, "%s: the path of a socket is too long", path);
@@ -221,9 +230,7 @@ static int listen_unix(struct metrics_server *server, struct err *err)
 	if (r < 0 || listen(fd, CONNECTIONS) < 0)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	server->path = xstrdup(path);
-	listening = fd;
-	fd = -1;
-	return listening;
+	return take_descriptor(&fd);
 }
 
 /* "127.0.0.1:9464", "[::1]:9464" */
@@ -249,29 +256,29 @@ static int parse_address(const char *text, struct addrinfo **found, struct err *
 
 static int listen_tcp(struct metrics_server *server, struct err *err)
 {
-	struct addrinfo *found;
-	struct sockaddr_storage bound = { 0 };
+	struct addrinfo *found = NULL;
+	union {
+		struct sockaddr any;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} bound = { .in6 = { 0 } };
 	socklen_t bytes = sizeof(bound);
 	int one = 1, r = parse_address(server->options.address, &found, err);
 	AUTO_CLOSE int fd = -1;
-	int listening;
 
-	if (r < 0)
+	if (r < 0 || !found)
 		return r;
 	fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
 	    bind(fd, found->ai_addr, found->ai_addrlen) < 0 || listen(fd, CONNECTIONS) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&bound, &bytes) < 0)
+	    getsockname(fd, &bound.any, &bytes) < 0)
 		r = err_set(err, errno, "%s: %s", server->options.address, strerror(errno));
 	freeaddrinfo(found);
 	if (r < 0)
 		return r;
 	server->port =
-		ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
-						  : ((struct sockaddr_in *)&bound)->sin_port);
-	listening = fd;
-	fd = -1;
-	return listening;
+		ntohs(bound.any.sa_family == AF_INET6 ? bound.in6.sin6_port : bound.in.sin_port);
+	return take_descriptor(&fd);
 }
 
 static int start_daemon(struct metrics_server *server, int fd, struct err *err)
