@@ -115,14 +115,32 @@ void cell_merge(struct cell *cell, const struct cell *other)
 	merge_way(cell, other, WRITING);
 }
 
+/* Cells are allocated together, because a job has very many. */
+struct cell_slab {
+	struct cell_slab *next;
+	size_t used;
+	struct cell cells[32];
+};
+
+static struct cell *cell_new(struct cell_table *cells)
+{
+	struct cell_slab *slab = cells->slabs;
+
+	if (!slab || slab->used == sizeof(slab->cells) / sizeof(*slab->cells)) {
+		slab = xcalloc(1, sizeof(*slab));
+		slab->next = cells->slabs;
+		cells->slabs = slab;
+	}
+	return &slab->cells[slab->used++];
+}
+
 void cell_table_release(struct cell_table *cells)
 {
-	for (size_t i = 0; i < cells->map.cap; i++) {
-		struct cell *cell = cells->map.entries[i].value;
-
-		if (cell)
-			survey_release(&cell->survey);
-		free(cell);
+	for (struct cell_slab *slab = cells->slabs, *next; slab; slab = next) {
+		next = slab->next;
+		for (size_t i = 0; i < slab->used; i++)
+			survey_release(&slab->cells[i].survey);
+		free(slab);
 	}
 	map_release(&cells->map);
 	*cells = (struct cell_table){ 0 };
@@ -140,7 +158,7 @@ static uint64_t key_make(unsigned layer, file_id file, int32_t member)
 
 static struct cell *cell_put(struct cell_table *cells, unsigned layer, file_id file, int32_t member)
 {
-	struct cell *cell = xcalloc(1, sizeof(*cell));
+	struct cell *cell = cell_new(cells);
 
 	cell->layer = (uint8_t)layer;
 	cell->file = file;
@@ -166,7 +184,7 @@ static struct cell *get_folded(struct cell_table *cells, unsigned layer, file_id
 
 struct cell *cell_table_get(struct cell_table *cells, unsigned layer, file_id file, int32_t member)
 {
-	struct cell **latest = &cells->latest[(file ^ layer) % CELL_LATEST], *cell = *latest;
+	struct cell **latest = &cells->latest[(file + 11 * layer) % CELL_LATEST], *cell = *latest;
 
 	if (cell && cell->file == file && cell->member == member && cell->layer == layer)
 		return cell;

@@ -30,7 +30,7 @@ enum { CELL_SIZE_BINS = 36 };
 /* The most frequent sizes of transfers, and the slowest calls, that a cell remembers. */
 enum { CELL_SIZES = 4, CELL_SAMPLES = 3 };
 /* Cells that are found without a search. */
-enum { CELL_LATEST = 8 };
+enum { CELL_LATEST = 64 };
 
 #define CELL_OTHERS (-1) /* all members that have no cell of their own */
 
@@ -73,10 +73,13 @@ void cell_add_transfer(struct cell *cell, const struct activity *activity, int w
 /* Adds another cell, of any member or file; the key of `cell` stays. */
 void cell_merge(struct cell *cell, const struct cell *other);
 
+struct cell_slab;
+
 /* All cells of a profile. A zeroed object is empty. */
 struct cell_table {
-	struct map map; /* struct cell by layer, file and member */
-	size_t limit;	/* number of cells from which on members are folded */
+	struct map map;		 /* struct cell by layer, file and member */
+	struct cell_slab *slabs; /* which hold the cells */
+	size_t limit;		 /* number of cells from which on members are folded */
 	uint64_t folded_members, folded_files; /* calls that went to such cells */
 	struct cell *latest[CELL_LATEST];      /* found last, by file and layer */
 };

@@ -41,14 +41,19 @@ void rasters_release(struct rasters *rasters)
 	*rasters = (struct rasters){ 0 };
 }
 
+static void note_member(struct raster_cell *cell, int32_t member)
+{
+	cell->member =
+		cell->member == RASTER_NOBODY || cell->member == member ? member : RASTER_MANY;
+}
+
 static void add_to_cell(struct raster_cell *to, const struct raster_cell *from)
 {
 	if (from->member == RASTER_NOBODY)
 		return;
 	to->bytes[0] += from->bytes[0];
 	to->bytes[1] += from->bytes[1];
-	to->member = to->member == RASTER_NOBODY || to->member == from->member ? from->member
-									       : RASTER_MANY;
+	note_member(to, from->member);
 }
 
 /* Makes columns and lines larger by factors: the cell at (column, line) moves towards the origin.
@@ -65,6 +70,12 @@ static void shrink(struct raster *raster, int64_t columns, int64_t lines)
 	}
 	raster->column_ns *= columns;
 	raster->line_bytes *= lines;
+}
+
+static inline bool is_inside(const struct raster *raster, int64_t time_ns, int64_t offset)
+{
+	return time_ns < raster->column_ns * RASTER_COLUMNS &&
+	       offset <= raster->line_bytes * RASTER_LINES;
 }
 
 static void reach(struct raster *raster, int64_t time_ns, int64_t offset)
@@ -99,10 +110,10 @@ static void add_access(struct raster *raster, const struct raster_access *access
 	for (size_t line = first; line <= last; line++) {
 		int64_t until = (int64_t)(line + 1) * raster->line_bytes;
 		uint64_t after = line < last && until < end ? (uint64_t)(end - until) : 0;
-		struct raster_cell part = { .member = access->member };
+		struct raster_cell *cell = &raster->cells[column * RASTER_LINES + line];
 
-		part.bytes[access->way] = rest - after;
-		add_to_cell(&raster->cells[column * RASTER_LINES + line], &part);
+		cell->bytes[access->way] += rest - after;
+		note_member(cell, access->member);
 		rest = after;
 	}
 }
@@ -205,7 +216,8 @@ void rasters_add(struct rasters *rasters, const struct raster_access *access, ui
 	if (!raster)
 		return;
 	raster->bytes += access->bytes;
-	reach(raster, access->start_ns, access->offset + (int64_t)access->bytes);
+	if (!is_inside(raster, access->start_ns, access->offset + (int64_t)access->bytes))
+		reach(raster, access->start_ns, access->offset + (int64_t)access->bytes);
 	add_access(raster, access);
 	add_point(raster, access);
 }

@@ -120,71 +120,93 @@ struct timeline_span timeline_find(struct timeline *timeline, int64_t start_ns, 
 	return span;
 }
 
-/* The part of `whole` that belongs to the bins up to and including `bin`. */
-static uint64_t part_until(const struct timeline *t, const struct timeline_span *span, int bin,
-			   uint64_t whole)
+/* The parts of a call's bytes and time that belong to some bins. */
+struct portion {
+	uint64_t bytes[2], time_ns;
+};
+
+/* Of the bins up to and including `bin`. */
+static struct portion portion_until(const struct timeline *t, const struct timeline_span *span,
+				    int bin, const struct timeline_bin *what)
 {
+	struct portion whole = { .bytes = { what->bytes[0], what->bytes[1] },
+				 .time_ns = (uint64_t)what->time_ns };
 	double passed = (double)(t->from_ns + (bin + 1) * t->bin_ns - span->start_ns);
+	double share = passed / (double)span->duration_ns;
 
 	if (bin >= span->last)
 		return whole;
-	return (uint64_t)((double)whole * (passed / (double)span->duration_ns));
+	return (struct portion){ .bytes = { (uint64_t)((double)whole.bytes[0] * share),
+					    (uint64_t)((double)whole.bytes[1] * share) },
+				 .time_ns = (uint64_t)((double)whole.time_ns * share) };
 }
 
-/* What a bin gets: the difference of cumulative parts, so that all bins add up to the whole. */
-static uint64_t part_of(const struct timeline *t, const struct timeline_span *span, int bin,
-			uint64_t whole)
+/* What a bin gets is the difference of two portions, so that all bins add up to the whole. */
+static void add_portion(uint64_t bytes[2], int64_t *time_ns, const struct portion *until,
+			const struct portion *before)
 {
-	uint64_t until = part_until(t, span, bin, whole);
-	uint64_t before = bin > span->first ? part_until(t, span, bin - 1, whole) : 0;
-
-	return until > before ? until - before : 0;
+	bytes[0] += until->bytes[0] - before->bytes[0];
+	bytes[1] += until->bytes[1] - before->bytes[1];
+	*time_ns += (int64_t)(until->time_ns - before->time_ns);
 }
 
 void timeline_add(const struct timeline *timeline, const struct timeline_span *span,
 		  struct timeline_bin *bins, const struct timeline_bin *what)
 {
+	struct portion before = { 0 };
+
 	if (span->first == span->last) {
 		add_bin(&bins[span->first], what);
 		return;
 	}
 	bins[span->first].calls += what->calls;
 	for (int i = span->first; i <= span->last; i++) {
-		for (int way = 0; way < 2; way++)
-			bins[i].bytes[way] += part_of(timeline, span, i, what->bytes[way]);
-		bins[i].time_ns += (int64_t)part_of(timeline, span, i, (uint64_t)what->time_ns);
+		struct portion until = portion_until(timeline, span, i, what);
+
+		add_portion(bins[i].bytes, &bins[i].time_ns, &until, &before);
+		before = until;
+	}
+}
+
+static void add_to_row(const struct timeline *timeline, const struct timeline_span *span,
+		       struct timeline_cell *row, const struct timeline_bin *what)
+{
+	struct portion before = { 0 };
+
+	for (int i = span->first; i <= span->last; i++) {
+		struct portion until = portion_until(timeline, span, i, what);
+
+		add_portion(row[i].bytes, &row[i].time_ns, &until, &before);
+		before = until;
 	}
 }
 
 void timeline_add_member(struct timeline *timeline, const struct timeline_span *span,
 			 int64_t member, const struct timeline_bin *what)
 {
-	struct timeline_cell *row = &timeline->rows[row_of(timeline, member) * TIMELINE_BINS];
-	const struct timeline_cell whole = { .bytes = { what->bytes[0], what->bytes[1] },
-					     .time_ns = what->time_ns };
+	add_to_row(timeline, span, &timeline->rows[row_of(timeline, member) * TIMELINE_BINS], what);
+}
 
-	if (span->first == span->last) {
-		add_cell(&row[span->first], &whole);
-		return;
-	}
-
-	for (int i = span->first; i <= span->last; i++) {
-		for (int way = 0; way < 2; way++)
-			row[i].bytes[way] += part_of(timeline, span, i, what->bytes[way]);
-		row[i].time_ns += (int64_t)part_of(timeline, span, i, (uint64_t)what->time_ns);
-	}
+/* Do the bins start at the same times? */
+static bool is_aligned(const struct timeline *a, const struct timeline *b, int64_t shift_ns)
+{
+	return a->bin_ns == b->bin_ns && a->from_ns == b->from_ns + shift_ns;
 }
 
 static void merge_bins(struct timeline *to, const struct timeline *from, int64_t shift_ns,
 		       struct timeline_bin *bins, const struct timeline_bin *others)
 {
+	bool aligned = is_aligned(to, from, shift_ns);
+
 	for (int i = 0; i < TIMELINE_BINS; i++) {
-		struct timeline_span span;
+		struct timeline_span span = { .first = i, .last = i };
 
 		if (!others[i].calls && !others[i].bytes[0] && !others[i].bytes[1] &&
 		    !others[i].time_ns)
 			continue;
-		span = timeline_find(to, from->from_ns + i * from->bin_ns + shift_ns, from->bin_ns);
+		if (!aligned)
+			span = timeline_find(to, from->from_ns + i * from->bin_ns + shift_ns,
+					     from->bin_ns);
 		timeline_add(to, &span, bins, &others[i]);
 	}
 }
@@ -192,16 +214,21 @@ static void merge_bins(struct timeline *to, const struct timeline *from, int64_t
 static void merge_row(struct timeline *to, const struct timeline *from, int64_t shift_ns,
 		      size_t row, int64_t member)
 {
+	struct timeline_cell *cells = &to->rows[row_of(to, member) * TIMELINE_BINS];
+	bool aligned = is_aligned(to, from, shift_ns);
+
 	for (int i = 0; i < TIMELINE_BINS; i++) {
 		const struct timeline_cell *cell = &from->rows[row * TIMELINE_BINS + (size_t)i];
 		struct timeline_bin what = { .bytes = { cell->bytes[0], cell->bytes[1] },
 					     .time_ns = cell->time_ns };
-		struct timeline_span span;
+		struct timeline_span span = { .first = i, .last = i };
 
 		if (!what.bytes[0] && !what.bytes[1] && !what.time_ns)
 			continue;
-		span = timeline_find(to, from->from_ns + i * from->bin_ns + shift_ns, from->bin_ns);
-		timeline_add_member(to, &span, member, &what);
+		if (!aligned)
+			span = timeline_find(to, from->from_ns + i * from->bin_ns + shift_ns,
+					     from->bin_ns);
+		add_to_row(to, &span, cells, &what);
 	}
 }
 

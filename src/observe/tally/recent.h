@@ -20,7 +20,7 @@ struct call_ref {
 struct recent_entry;
 
 /* Calls that are found without a search. */
-enum { RECENT_LATEST = 8 };
+enum { RECENT_LATEST = 64 };
 
 struct recent {
 	struct recent_entry *entries; /* hash by process and id, in order of insertion */

@@ -60,6 +60,15 @@ static bool run_extend(struct region_run *run, int64_t offset, int64_t bytes)
 	return true;
 }
 
+/* Makes room for another run. Most regions have one or two. */
+static void grow_runs(struct regions *r)
+{
+	if (r->count < r->cap)
+		return;
+	r->cap = r->cap ? 2 * r->cap : 2;
+	r->runs = xrealloc(r->runs, r->cap, sizeof(*r->runs));
+}
+
 /* Replaces all runs by one with holes, because there is no room for more. */
 static void collapse_runs(struct regions *r)
 {
@@ -96,7 +105,7 @@ static void run_put(struct regions *r, const struct region_run *run)
 		collapse_runs(r);
 		return;
 	}
-	r->runs = xgrow(r->runs, &r->cap, r->count + 1, sizeof(*r->runs));
+	grow_runs(r);
 	r->runs[r->count++] = *run;
 }
 
@@ -128,8 +137,7 @@ bool regions_put(struct regions *regions, const struct region_run *run)
 	    run_end(run) > POSITION_MAX || regions->count == REGIONS_RUNS_MAX)
 		return false;
 	extend_range(regions, run->from, run_end(run));
-	regions->runs =
-		xgrow(regions->runs, &regions->cap, regions->count + 1, sizeof(*regions->runs));
+	grow_runs(regions);
 	regions->runs[regions->count++] = *run;
 	return true;
 }
