@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "observe/profile/profile.h"
 
-#define BATCH 8192
+#define BATCH 16384
 #define SLOTS 4
 #define SHARDS_MAX 8
 /* A shard costs the memory of a profile and the time to join it. */

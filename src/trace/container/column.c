@@ -174,9 +174,19 @@ void column_set_constant(struct column *column, uint64_t value)
 
 void column_release(struct column *column)
 {
-	if (column->values != &column->constant)
-		free(column->values);
+	free(column->room);
 	*column = (struct column){ 0 };
+}
+
+void column_reserve(struct column *column, size_t count)
+{
+	if (column->cap < count) {
+		free(column->room);
+		column->room = xmalloc(count * sizeof(*column->room));
+		column->cap = count;
+	}
+	column->values = column->room;
+	column->mask = SIZE_MAX;
 }
 
 static int decode_words(struct wire *in, uint64_t *restrict to, unsigned width, size_t n)
@@ -251,7 +261,7 @@ int column_get(struct wire *in, struct column *column, size_t count, const struc
 {
 	const uint8_t *form = wire_bytes(in, 1);
 
-	*column = (struct column){ 0 };
+	column_set_constant(column, 0);
 	if (!form || *form > FORM_PAGES)
 		return -EBADMSG;
 	if (*form == FORM_CONSTANT) {
@@ -261,8 +271,7 @@ int column_get(struct wire *in, struct column *column, size_t count, const struc
 	/* A page has at least two bytes, so a short input cannot cause a large allocation. */
 	if (wire_left(in) / 2 < (count + COLUMN_PAGE - 1) / COLUMN_PAGE)
 		return -EBADMSG;
-	column->values = xmalloc(count * sizeof(*column->values));
-	column->mask = SIZE_MAX;
+	column_reserve(column, count);
 	for (size_t base = 0; base < count; base += COLUMN_PAGE) {
 		size_t n = size_min(count - base, COLUMN_PAGE);
 

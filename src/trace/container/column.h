@@ -44,6 +44,8 @@ struct column {
 	uint64_t *values;
 	size_t mask;
 	uint64_t constant;
+	uint64_t *room; /* memory for `cap` values, which stays when the column is decoded again */
+	size_t cap;
 };
 
 static inline uint64_t column_at(const struct column *column, size_t row)
@@ -54,9 +56,13 @@ static inline uint64_t column_at(const struct column *column, size_t row)
 /* A constant column points into itself, so it must not be moved. */
 void column_set_constant(struct column *column, uint64_t value);
 
+/* Makes room for different values, which are not set. */
+void column_reserve(struct column *column, size_t count);
+
 /*
- * Decodes count values. other is the decoded column that the guess is based on, or NULL. Returns 0
- * or -EBADMSG; the caller calls column_release() in both cases.
+ * Decodes count values into a column that is zeroed or was decoded before. other is the decoded
+ * column that the guess is based on, or NULL. Returns 0 or -EBADMSG; the caller calls
+ * column_release() in both cases.
  */
 int column_get(struct wire *in, struct column *column, size_t count, const struct column *other,
 	       enum column_guess guess);

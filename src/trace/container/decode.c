@@ -67,13 +67,25 @@ static int read_group_table(struct rows_out *rows, struct wire *in,
 	return r;
 }
 
+static void reserve_places(struct rows_out *rows)
+{
+	if (rows->room < rows->count) {
+		free(rows->group_room);
+		free(rows->place_room);
+		rows->group_room = xmalloc(rows->count * sizeof(*rows->group_room));
+		rows->place_room = xmalloc(rows->count * sizeof(*rows->place_room));
+		rows->room = rows->count;
+	}
+	rows->group_of = rows->group_room;
+	rows->place = rows->place_room;
+}
+
 /* Repeats the encoder's counting sort to find the index of each row in the columns. */
 static int find_places(struct rows_out *rows, const struct column *groups)
 {
 	AUTO_FREE uint32_t *fill = xcalloc(rows->group_count + 1, sizeof(*fill));
 
-	rows->group_of = xmalloc(rows->count * sizeof(*rows->group_of));
-	rows->place = xmalloc(rows->count * sizeof(*rows->place));
+	reserve_places(rows);
 	for (size_t i = 0; i < rows->count; i++) {
 		uint64_t group = column_at(groups, i);
 
@@ -91,13 +103,9 @@ static int find_places(struct rows_out *rows, const struct column *groups)
 
 static int read_order(struct rows_out *rows, struct wire *in)
 {
-	struct column groups;
-	int r = column_get(in, &groups, rows->count, NULL, GUESS_NONE);
+	int r = column_get(in, &rows->order, rows->count, NULL, GUESS_NONE);
 
-	if (!r && rows->group_count > 1)
-		r = find_places(rows, &groups);
-	column_release(&groups);
-	return r;
+	return !r && rows->group_count > 1 ? find_places(rows, &rows->order) : r;
 }
 
 static size_t place_of(const struct rows_out *rows, size_t row)
@@ -110,17 +118,14 @@ static const struct row_group *group_of(const struct rows_out *rows, size_t row)
 	return &rows->groups[rows->group_of ? rows->group_of[row] : 0];
 }
 
-static void expand_durations(struct rows_out *rows)
+/* Makes a constant column one that can be changed row by row. */
+static void expand_constant(struct column *column, size_t count)
 {
-	struct column *column = &rows->columns[ROW_DURATION];
-	uint64_t value = column->constant;
-
 	if (column->mask)
 		return;
-	column->values = xmalloc(rows->count * sizeof(*column->values));
-	column->mask = SIZE_MAX;
-	for (size_t i = 0; i < rows->count; i++)
-		column->values[i] = value;
+	column_reserve(column, count);
+	for (size_t i = 0; i < count; i++)
+		column->values[i] = column->constant;
 }
 
 /* Converts ticks to nanoseconds in place. Fails if times descend or contradict the header. */
@@ -137,7 +142,7 @@ static int convert_times(struct rows_out *rows, const struct block *block,
 			return -EBADMSG;
 	if (ticks->identity)
 		return 0;
-	expand_durations(rows);
+	expand_constant(&rows->columns[ROW_DURATION], rows->count);
 	duration = rows->columns[ROW_DURATION].values;
 	for (size_t i = 0; i < rows->count; i++) {
 		size_t place = place_of(rows, i);
@@ -152,19 +157,11 @@ static int convert_times(struct rows_out *rows, const struct block *block,
 
 static int read_starts(struct rows_out *rows, struct wire *in)
 {
-	struct column start;
-	int r = column_get(in, &start, rows->count, NULL, GUESS_NONE);
-
-	if (!r && !start.mask) {
-		rows->start_ns = xmalloc(rows->count * sizeof(*rows->start_ns));
-		for (size_t i = 0; i < rows->count; i++)
-			rows->start_ns[i] = (int64_t)start.constant;
-	} else if (!r) {
-		rows->start_ns = (int64_t *)start.values;
-		start.values = NULL;
-	}
-	column_release(&start);
-	return r;
+	if (column_get(in, &rows->starts, rows->count, NULL, GUESS_NONE) < 0)
+		return -EBADMSG;
+	expand_constant(&rows->starts, rows->count);
+	rows->start_ns = (int64_t *)rows->starts.values;
+	return 0;
 }
 
 /* Columns that the version of the payload does not have stay 0. */
@@ -261,10 +258,11 @@ static void expand_places(struct rows_out *rows)
 {
 	if (rows->place)
 		return;
-	rows->place = xmalloc(rows->count * sizeof(*rows->place));
-	rows->group_of = xcalloc(rows->count, sizeof(*rows->group_of));
-	for (size_t i = 0; i < rows->count; i++)
+	reserve_places(rows);
+	for (size_t i = 0; i < rows->count; i++) {
 		rows->place[i] = (uint32_t)i;
+		rows->group_of[i] = 0;
+	}
 }
 
 /* Different ticks can become the same nanosecond; such rows are sorted by process and id. */
@@ -283,17 +281,30 @@ static void sort_ties(struct rows_out *rows)
 	}
 }
 
-struct rows_out *rows_out_new(const struct block *block, const struct buf *raw,
-			      const struct head_builder *builder, const struct ticks *ticks)
+/* Empties the rows but keeps their memory. */
+static void clear_rows(struct rows_out *rows)
 {
-	struct rows_out *rows = xcalloc(1, sizeof(*rows));
+	free(rows->groups);
+	rows->groups = NULL;
+	rows->at = 0;
+	rows->group_of = NULL;
+	rows->place = NULL;
+	rows->libraries = false;
+	for (int i = 0; i < ROW_COUNT; i++)
+		column_set_constant(&rows->columns[i], 0);
+}
+
+struct rows_out *rows_out_new(const struct block *block, const struct buf *raw,
+			      const struct head_builder *builder, const struct ticks *ticks,
+			      struct rows_out *spare)
+{
+	struct rows_out *rows = spare ? spare : xcalloc(1, sizeof(*rows));
 	const uint8_t *at = (const uint8_t *)buf_text(raw);
 	struct wire in = { at, at + raw->len, false };
 	int r;
 
+	clear_rows(rows);
 	rows->count = block->count;
-	for (int i = 0; i < ROW_COUNT; i++)
-		column_set_constant(&rows->columns[i], 0);
 	r = read_group_table(rows, &in, builder);
 	if (!r)
 		r = read_order(rows, &in);
@@ -321,10 +332,11 @@ void rows_out_free(struct rows_out *rows)
 		return;
 	for (int i = 0; i < ROW_COUNT; i++)
 		column_release(&rows->columns[i]);
+	column_release(&rows->starts);
+	column_release(&rows->order);
 	free(rows->groups);
-	free(rows->start_ns);
-	free(rows->group_of);
-	free(rows->place);
+	free(rows->group_room);
+	free(rows->place_room);
 	free(rows);
 }
 

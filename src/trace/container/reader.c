@@ -33,12 +33,14 @@ struct reader {
 	struct rows_out
 		*heap[OPEN_BLOCKS_MAX]; /* heap[0] is the block with the earliest next row */
 	size_t open;
+	struct rows_out *spare; /* a block that was read, whose memory the next one uses */
 };
 
 static void reader_free(struct reader *r)
 {
 	for (size_t i = 0; i < r->open; i++)
 		rows_out_free(r->heap[i]);
+	rows_out_free(r->spare);
 	block_list_release(&r->list);
 	block_list_release(&r->profile);
 	buf_release(&r->packed);
@@ -401,8 +403,10 @@ static int open_next_block(struct reader *r, struct err *err)
 	if (code < 0 && code != -EBADMSG)
 		return err_set(err, -code, "%s: cannot read at offset %llu: %s", r->path,
 			       (unsigned long long)block->offset, strerror(-code));
-	if (!code)
-		rows = rows_out_new(block, &r->raw, &r->builder, &r->ticks);
+	if (!code) {
+		rows = rows_out_new(block, &r->raw, &r->builder, &r->ticks, r->spare);
+		r->spare = NULL;
+	}
 	if (!rows) {
 		count_damaged_block(r, block);
 		return 0;
@@ -466,7 +470,8 @@ ssize_t container_next(void *reader, struct activity *batch, size_t cap, struct 
 		rows_out_read(r->heap[0], batch + given, n);
 		given += n;
 		if (r->heap[0]->at == r->heap[0]->count) {
-			rows_out_free(r->heap[0]);
+			rows_out_free(r->spare);
+			r->spare = r->heap[0];
 			r->heap[0] = r->heap[--r->open];
 		}
 		if (r->open)

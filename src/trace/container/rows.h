@@ -96,20 +96,25 @@ struct rows_out {
 	size_t count, at; /* number of rows, and the next row to return */
 	size_t group_count;
 	struct row_group *groups;
-	int64_t *start_ns;
+	int64_t *start_ns;  /* the values of `starts` */
 	uint16_t *group_of; /* group of each row; NULL if there is only one group */
 	uint32_t *place;    /* index of each row in the columns; NULL: its own number */
-	struct column columns[ROW_COUNT];
+	struct column starts, order, columns[ROW_COUNT];
+	uint16_t *group_room; /* memory for group_of and place, for `room` rows */
+	uint32_t *place_room;
+	size_t room;
 	bool libraries;	 /* a column that only calls of I/O libraries fill is not 0 */
 	uint64_t number; /* of the block; keeps equal activities in the order of the file */
 };
 
 /*
  * Decodes a block and converts its times. The builder has the numbering of the trace and the tables
- * that indices refer to. Returns NULL if the payload is invalid.
+ * that indices refer to. Returns NULL if the payload is invalid. `spare`, rows that are no longer
+ * needed or NULL, is taken over: its memory is used again, because blocks have several MiB.
  */
 struct rows_out *rows_out_new(const struct block *block, const struct buf *raw,
-			      const struct head_builder *builder, const struct ticks *ticks);
+			      const struct head_builder *builder, const struct ticks *ticks,
+			      struct rows_out *spare);
 void rows_out_free(struct rows_out *rows);
 
 /* Copies the next n rows; the caller ensures that there are as many. */

@@ -34,7 +34,7 @@ static int decoded(const struct buf *in, size_t bytes, struct column *column,
 static void check_round_trip(enum column_guess guess)
 {
 	AUTO_BUF struct buf out = { 0 };
-	struct column column;
+	struct column column = { 0 };
 	size_t wrong = 0;
 
 	CHECK_INT(decoded(&out, encoded(&out, guess, NULL), &column, guess), 0);
@@ -85,7 +85,7 @@ static void order_selects_the_rows(void)
 {
 	AUTO_BUF struct buf out = { 0 };
 	uint32_t order[N];
-	struct column column;
+	struct column column = { 0 };
 	size_t wrong = 0;
 
 	for (uint32_t i = 0; i < N; i++) {
@@ -102,7 +102,7 @@ static void order_selects_the_rows(void)
 static void truncated_bytes_are_refused(void)
 {
 	AUTO_BUF struct buf out = { 0 };
-	struct column column;
+	struct column column = { 0 };
 	size_t whole, accepted = 0;
 
 	for (int i = 0; i < N; i++)
