@@ -146,6 +146,29 @@ struct err;
 	  "number of earlier runs that a run is compared with, at least")                          \
 	X(FINDINGS_REGRESSION_PERCENT, "findings", "regression_percent", COUNT, "PERCENT", "150",  \
 	  "run time, in percent of the median of earlier runs, for a finding")                     \
+	X(SITE_DATABASE, "site", "database", TEXT, "DATABASE", "",                                 \
+	  "database of the site: a connection string of PostgreSQL, or an SQLite file; empty: "    \
+	  "none")                                                                                  \
+	X(SITE_GROUP, "site", "group", TEXT, "NAME", "",                                           \
+	  "group of the operating system whose members may read the runs of all users; empty: "    \
+	  "none")                                                                                  \
+	X(SITE_SAMPLE, "site", "sample", COUNT, "N", "0",                                          \
+	  "store one of N recorded calls of each run in the site database; 1: all, 0: none")       \
+	X(SITE_PATHS, "site", "paths", CHOICE, "plain|hash", "plain",                              \
+	  "how paths are stored in the site database; hash: as keyed hashes with the extension")   \
+	X(SITE_COMMANDS, "site", "commands", CHOICE, "keep|omit", "keep",                          \
+	  "whether command lines are stored in the site database")                                 \
+	X(SITE_KEY, "site", "key", TEXT, "PATH", "/etc/sluice.key",                                \
+	  "file with the key of hashed paths, the same on all nodes")                              \
+	X(SITE_KEEP_ACTIVITIES, "site", "keep_activities", TIME, "TIME", "30d",                    \
+	  "age from which on calls move from the site database to the archive; 0: never")          \
+	X(SITE_KEEP_RUNS, "site", "keep_runs", TIME, "TIME", "730d",                               \
+	  "age from which on runs are removed from the site database and the archive; 0: never")   \
+	X(SITE_KEEP_SIZE, "site", "keep_size", SIZE, "SIZE", "0",                                  \
+	  "size of the site database from which on the oldest calls move to the archive; 0: no "   \
+	  "limit")                                                                                 \
+	X(SITE_ARCHIVE, "site", "archive", TEXT, "PATH", "/var/lib/sluice/archive",                \
+	  "directory of the archive: calls that left the site database, as Parquet files")         \
 	X(RUN_SUMMARY, "run", "summary", CHOICE, "auto|yes|no", "auto",                            \
 	  "print a summary after a run; auto: if standard error is a terminal, else only the "     \
 	  "path "                                                                                  \
@@ -174,6 +197,8 @@ enum config_place {
 	CONFIG_PLACE_EXPECTED,
 	CONFIG_PLACE_HEDGED
 };
+enum config_paths { CONFIG_PATHS_PLAIN, CONFIG_PATHS_HASH };
+enum config_commands { CONFIG_COMMANDS_KEEP, CONFIG_COMMANDS_OMIT };
 enum config_when { CONFIG_WHEN_AUTO, CONFIG_WHEN_YES, CONFIG_WHEN_NO };
 
 struct setting {

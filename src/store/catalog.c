@@ -6,7 +6,6 @@
 #include "store/catalog.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 
 #include "base/err.h"
 #include "store/store_internal.h"
@@ -36,7 +35,8 @@ int64_t catalog_attribute(struct store *store, const char *domain, const char *n
 	if (id)
 		return id;
 	id = store_run(store, err,
-		       "INSERT OR IGNORE INTO attribute (domain, name, type) VALUES (?, ?, ?)",
+		       "INSERT INTO attribute (domain, name, type) VALUES (?, ?, ?)"
+		       " ON CONFLICT DO NOTHING",
 		       "ttt", domain, name, type);
 	if (id < 0)
 		return id;
@@ -62,7 +62,9 @@ int64_t catalog_thing(struct store *store, enum thing_kind kind, int64_t of, con
 
 	if (id)
 		return id;
-	id = store_run(store, err, "INSERT OR IGNORE INTO thing (kind, of, name) VALUES (?, ?, ?)",
+	id = store_run(store, err,
+		       "INSERT INTO thing (kind, of, name) VALUES (?, ?, ?)"
+		       " ON CONFLICT DO NOTHING",
 		       "tit", thing_kind_names[kind], of, name);
 	if (id < 0)
 		return id;
@@ -76,7 +78,7 @@ int catalog_fact_set(struct store *store, const char *run, int32_t process, cons
 	return store_run(store, err,
 			 "INSERT INTO fact (run, process, key, value) VALUES (?, ?, ?, ?)"
 			 " ON CONFLICT (run, process, key) DO UPDATE SET value = excluded.value"
-			 " WHERE value <> excluded.value",
+			 " WHERE fact.value <> excluded.value",
 			 "titt", run, (int64_t)process, key, value);
 }
 
@@ -84,20 +86,20 @@ int catalog_keep_runs(struct store *store, int64_t count, struct err *err)
 {
 	return store_run(store, err,
 			 "DELETE FROM fact WHERE run IN (SELECT run FROM fact WHERE process = -1"
-			 " AND key = 'started' ORDER BY CAST(value AS INTEGER) DESC, run"
-			 " LIMIT -1 OFFSET ?)",
+			 " AND key = 'started' ORDER BY CAST(value AS BIGINT) DESC, run"
+			 " LIMIT 9223372036854775807 OFFSET ?)",
 			 "i", count);
 }
 
 int catalog_attributes(struct store *store, catalog_attribute_seen seen, void *arg, struct err *err)
 {
-	sqlite3_stmt *rows = store_query(
+	struct statement *rows = store_query(
 		store, err, "SELECT id, domain, name, type FROM attribute ORDER BY id", "");
 	int r = rows ? 0 : -EIO, stop = 0;
 
 	while (rows && !stop && (r = store_step(store, rows, err)) > 0)
-		stop = seen(arg, sqlite3_column_int64(rows, 0), store_text(rows, 1),
-			    store_text(rows, 2), store_text(rows, 3));
+		stop = seen(arg, store_number(rows, 0), store_text(rows, 1), store_text(rows, 2),
+			    store_text(rows, 3));
 	if (stop)
 		store_done(rows);
 	return stop ? 0 : r;
@@ -106,7 +108,7 @@ int catalog_attributes(struct store *store, catalog_attribute_seen seen, void *a
 int catalog_things(struct store *store, enum thing_kind kind, catalog_thing_seen seen, void *arg,
 		   struct err *err)
 {
-	sqlite3_stmt *rows = store_query(
+	struct statement *rows = store_query(
 		store, err,
 		"SELECT t.id, t.of, t.name, o.name FROM thing t LEFT JOIN thing o ON o.id = t.of"
 		" WHERE t.kind = ? ORDER BY t.id",
@@ -114,8 +116,8 @@ int catalog_things(struct store *store, enum thing_kind kind, catalog_thing_seen
 	int r = rows ? 0 : -EIO, stop = 0;
 
 	while (rows && !stop && (r = store_step(store, rows, err)) > 0)
-		stop = seen(arg, sqlite3_column_int64(rows, 0), sqlite3_column_int64(rows, 1),
-			    store_text(rows, 2), store_text(rows, 3));
+		stop = seen(arg, store_number(rows, 0), store_number(rows, 1), store_text(rows, 2),
+			    store_text(rows, 3));
 	if (stop)
 		store_done(rows);
 	return stop ? 0 : r;
@@ -124,7 +126,7 @@ int catalog_things(struct store *store, enum thing_kind kind, catalog_thing_seen
 int catalog_facts(struct store *store, const char *run, catalog_fact_seen seen, void *arg,
 		  struct err *err)
 {
-	sqlite3_stmt *rows =
+	struct statement *rows =
 		store_query(store, err,
 			    "SELECT run, process, key, value FROM fact WHERE run = ?1 OR ?1 IS NULL"
 			    " ORDER BY run, process, key",
@@ -132,7 +134,7 @@ int catalog_facts(struct store *store, const char *run, catalog_fact_seen seen, 
 	int r = rows ? 0 : -EIO, stop = 0;
 
 	while (rows && !stop && (r = store_step(store, rows, err)) > 0)
-		stop = seen(arg, store_text(rows, 0), sqlite3_column_int(rows, 1),
+		stop = seen(arg, store_text(rows, 0), (int)store_number(rows, 1),
 			    store_text(rows, 2), store_text(rows, 3));
 	if (stop)
 		store_done(rows);

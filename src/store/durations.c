@@ -2,7 +2,6 @@
 #include "store/durations.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +89,7 @@ static int add_to_bin(struct store *store, const char *host, const char *layer, 
 	return store_run(store, err,
 			 "INSERT INTO duration (host, layer, call, size, bin, count)"
 			 " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (host, layer, call, size, bin)"
-			 " DO UPDATE SET count = count + excluded.count",
+			 " DO UPDATE SET count = duration.count + excluded.count",
 			 "tttiii", host, layer, call, (int64_t)size_class, (int64_t)bin,
 			 (int64_t)count);
 }
@@ -165,12 +164,12 @@ static void reading_release(struct reading *reading)
 	*reading = (struct reading){ 0 };
 }
 
-static bool reading_matches(const struct reading *reading, sqlite3_stmt *row)
+static bool reading_matches(const struct reading *reading, struct statement *row)
 {
 	return reading->host && strcmp(reading->host, store_text(row, 0)) == 0 &&
 	       strcmp(reading->layer, store_text(row, 1)) == 0 &&
 	       strcmp(reading->call, store_text(row, 2)) == 0 &&
-	       reading->size_class == sqlite3_column_int64(row, 3);
+	       reading->size_class == store_number(row, 3);
 }
 
 static int report_reading(const struct reading *reading, durations_seen seen, void *arg)
@@ -182,19 +181,19 @@ static int report_reading(const struct reading *reading, durations_seen seen, vo
 		    (unsigned)reading->size_class, &reading->durations);
 }
 
-static void reading_begin(struct reading *reading, sqlite3_stmt *row)
+static void reading_begin(struct reading *reading, struct statement *row)
 {
 	reading_release(reading);
 	reading->host = xstrdup(store_text(row, 0));
 	reading->layer = xstrdup(store_text(row, 1));
 	reading->call = xstrdup(store_text(row, 2));
-	reading->size_class = sqlite3_column_int64(row, 3);
+	reading->size_class = store_number(row, 3);
 }
 
 /* Ignores values out of range, because other programs can change the file. */
-static void reading_add(struct reading *reading, sqlite3_stmt *row)
+static void reading_add(struct reading *reading, struct statement *row)
 {
-	int64_t bin = sqlite3_column_int64(row, 4), count = sqlite3_column_int64(row, 5);
+	int64_t bin = store_number(row, 4), count = store_number(row, 5);
 
 	if (bin < 0 || bin >= DURATIONS_BINS || count < 0 || count > UINT32_MAX)
 		return;
@@ -205,11 +204,12 @@ static void reading_add(struct reading *reading, sqlite3_stmt *row)
 int durations_list(struct store *store, const char *host, durations_seen seen, void *arg,
 		   struct err *err)
 {
-	sqlite3_stmt *rows = store_query(store, err,
-					 "SELECT host, layer, call, size, bin, count FROM duration"
-					 " WHERE host = ?1 OR ?1 IS NULL"
-					 " ORDER BY host, layer, call, size, bin",
-					 "t", host);
+	struct statement *rows =
+		store_query(store, err,
+			    "SELECT host, layer, call, size, bin, count FROM duration"
+			    " WHERE host = ?1 OR ?1 IS NULL"
+			    " ORDER BY host, layer, call, size, bin",
+			    "t", host);
 	struct reading reading = { 0 };
 	int r = rows ? 0 : -EIO, stop = 0;
 

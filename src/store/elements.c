@@ -2,7 +2,6 @@
 #include "store/elements.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,7 +30,9 @@ static int save_row(struct store *store, const struct element *row, struct err *
 	return store_run(store, err,
 			 "INSERT INTO element (" ELEMENT_COLUMNS ") VALUES "
 			 "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) "
-			 "ON CONFLICT DO UPDATE SET seconds = ?13, time = ?14",
+			 "ON CONFLICT (platform, operation, placement, cache, nodes, cores, "
+			 "senders, receivers, writers, bytes, round, repetition) DO UPDATE SET "
+			 "seconds = excluded.seconds, time = excluded.time",
 			 "ttttddddddiidi", row->platform, row->operation, row->placement,
 			 row->cache, row->nodes, row->cores, row->senders, row->receivers,
 			 row->writers, row->bytes, row->round, row->repetition, row->seconds,
@@ -50,12 +51,12 @@ int elements_save(struct store *store, const struct element *rows, size_t count,
 }
 
 /* Truncates texts that do not fit, because other programs can change the file. */
-static void copy_text(char *to, size_t cap, struct sqlite3_stmt *statement, int column)
+static void copy_text(char *to, size_t cap, struct statement *statement, int column)
 {
 	snprintf(to, cap, "%s", store_text(statement, column));
 }
 
-static void read_row(struct element *row, struct sqlite3_stmt *statement)
+static void read_row(struct element *row, struct statement *statement)
 {
 	double *const numbers[] = { &row->nodes,     &row->cores,   &row->senders,
 				    &row->receivers, &row->writers, &row->bytes };
@@ -66,18 +67,18 @@ static void read_row(struct element *row, struct sqlite3_stmt *statement)
 	copy_text(row->placement, sizeof(row->placement), statement, 2);
 	copy_text(row->cache, sizeof(row->cache), statement, 3);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		*numbers[i] = sqlite3_column_double(statement, column++);
-	row->round = sqlite3_column_int64(statement, column++);
-	row->repetition = sqlite3_column_int64(statement, column++);
-	row->seconds = sqlite3_column_double(statement, column++);
-	row->time_ns = sqlite3_column_int64(statement, column);
+		*numbers[i] = store_real(statement, column++);
+	row->round = store_number(statement, column++);
+	row->repetition = store_number(statement, column++);
+	row->seconds = store_real(statement, column++);
+	row->time_ns = store_number(statement, column);
 }
 
 int elements_load(struct store *store, const char *platform, const char *operation,
 		  struct elements *out, struct err *err)
 {
 	size_t before = out->count;
-	struct sqlite3_stmt *statement =
+	struct statement *statement =
 		store_query(store, err,
 			    "SELECT " ELEMENT_COLUMNS " FROM element WHERE platform = ?1 "
 			    "AND (?2 IS NULL OR operation = ?2) ORDER BY id",
@@ -100,16 +101,16 @@ int elements_load(struct store *store, const char *platform, const char *operati
 
 int elements_platforms(struct store *store, elements_seen seen, void *arg, struct err *err)
 {
-	struct sqlite3_stmt *statement = store_query(store, err,
-						     "SELECT platform, count(*) FROM element "
-						     "GROUP BY platform ORDER BY platform",
-						     "");
+	struct statement *statement = store_query(store, err,
+						  "SELECT platform, count(*) FROM element "
+						  "GROUP BY platform ORDER BY platform",
+						  "");
 	int r = statement ? 1 : -EIO;
 
 	while (r > 0) {
 		r = store_step(store, statement, err);
-		if (r > 0 && seen(arg, store_text(statement, 0),
-				  (uint64_t)sqlite3_column_int64(statement, 1))) {
+		if (r > 0 &&
+		    seen(arg, store_text(statement, 0), (uint64_t)store_number(statement, 1))) {
 			store_done(statement);
 			return 0;
 		}

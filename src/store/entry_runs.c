@@ -2,7 +2,6 @@
 #include "store/entry_runs.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -37,10 +36,10 @@ int entry_runs_add(struct store *store, int64_t entry, const struct entry_run *r
 int entry_runs_read(struct store *store, int64_t entry, struct entry_run **runs, size_t *count,
 		    struct err *err)
 {
-	struct sqlite3_stmt *s = store_query(store, err,
-					     "SELECT applied, cost, bytes, time FROM entry_run "
-					     "WHERE entry = ?1 ORDER BY id",
-					     "i", entry);
+	struct statement *s = store_query(store, err,
+					  "SELECT applied, cost, bytes, time FROM entry_run "
+					  "WHERE entry = ?1 ORDER BY id",
+					  "i", entry);
 	struct entry_run *list = NULL;
 	size_t n = 0, cap = 0;
 	int r;
@@ -48,8 +47,8 @@ int entry_runs_read(struct store *store, int64_t entry, struct entry_run **runs,
 	if (!s)
 		return -EIO;
 	while ((r = store_step(store, s, err)) > 0) {
-		struct entry_run run = { sqlite3_column_int(s, 0) != 0, sqlite3_column_double(s, 1),
-					 sqlite3_column_double(s, 2), sqlite3_column_int64(s, 3) };
+		struct entry_run run = { (int)store_number(s, 0) != 0, store_real(s, 1),
+					 store_real(s, 2), store_number(s, 3) };
 
 		/* Other programs can change the file. */
 		if (!(run.cost > 0) || !(run.bytes >= 0))

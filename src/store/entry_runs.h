@@ -39,7 +39,7 @@ int entry_runs_reset(struct store *store, int64_t entry, struct err *err);
  * are entries: runs with the same parameters as the first one. For the files of src/store only. */
 #define ENTRY_RUNS_OF_STUDIES                                                                    \
 	"SELECT k.id, 0, r.cost, r.read + r.written, r.begun FROM knowledge k, study_run r "     \
-	"WHERE k.study <> '' AND r.study = CAST(k.study AS INTEGER) AND r.state = 'good' AND "   \
+	"WHERE k.study <> '' AND k.study = CAST(r.study AS TEXT) AND r.state = 'good' AND "      \
 	"r.cost > 0 AND "                                                                        \
 	"r.parameters = (SELECT f.parameters FROM study_run f WHERE f.study = r.study ORDER BY " \
 	"f.number LIMIT 1)"

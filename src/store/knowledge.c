@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -23,9 +22,10 @@ enum protection { PROTECTED_NOT, PROTECTED_BY_GAIN, PROTECTED_BY_PIN };
 static int find_key(struct store *store, const struct knowledge_key *key, int64_t *id,
 		    enum protection *protection, struct err *err)
 {
-	struct sqlite3_stmt *statement = store_query(
+	struct statement *statement = store_query(
 		store, err,
-		"SELECT id, CASE WHEN pinned THEN 2 WHEN parameters <> '' AND demoted = 0 THEN 1 "
+		"SELECT id, CASE WHEN pinned <> 0 THEN 2 WHEN parameters <> '' AND demoted = 0 "
+		"THEN 1 "
 		"ELSE 0 END FROM knowledge WHERE program = ?1 AND fingerprint = ?2 AND "
 		"arguments = ?3 AND platform = ?4 AND filesystem = ?5 AND ranks = ?6 AND size = ?7",
 		"tttttii", key->program, key->fingerprint, key->arguments, key->platform,
@@ -36,8 +36,8 @@ static int find_key(struct store *store, const struct knowledge_key *key, int64_
 		return -EIO;
 	r = store_step(store, statement, err);
 	if (r > 0) {
-		*id = sqlite3_column_int64(statement, 0);
-		*protection = (enum protection)sqlite3_column_int(statement, 1);
+		*id = store_number(statement, 0);
+		*protection = (enum protection)store_number(statement, 1);
 		store_done(statement);
 	}
 	return r;
@@ -137,36 +137,36 @@ int knowledge_put_all(struct store *store, const struct knowledge *const *list, 
 	return r;
 }
 
-static void read_row(struct sqlite3_stmt *s, struct knowledge *k)
+static void read_row(struct statement *s, struct knowledge *k)
 {
 	*k = (struct knowledge){
-		.id = sqlite3_column_int64(s, 0),
+		.id = store_number(s, 0),
 		.key = { .program = store_text(s, 1),
 			 .fingerprint = store_text(s, 2),
 			 .arguments = store_text(s, 3),
 			 .platform = store_text(s, 4),
 			 .filesystem = store_text(s, 5),
-			 .ranks = (uint32_t)sqlite3_column_int64(s, 6),
-			 .size_class = (unsigned)sqlite3_column_int64(s, 7) },
+			 .ranks = (uint32_t)store_number(s, 6),
+			 .size_class = (unsigned)store_number(s, 7) },
 		.parameters = store_text(s, 8),
 		.objective = store_text(s, 9),
-		.before = sqlite3_column_double(s, 10),
-		.after = sqlite3_column_double(s, 11),
-		.gain = sqlite3_column_double(s, 12),
-		.gain_low = sqlite3_column_double(s, 13),
-		.gain_high = sqlite3_column_double(s, 14),
-		.found_ns = sqlite3_column_int64(s, 15),
+		.before = store_real(s, 10),
+		.after = store_real(s, 11),
+		.gain = store_real(s, 12),
+		.gain_low = store_real(s, 13),
+		.gain_high = store_real(s, 14),
+		.found_ns = store_number(s, 15),
 		.study = store_text(s, 16),
-		.pinned = sqlite3_column_int(s, 17) != 0,
+		.pinned = (int)store_number(s, 17) != 0,
 		.compared = store_text(s, 18),
-		.demoted_ns = sqlite3_column_int64(s, 19),
+		.demoted_ns = store_number(s, 19),
 		.demoted_why = store_text(s, 20),
 		.conditions = store_text(s, 21),
 	};
 }
 
 /* Calls seen() for each row until it stops. Returns the number of rows it was called for. */
-static int report_rows(struct store *store, struct sqlite3_stmt *statement, knowledge_seen seen,
+static int report_rows(struct store *store, struct statement *statement, knowledge_seen seen,
 		       void *arg, struct err *err)
 {
 	struct knowledge knowledge;
@@ -185,7 +185,7 @@ static int report_rows(struct store *store, struct sqlite3_stmt *statement, know
 
 int knowledge_list(struct store *store, knowledge_seen seen, void *arg, struct err *err)
 {
-	struct sqlite3_stmt *statement = store_query(
+	struct statement *statement = store_query(
 		store, err, "SELECT " COLUMNS " FROM knowledge ORDER BY program, ranks, id", "");
 	int r;
 
@@ -203,7 +203,7 @@ static int fail_missing(int64_t id, struct err *err)
 
 int knowledge_get(struct store *store, int64_t id, knowledge_seen seen, void *arg, struct err *err)
 {
-	struct sqlite3_stmt *statement =
+	struct statement *statement =
 		store_query(store, err, "SELECT " COLUMNS " FROM knowledge WHERE id = ?1", "i", id);
 	int r;
 
@@ -232,8 +232,8 @@ static int pin_locked(struct store *store, int64_t id, struct err *err)
 {
 	/* The runs that led to the demotion must not lead to the next one. */
 	int r = store_run(store, err,
-			  "DELETE FROM entry_run WHERE entry = ?1 AND applied AND "
-			  "(SELECT demoted FROM knowledge WHERE id = ?1)",
+			  "DELETE FROM entry_run WHERE entry = ?1 AND applied <> 0 AND "
+			  "(SELECT demoted FROM knowledge WHERE id = ?1) <> 0",
 			  "i", id);
 
 	return r < 0 ? r
@@ -334,7 +334,7 @@ int knowledge_find(struct store *store, const struct knowledge_key *key, knowled
 {
 	struct best best = { .key = key };
 	/* Among equal matches the nearest size wins, then a pinned entry, then the latest one. */
-	struct sqlite3_stmt *statement = store_query(
+	struct statement *statement = store_query(
 		store, err,
 		"SELECT " COLUMNS " FROM knowledge WHERE program = ?1 OR "
 		"(fingerprint = ?2 AND ?2 <> '') ORDER BY CASE WHEN ?3 < 0 THEN 0 ELSE abs(size - "
@@ -359,7 +359,7 @@ int knowledge_find(struct store *store, const struct knowledge_key *key, knowled
 int knowledge_last_bytes(struct store *store, const struct knowledge_key *key, double *bytes,
 			 struct err *err)
 {
-	struct sqlite3_stmt *statement = store_query(
+	struct statement *statement = store_query(
 		store, err,
 		"SELECT r.bytes FROM entry_run r, knowledge k WHERE r.entry = k.id AND "
 		"k.program = ?1 AND k.fingerprint = ?2 AND k.arguments = ?3 AND k.platform = ?4 "
@@ -370,7 +370,7 @@ int knowledge_last_bytes(struct store *store, const struct knowledge_key *key, d
 
 	if (r < 0)
 		return r;
-	*bytes = r ? sqlite3_column_double(statement, 0) : NAN;
+	*bytes = r ? store_real(statement, 0) : NAN;
 	if (r)
 		store_done(statement);
 	return 0;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sqlite3.h>
 
 #include "base/err.h"
 #include "store/store_internal.h"
@@ -25,16 +24,17 @@ int outcomes_add(struct store *store, const struct outcome_key *key, const char 
 	/* Welford's algorithm; the columns on the right-hand side have the old values. */
 	return store_run(
 		store, err,
-		"INSERT INTO outcome (operation, user, program, extension, size, hints, run, "
+		"INSERT INTO outcome (operation, \"user\", program, extension, size, hints, run, "
 		"count, bytes, seconds, rate, spread) "
 		"SELECT ?1, ?2, ?3, ?4, ?5, ?6, CASE WHEN count(*) < ?8 THEN ?7 ELSE '' END, "
-		"1, ?9, ?10, ?11, 0 FROM outcome WHERE operation = ?1 AND user = ?2 AND "
+		"1, ?9, ?10, ?11, 0 FROM outcome WHERE operation = ?1 AND \"user\" = ?2 AND "
 		"program = ?3 AND extension = ?4 AND size = ?5 AND hints = ?6 AND run <> ?7 "
-		"ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes, "
-		"seconds = seconds + excluded.seconds, "
-		"rate = rate + (excluded.rate - rate) / (count + 1), "
-		"spread = spread + (excluded.rate - rate) * (excluded.rate - rate) * count / "
-		"(count + 1.0)",
+		"ON CONFLICT (operation, \"user\", program, extension, size, hints, run) "
+		"DO UPDATE SET count = outcome.count + 1, bytes = outcome.bytes + excluded.bytes, "
+		"seconds = outcome.seconds + excluded.seconds, "
+		"rate = outcome.rate + (excluded.rate - outcome.rate) / (outcome.count + 1), "
+		"spread = outcome.spread + (excluded.rate - outcome.rate) * "
+		"(excluded.rate - outcome.rate) * outcome.count / (outcome.count + 1.0)",
 		"ttttittiddd", key->operation, key->user, key->program, key->extension,
 		(int64_t)key->size_class, hints, run, (int64_t)OUTCOMES_RUNS, bytes, seconds,
 		bytes / seconds);
@@ -58,15 +58,16 @@ double outcome_deviation(const struct outcome *outcome)
 	return outcome->count < 2 ? 0 : sqrt(outcome->spread / (double)(outcome->count - 1));
 }
 
-static int report_row(struct sqlite3_stmt *s, outcomes_seen seen, void *arg)
+static int report_row(struct statement *s, outcomes_seen seen, void *arg)
 {
 	struct outcome_key key = { store_text(s, 0), store_text(s, 1), store_text(s, 2),
-				   store_text(s, 3), (unsigned)sqlite3_column_int64(s, 4) };
-	struct outcome outcome = {
-		(uint64_t)sqlite3_column_int64(s, 6), (uint64_t)sqlite3_column_int64(s, 7),
-		sqlite3_column_double(s, 8),	      sqlite3_column_double(s, 9),
-		sqlite3_column_double(s, 10),	      sqlite3_column_double(s, 11)
-	};
+				   store_text(s, 3), (unsigned)store_number(s, 4) };
+	struct outcome outcome = { (uint64_t)store_number(s, 6),
+				   (uint64_t)store_number(s, 7),
+				   store_real(s, 8),
+				   store_real(s, 9),
+				   store_real(s, 10),
+				   fmax(0, store_real(s, 11)) };
 
 	/* Other programs can change the file. */
 	if (!outcome.count || !(outcome.bytes > 0) || !(outcome.seconds > 0) || !(outcome.rate > 0))
@@ -77,15 +78,15 @@ static int report_row(struct sqlite3_stmt *s, outcomes_seen seen, void *arg)
 int outcomes_list(struct store *store, const struct outcomes_filter *filter, outcomes_seen seen,
 		  void *arg, struct err *err)
 {
-	struct sqlite3_stmt *statement = store_query(
+	struct statement *statement = store_query(
 		store, err,
-		"SELECT operation, CASE ?2 WHEN 1 THEN '*' ELSE user END AS user_key, program, "
+		"SELECT operation, CASE ?2 WHEN 1 THEN '*' ELSE \"user\" END AS user_key, program, "
 		"CASE ?3 WHEN 1 THEN '*' ELSE extension END AS extension_key, size, hints, "
 		"count(DISTINCT run), "
 		"sum(count), sum(bytes), sum(seconds), sum(count * rate) / sum(count), "
-		"max(0, sum(spread) + sum(count * rate * rate) - "
-		"sum(count * rate) * sum(count * rate) / sum(count)) FROM outcome "
-		"WHERE (?1 IS NULL OR user = ?1) AND size BETWEEN 0 AND ?4 AND count > 0 AND "
+		"sum(spread) + sum(count * rate * rate) - "
+		"sum(count * rate) * sum(count * rate) / sum(count) FROM outcome "
+		"WHERE (?1 IS NULL OR \"user\" = ?1) AND size BETWEEN 0 AND ?4 AND count > 0 AND "
 		"bytes > 0 AND seconds > 0 AND rate > 0 AND spread >= 0 "
 		"GROUP BY operation, user_key, program, extension_key, size, hints "
 		"ORDER BY operation, user_key, program, extension_key, size, hints",
@@ -106,17 +107,18 @@ int outcomes_add_opens(struct store *store, const char *user, const char *extens
 		       uint64_t explored, struct err *err)
 {
 	return store_run(store, err,
-			 "INSERT INTO trial (user, extension, opens, explored) "
-			 "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET "
-			 "opens = opens + excluded.opens, explored = explored + excluded.explored",
+			 "INSERT INTO trial (\"user\", extension, opens, explored) "
+			 "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (\"user\", extension) DO UPDATE "
+			 "SET opens = trial.opens + excluded.opens, "
+			 "explored = trial.explored + excluded.explored",
 			 "ttii", user, extension, (int64_t)opens, (int64_t)explored);
 }
 
 int outcomes_count_opens(struct store *store, const char *user, uint64_t *opens, uint64_t *explored,
 			 struct err *err)
 {
-	struct sqlite3_stmt *statement = store_query(
-		store, err, "SELECT sum(opens), sum(explored) FROM trial WHERE user = ?1", "t",
+	struct statement *statement = store_query(
+		store, err, "SELECT sum(opens), sum(explored) FROM trial WHERE \"user\" = ?1", "t",
 		user);
 	int64_t sums[2] = { 0, 0 };
 	int r;
@@ -125,7 +127,7 @@ int outcomes_count_opens(struct store *store, const char *user, uint64_t *opens,
 		return -EIO;
 	while ((r = store_step(store, statement, err)) > 0)
 		for (int i = 0; i < 2; i++)
-			sums[i] = sqlite3_column_int64(statement, i);
+			sums[i] = store_number(statement, i);
 	if (r < 0)
 		return r;
 	*opens = sums[0] > 0 ? (uint64_t)sums[0] : 0;

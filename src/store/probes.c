@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,17 +31,15 @@ static void names_release(struct names *names)
 
 #define AUTO_NAMES __attribute__((cleanup(names_release)))
 
-static double read_real(struct sqlite3_stmt *statement, int column)
+static double read_real(struct statement *statement, int column)
 {
-	return sqlite3_column_type(statement, column) == SQLITE_NULL
-		       ? NAN
-		       : sqlite3_column_double(statement, column);
+	return store_is_null(statement, column) ? NAN : store_real(statement, column);
 }
 
 /* Finds the id of a system. */
 static int find_system(struct store *store, const char *system, int64_t *id, struct err *err)
 {
-	struct sqlite3_stmt *statement =
+	struct statement *statement =
 		store_query(store, err, "SELECT id FROM probe_system WHERE name = ?1", "t", system);
 	int r = statement ? store_step(store, statement, err) : -EIO;
 
@@ -51,14 +48,14 @@ static int find_system(struct store *store, const char *system, int64_t *id, str
 			       system);
 	if (r < 0)
 		return r;
-	*id = sqlite3_column_int64(statement, 0);
+	*id = store_number(statement, 0);
 	store_done(statement);
 	return 0;
 }
 
 static int load_names(struct names *names, struct store *store, int64_t system, struct err *err)
 {
-	struct sqlite3_stmt *statement = store_query(
+	struct statement *statement = store_query(
 		store, err, "SELECT id, name FROM probe_target WHERE system = ?1 ORDER BY id", "i",
 		system);
 	int r = statement ? 1 : -EIO;
@@ -69,7 +66,7 @@ static int load_names(struct names *names, struct store *store, int64_t system, 
 			break;
 		names->rows =
 			xgrow(names->rows, &names->cap, names->count + 1, sizeof(*names->rows));
-		names->rows[names->count++] = (struct name){ sqlite3_column_int64(statement, 0),
+		names->rows[names->count++] = (struct name){ store_number(statement, 0),
 							     xstrdup(store_text(statement, 1)) };
 	}
 	return r;
@@ -107,8 +104,8 @@ int probes_targets(struct store *store, const char *system, probes_target_seen s
 	return r;
 }
 
-static int report_rows(struct store *store, struct sqlite3_stmt *statement,
-		       const struct names *names, probes_seen seen, void *arg, struct err *err)
+static int report_rows(struct store *store, struct statement *statement, const struct names *names,
+		       probes_seen seen, void *arg, struct err *err)
 {
 	const struct name *name = NULL;
 	int r = statement ? 1 : -EIO;
@@ -119,16 +116,16 @@ static int report_rows(struct store *store, struct sqlite3_stmt *statement,
 		r = store_step(store, statement, err);
 		if (r <= 0)
 			break;
-		name = find_name(names, name, sqlite3_column_int64(statement, 2));
+		name = find_name(names, name, store_number(statement, 2));
 		/* An unknown target means that the store is damaged; the row is useless. */
 		if (!name)
 			continue;
 		row.target = name->text;
 		row.number = (size_t)(name - names->rows);
-		row.time_s = sqlite3_column_double(statement, 0);
-		row.bytes = (uint64_t)sqlite3_column_int64(statement, 1);
-		row.seconds = sqlite3_column_double(statement, 3);
-		row.outcome = sqlite3_column_int(statement, 4);
+		row.time_s = store_real(statement, 0);
+		row.bytes = (uint64_t)store_number(statement, 1);
+		row.seconds = store_real(statement, 3);
+		row.outcome = (int)store_number(statement, 4);
 		if (seen(arg, &row)) {
 			store_done(statement);
 			return 0;
@@ -141,7 +138,7 @@ int probes_load(struct store *store, const char *system, double from_s, double t
 		probes_seen seen, void *arg, struct err *err)
 {
 	AUTO_NAMES struct names names = { 0 };
-	struct sqlite3_stmt *statement;
+	struct statement *statement;
 	int64_t id = 0;
 	int r = find_system(store, system, &id, err);
 
@@ -162,7 +159,7 @@ int probes_load(struct store *store, const char *system, double from_s, double t
 int probes_sizes(struct store *store, const char *system, double from_s, double to_s,
 		 uint64_t *sizes, size_t cap, struct err *err)
 {
-	struct sqlite3_stmt *statement;
+	struct statement *statement;
 	int64_t id = 0;
 	size_t count = 0;
 	int r = find_system(store, system, &id, err);
@@ -177,17 +174,17 @@ int probes_sizes(struct store *store, const char *system, double from_s, double 
 	while (r > 0) {
 		r = store_step(store, statement, err);
 		if (r > 0 && count++ < cap)
-			sizes[count - 1] = (uint64_t)sqlite3_column_int64(statement, 0);
+			sizes[count - 1] = (uint64_t)store_number(statement, 0);
 	}
 	return r < 0 ? r : (int)count;
 }
 
-static int report_job(struct sqlite3_stmt *statement, probes_job_seen seen, void *arg)
+static int report_job(struct statement *statement, probes_job_seen seen, void *arg)
 {
-	double time_s = sqlite3_column_double(statement, 0);
+	double time_s = store_real(statement, 0);
 	struct probe_job job;
 
-	if (sqlite3_column_type(statement, 1) == SQLITE_NULL)
+	if (store_is_null(statement, 1))
 		return seen(arg, time_s, NULL);
 	job = (struct probe_job){ store_text(statement, 2), store_text(statement, 3),
 				  store_text(statement, 4), store_text(statement, 5),
@@ -200,7 +197,7 @@ static int report_job(struct sqlite3_stmt *statement, probes_job_seen seen, void
 int probes_load_jobs(struct store *store, const char *system, double from_s, double to_s,
 		     probes_job_seen seen, void *arg, struct err *err)
 {
-	struct sqlite3_stmt *statement;
+	struct statement *statement;
 	int64_t id = 0;
 	int r = find_system(store, system, &id, err);
 
@@ -228,7 +225,7 @@ int probes_load_jobs(struct store *store, const char *system, double from_s, dou
 int probes_load_nodes(struct store *store, const char *system, double from_s, double to_s,
 		      probes_node_seen seen, void *arg, struct err *err)
 {
-	struct sqlite3_stmt *statement;
+	struct statement *statement;
 	int64_t id = 0;
 	int r = find_system(store, system, &id, err);
 
@@ -247,7 +244,7 @@ int probes_load_nodes(struct store *store, const char *system, double from_s, do
 			break;
 		for (int i = 0; i < PROBE_NODE_VALUES; i++)
 			values[i] = read_real(statement, i + 1);
-		if (seen(arg, sqlite3_column_double(statement, 0), values)) {
+		if (seen(arg, store_real(statement, 0), values)) {
 			store_done(statement);
 			return 0;
 		}
@@ -257,7 +254,7 @@ int probes_load_nodes(struct store *store, const char *system, double from_s, do
 
 int probes_systems(struct store *store, probes_system_seen seen, void *arg, struct err *err)
 {
-	struct sqlite3_stmt *statement = store_query(
+	struct statement *statement = store_query(
 		store, err,
 		"WITH times AS (SELECT system, time FROM probe_round "
 		"UNION ALL SELECT system, time FROM probe_snapshot) "
@@ -278,9 +275,9 @@ int probes_systems(struct store *store, probes_system_seen seen, void *arg, stru
 		if (r <= 0)
 			break;
 		system.name = store_text(statement, 0);
-		system.targets = (uint64_t)sqlite3_column_int64(statement, 1);
-		system.rows = (uint64_t)sqlite3_column_int64(statement, 2);
-		system.snapshots = (uint64_t)sqlite3_column_int64(statement, 3);
+		system.targets = (uint64_t)store_number(statement, 1);
+		system.rows = (uint64_t)store_number(statement, 2);
+		system.snapshots = (uint64_t)store_number(statement, 3);
 		system.from_s = read_real(statement, 4);
 		system.to_s = read_real(statement, 5);
 		if (seen(arg, &system)) {

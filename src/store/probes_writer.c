@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,8 +152,9 @@ int probe_writer_add_row(struct probe_writer *writer, const struct probe *row, s
 	if (r < 0)
 		return r;
 	return store_run(writer->store, err,
-			 "INSERT OR REPLACE INTO probe (round, target, seconds, outcome) "
-			 "VALUES (?1, ?2, ?3, ?4)",
+			 "INSERT INTO probe (round, target, seconds, outcome) "
+			 "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (round, target) DO UPDATE SET "
+			 "seconds = excluded.seconds, outcome = excluded.outcome",
 			 "iidi", writer->round, target, row->seconds, (int64_t)row->outcome);
 }
 
@@ -232,8 +232,10 @@ int probe_writer_add_node(struct probe_writer *writer, double time_s,
 			  const double values[PROBE_NODE_VALUES], struct err *err)
 {
 	return store_run(writer->store, err,
-			 "INSERT OR REPLACE INTO probe_node (system, time, a, b, c, d, e, f) "
-			 "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+			 "INSERT INTO probe_node (system, time, a, b, c, d, e, f) "
+			 "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (system, time) DO "
+			 "UPDATE SET a = excluded.a, b = excluded.b, c = excluded.c, "
+			 "d = excluded.d, e = excluded.e, f = excluded.f",
 			 "iddddddd", writer->system, time_s, values[0], values[1], values[2],
 			 values[3], values[4], values[5]);
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,7 +17,7 @@
 int study_begin(struct store *store, const struct study *study, const struct study_run *first,
 		int64_t *id, struct err *err)
 {
-	struct sqlite3_stmt *statement;
+	struct statement *statement;
 	int64_t made = 0;
 	int r = store_begin(store, err);
 
@@ -32,7 +31,7 @@ int study_begin(struct store *store, const struct study *study, const struct stu
 				study->begun_ns, study->changed_ns);
 	if (statement) {
 		while ((r = store_step(store, statement, err)) > 0)
-			made = sqlite3_column_int64(statement, 0);
+			made = store_number(statement, 0);
 	}
 	if (r >= 0 && first)
 		r = study_add_run(store, made, first, err);
@@ -72,30 +71,30 @@ int study_add_run(struct store *store, int64_t id, const struct study_run *run, 
 			 run->begun_ns, text_or_empty(run->compared), run->foreign, run->frequency);
 }
 
-static double real_or_nan(struct sqlite3_stmt *s, int column)
+static double real_or_nan(struct statement *s, int column)
 {
-	bool is_null = sqlite3_column_type(s, column) == SQLITE_NULL;
+	bool is_null = store_is_null(s, column);
 
-	return is_null ? NAN : sqlite3_column_double(s, column);
+	return is_null ? NAN : store_real(s, column);
 }
 
-static int report_run(struct sqlite3_stmt *s, study_run_seen seen, void *arg)
+static int report_run(struct statement *s, study_run_seen seen, void *arg)
 {
 	struct study_run run = {
-		.number = sqlite3_column_int64(s, 0),
+		.number = store_number(s, 0),
 		.phase = store_text(s, 1),
-		.point = (uint64_t)sqlite3_column_int64(s, 2),
+		.point = (uint64_t)store_number(s, 2),
 		.parameters = store_text(s, 3),
 		.effective = store_text(s, 4),
 		.state = store_text(s, 5),
 		.reason = store_text(s, 6),
 		.cost = real_or_nan(s, 7),
-		.run_s = sqlite3_column_double(s, 8),
-		.io_s = sqlite3_column_double(s, 9),
-		.read_bytes = sqlite3_column_double(s, 10),
-		.write_bytes = sqlite3_column_double(s, 11),
+		.run_s = store_real(s, 8),
+		.io_s = store_real(s, 9),
+		.read_bytes = store_real(s, 10),
+		.write_bytes = store_real(s, 11),
 		.digest = store_text(s, 12),
-		.begun_ns = sqlite3_column_int64(s, 13),
+		.begun_ns = store_number(s, 13),
 		.compared = store_text(s, 14),
 		.foreign = real_or_nan(s, 15),
 		.frequency = real_or_nan(s, 16),
@@ -106,7 +105,7 @@ static int report_run(struct sqlite3_stmt *s, study_run_seen seen, void *arg)
 
 int study_runs(struct store *store, int64_t id, study_run_seen seen, void *arg, struct err *err)
 {
-	struct sqlite3_stmt *statement =
+	struct statement *statement =
 		store_query(store, err,
 			    "SELECT number, phase, point, parameters, effective, state, reason, "
 			    "cost, run, io, read, written, digest, begun, compared, "
@@ -124,16 +123,16 @@ int study_runs(struct store *store, int64_t id, study_run_seen seen, void *arg, 
 	return r;
 }
 
-static int report_study(struct sqlite3_stmt *s, study_seen seen, void *arg)
+static int report_study(struct statement *s, study_seen seen, void *arg)
 {
 	struct study study = {
-		.id = sqlite3_column_int64(s, 0),
+		.id = store_number(s, 0),
 		.command = store_text(s, 1),
 		.plan = store_text(s, 2),
 		.digest = store_text(s, 3),
 		.state = store_text(s, 4),
-		.begun_ns = sqlite3_column_int64(s, 5),
-		.changed_ns = sqlite3_column_int64(s, 6),
+		.begun_ns = store_number(s, 5),
+		.changed_ns = store_number(s, 6),
 		.gain = real_or_nan(s, 7),
 		.gain_low = real_or_nan(s, 8),
 		.gain_high = real_or_nan(s, 9),
@@ -144,7 +143,7 @@ static int report_study(struct sqlite3_stmt *s, study_seen seen, void *arg)
 }
 
 /* Calls seen() for each row until it stops. Returns the number of rows. */
-static int report_studies(struct store *store, struct sqlite3_stmt *statement, study_seen seen,
+static int report_studies(struct store *store, struct statement *statement, study_seen seen,
 			  void *arg, struct err *err)
 {
 	int r, stop = 0, count = 0;

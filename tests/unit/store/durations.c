@@ -136,10 +136,14 @@ static void rows_out_of_range_are_ignored(void)
 	CHECK_INT(store_run(store, NULL,
 			    "INSERT INTO duration VALUES ('n', 'L', 'c', 1, -1, 5),"
 			    " ('n', 'L', 'c', 1, 400, 5), ('n', 'L', 'c', 1, 3, -5),"
-			    " ('n', 'L', 'c', 1, 4, 7), ('n', 'L', 'c', 99, 4, 7),"
-			    " ('n', 'L', 'd', 1, 4, 'x')",
+			    " ('n', 'L', 'c', 1, 4, 7), ('n', 'L', 'c', 99, 4, 7)",
 			    ""),
 		  0);
+	/* PostgreSQL checks types. */
+	if (!sample.is_server)
+		CHECK_INT(store_run(store, NULL,
+				    "INSERT INTO duration VALUES ('n', 'L', 'd', 1, 4, 'x')", ""),
+			  0);
 	CHECK_INT(durations_list(store, "n", note_histogram, &found, NULL), 0);
 	CHECK_INT(found.count, 1);
 	CHECK_INT(found.last.calls, 7);

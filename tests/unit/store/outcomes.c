@@ -212,10 +212,16 @@ static void outcomes_without_bytes_or_time_are_refused(void)
 	/* Invalid rows in the file are ignored. */
 	CHECK_INT(store_run(store, NULL,
 			    "INSERT INTO outcome VALUES ('write', 'x', 'p', '', -3, 'a=1', 'r', 0, "
-			    "1, 1, 1, 0),"
-			    "('write', 'x', 'p', '', 3, 'a=1', 'r', 'no', 'no', 'no', 'no', 'no')",
+			    "1, 1, 1, 0)",
 			    ""),
 		  0);
+	/* PostgreSQL checks types. */
+	if (!sample.is_server)
+		CHECK_INT(store_run(store, NULL,
+				    "INSERT INTO outcome VALUES ('write', 'x', 'p', '', 3, 'a=1', "
+				    "'r', 'no', 'no', 'no', 'no', 'no')",
+				    ""),
+			  0);
 	CHECK_INT(outcomes_list(store, &all, keep, &found, NULL), 0);
 	CHECK_INT(found.rows, 0);
 	buf_release(&found.text);

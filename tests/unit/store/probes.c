@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sqlite3.h>
 
 #include "base/buf.h"
 #include "store_sample.h"
@@ -256,15 +255,6 @@ static void old_rows_are_deleted_and_others_stay(void)
 	sample_remove(&sample);
 }
 
-static void execute(const char *path, const char *sql)
-{
-	sqlite3 *db;
-
-	REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
-	REQUIRE(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
-	sqlite3_close(db);
-}
-
 static void a_store_of_version_3_is_migrated_and_keeps_its_rows(void)
 {
 	struct sample sample;
@@ -273,14 +263,14 @@ static void a_store_of_version_3_is_migrated_and_keeps_its_rows(void)
 	sample_make(&sample);
 	store_close(sample_open(&sample));
 	sample_regress(&sample, 3);
-	execute(sample.path, "INSERT INTO thing (kind, of, name) VALUES ('node', 0, 'n1')");
+	sample_execute(&sample, "INSERT INTO thing (kind, of, name) VALUES ('node', 0, 'n1')");
 	store = sample_open(&sample);
 	save_systems(store);
 	check_systems(store, "here 2 4 2 5 50\nthere 1 1 0 10 10\n");
 	store_close(store);
-	execute(sample.path, "CREATE TABLE proof AS SELECT 1 / count(*) AS x FROM thing;"
-			     "CREATE TABLE strict (x NOT NULL);"
-			     "INSERT INTO strict SELECT x FROM proof");
+	sample_execute(&sample, "CREATE TABLE proof AS SELECT 1 / count(*) AS x FROM thing;"
+				"CREATE TABLE strict (x INTEGER NOT NULL);"
+				"INSERT INTO strict SELECT x FROM proof");
 	sample_remove(&sample);
 }
 
