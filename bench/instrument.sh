@@ -18,11 +18,11 @@ ns() {
 printf '%-12s %14s %22s %14s\n' call "absent (ns)" "to a function call" "recorded (ns)"
 function_ns=$(ns absent function)
 for name in phase begin end pair target best; do
-	absent=$(ns absent $name) present=$(ns present $name)
-	ratio=$(awk -v a="$absent" -v f="$function_ns" 'BEGIN { printf "%.2f", f > 0 ? a / f : 0 }')
-	printf '%-12s %14.2f %22s %14.1f\n' $name "$absent" "$ratio" "$present"
+	absent=$(ns absent $name) present=$(ns present $name) # no figure for begin and end alone
+	ratio=$(awk -v a="$absent" -v f="$function_ns" 'BEGIN { printf "%.2f", (f > 0 ? a / f : 0) }')
+	printf '%-12s %14.2f %22s %14s\n' $name "$absent" "$ratio" "$(printf %.1f "${present:-0}")"
 	key "${name}_absent_ns" "$(printf %.2f "$absent")"
-	key "${name}_present_ns" "$(printf %.1f "$present")"
+	[ -z "$present" ] || key "${name}_present_ns" "$(printf %.1f "$present")"
 	# A pair is two calls.
 	bar=2
 	[ $name != pair ] || bar=4

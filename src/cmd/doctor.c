@@ -264,6 +264,7 @@ static const struct check checks[] = {
 #define TEXT_COLUMN 19 /* of the result of a check */
 #define CHECK_COUNT (sizeof(checks) / sizeof(checks[0]))
 
+/* The layer of the application is the last one and has no wrappers. */
 static unsigned count_calls(unsigned layer)
 {
 	unsigned n = 0;
@@ -277,7 +278,7 @@ static void coverage_text(bool names)
 {
 	unsigned sum = 0;
 
-	for (unsigned layer = 0; layer < LAYER_COUNT; layer++) {
+	for (unsigned layer = 0; layer < LAYER_APPLICATION; layer++) {
 		sum += count_calls(layer);
 		term_printf(stdout, "%-14s %4u calls\n", names_layer(layer), count_calls(layer));
 		for (unsigned i = CALLS_WITHOUT_WRAPPER; names && i < call_count; i++) {
@@ -292,7 +293,7 @@ static void coverage_text(bool names)
 static void coverage_json(struct json *json)
 {
 	json_open(json, "coverage", '[');
-	for (unsigned layer = 0; layer < LAYER_COUNT; layer++) {
+	for (unsigned layer = 0; layer < LAYER_APPLICATION; layer++) {
 		json_open(json, NULL, '{');
 		json_text(json, "layer", names_layer(layer));
 		json_count(json, "calls", count_calls(layer));
