@@ -83,6 +83,21 @@ for call in used:
 END
 }
 
+# What a report knows of a trace depends neither on the number of threads nor on how the trace is divided into blocks.
+profile_check() {
+	local name core
+	core=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+	rm -f copy.txt copy.sluice ./*.profile
+	"$sluice" trace convert trace copy.txt
+	"$sluice" trace convert copy.txt copy.sluice
+	"$sluice" report --part -o all.profile trace >/dev/null
+	taskset -c "$core" "$sluice" report --part -o one.profile trace >/dev/null
+	"$sluice" report --part -o copy.profile copy.sluice >/dev/null
+	for name in one copy; do
+		cmp -s all.profile $name.profile || wrong "the profile \"$name\" differs"
+	done
+}
+
 # levels MPI BLOCKS BYTES
 levels() {
 	local command
@@ -91,6 +106,7 @@ levels() {
 	observed "${command[@]}"
 	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
 	survey_check "$2" "$3"
+	profile_check
 }
 
 mpis=$(mpi_list)
