@@ -160,6 +160,9 @@ struct err;
 	  "whether command lines are stored in the site database")                                 \
 	X(SITE_KEY, "site", "key", TEXT, "PATH", "/etc/sluice.key",                                \
 	  "file with the key of hashed paths, the same on all nodes")                              \
+	X(SITE_LEARN, "site", "learn", TEXT, "CLASSES", "read write sync open close",              \
+	  "classes of calls whose durations 'sluice site learn' learns, as 'sluice print --csv' "  \
+	  "names them; empty: none")                                                               \
 	X(SITE_KEEP_ACTIVITIES, "site", "keep_activities", TIME, "TIME", "30d",                    \
 	  "age from which on calls move from the site database to the archive; 0: never")          \
 	X(SITE_KEEP_RUNS, "site", "keep_runs", TIME, "TIME", "730d",                               \

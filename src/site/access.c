@@ -270,32 +270,17 @@ int access_revoke(struct store *store, const char *user, const char *role, struc
 	return r < 0 ? r : execute_with_name(store, revoke, user, err);
 }
 
-/* The users that have the role now; the caller frees the list, which ends with NULL. */
+/* The users that have the role now; store_free_texts() frees the list. */
 static int list_members(struct store *store, const char *role, char ***out, struct err *err)
 {
-	struct statement *rows = store_query(
-		store, err,
-		"SELECT u.rolname FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.roleid "
-		"JOIN pg_roles u ON u.oid = m.member WHERE r.rolname = ?1 ORDER BY 1",
-		"t", role);
-	char **list = xcalloc(1, sizeof(*list));
-	size_t count = 0;
-	int r = rows ? 1 : -EIO;
-
-	while (rows && (r = store_step(store, rows, err)) > 0) {
-		list = xrealloc(list, count + 2, sizeof(*list));
-		list[count++] = xstrdup(store_text(rows, 0));
-		list[count] = NULL;
-	}
-	*out = list;
-	return r;
-}
-
-static void free_list(char **list)
-{
-	for (size_t i = 0; list && list[i]; i++)
-		free(list[i]);
-	free(list);
+	return store_read_texts(
+		store,
+		store_query(store, err,
+			    "SELECT u.rolname FROM pg_auth_members m JOIN pg_roles r ON r.oid = "
+			    "m.roleid JOIN pg_roles u ON u.oid = m.member WHERE r.rolname = ?1 "
+			    "ORDER BY 1",
+			    "t", role),
+		out, err);
 }
 
 static bool is_in_list(char *const *list, const char *name)
@@ -330,7 +315,7 @@ int access_sync_group(struct store *store, const char *group, size_t *changed, s
 			r = access_revoke(store, *user, ACCESS_ROLE_ADMIN, err);
 			count++;
 		}
-	free_list(members);
+	store_free_texts(members);
 	if (r >= 0)
 		*changed = count;
 	return r;

@@ -134,31 +134,6 @@ int archive_run(struct site_db *site, const char *archive, const char *uuid,
 	return r < 0 ? r : move_run(site, run, uuid, path, totals, err);
 }
 
-/* The ids of runs, the oldest first; ends with NULL. */
-static int list_runs(struct site_db *site, const char *sql, int64_t before_ns, char ***out,
-		     struct err *err)
-{
-	struct statement *rows = store_query(site->store, err, sql, "i", before_ns);
-	char **list = xcalloc(1, sizeof(*list));
-	size_t count = 0;
-	int r = rows ? 1 : -EIO;
-
-	while (rows && (r = store_step(site->store, rows, err)) > 0) {
-		list = xrealloc(list, count + 2, sizeof(*list));
-		list[count++] = xstrdup(store_text(rows, 0));
-		list[count] = NULL;
-	}
-	*out = list;
-	return r;
-}
-
-static void free_runs(char **list)
-{
-	for (size_t i = 0; list && list[i]; i++)
-		free(list[i]);
-	free(list);
-}
-
 /* Runs with activities in the database that began before a time. */
 #define RUNS_WITH_ACTIVITIES                                                                      \
 	"SELECT uuid FROM run WHERE started_ns < ?1 AND kept > 0 AND id NOT IN (SELECT run FROM " \
@@ -215,11 +190,14 @@ static int move_runs(const struct retention *t, char **runs)
 static int move_older(const struct retention *t, int64_t before_ns)
 {
 	char **runs = NULL;
-	int r = list_runs(t->site, RUNS_WITH_ACTIVITIES, before_ns, &runs, t->err);
+	int r = store_read_texts(
+		t->site->store,
+		store_query(t->site->store, t->err, RUNS_WITH_ACTIVITIES, "i", before_ns), &runs,
+		t->err);
 
 	if (r >= 0)
 		r = move_runs(t, runs);
-	free_runs(runs);
+	store_free_texts(runs);
 	return r;
 }
 
@@ -227,13 +205,16 @@ static int remove_older(const struct retention *t, int64_t before_ns)
 {
 	struct forget_totals forgotten = { 0 };
 	char **runs = NULL;
-	int r = list_runs(t->site,
-			  "SELECT uuid FROM run WHERE started_ns < ?1 ORDER BY started_ns, id",
-			  before_ns, &runs, t->err);
+	int r = store_read_texts(t->site->store,
+				 store_query(t->site->store, t->err,
+					     "SELECT uuid FROM run WHERE started_ns < ?1 ORDER BY "
+					     "started_ns, id",
+					     "i", before_ns),
+				 &runs, t->err);
 
 	for (size_t i = 0; r >= 0 && runs[i]; i++)
 		r = forget_run(t->site, t->archive, runs[i], &forgotten, t->err);
-	free_runs(runs);
+	store_free_texts(runs);
 	t->totals->removed += forgotten.runs;
 	return r;
 }

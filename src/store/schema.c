@@ -424,11 +424,23 @@ static const struct schema_column anomaly[] = {
 	COLUMN("subject", TEXT, "what is slow: process, node, target, system"),
 	COLUMN("owner", OWNER, "user whom it concerns; empty: administrators only"),
 	COLUMN("job", TEXT, "empty: none"),
+	COLUMN("target", TEXT, "file system or storage target; empty: unknown"),
 	COLUMN("started_ns", INT, "ns since 1970"),
 	OPTIONAL("ended_ns", INT, "NULL while it lasts"),
 	COLUMN("cause", TEXT, "likely cause: node load, a target, a job"),
 	COLUMN("detail", TEXT, "one sentence"),
 	COLUMN("value", REAL, "how many times slower"),
+};
+
+static const struct schema_column node_load[] = {
+	COLUMN("node", TEXT, "name of the host"),
+	COLUMN("owner", OWNER, "user who causes it"),
+	COLUMN("job", TEXT, "empty: none"),
+	COLUMN("target", TEXT, "file system or storage target; empty: unknown"),
+	COLUMN("bytes_read", REAL, "per second"),
+	COLUMN("bytes_written", REAL, "per second"),
+	COLUMN("operations", REAL, "per second"),
+	COLUMN("updated_ns", INT, "ns since 1970"),
 };
 
 static const struct schema_column expectation[] = {
@@ -544,6 +556,8 @@ const struct schema_table schema_tables[] = {
 	  NULL, NULL, ACCESS_RUN, true, NULL },
 	{ "anomaly", 9, "anomalies that last or lasted", COLUMNS(anomaly), NULL, NULL, "started_ns",
 	  ACCESS_OWNER, false, NULL },
+	{ "node_load", 9, "load that users cause on nodes now", COLUMNS(node_load),
+	  "node, owner, job, target", NULL, NULL, ACCESS_OWNER, false, NULL },
 	{ "expectation", 9, "learned durations of calls", COLUMNS(expectation),
 	  "program, filesystem, pattern, layer, call, size, bin", NULL, NULL, ACCESS_ALL, false,
 	  NULL },

@@ -416,6 +416,29 @@ int64_t store_first_number(struct store *store, struct statement *statement, str
 	return number;
 }
 
+int store_read_texts(struct store *store, struct statement *statement, char ***texts,
+		     struct err *err)
+{
+	char **list = xcalloc(1, sizeof(*list));
+	size_t count = 0;
+	int r = statement ? 1 : -EIO;
+
+	while (statement && (r = store_step(store, statement, err)) > 0) {
+		list = xrealloc(list, count + 2, sizeof(*list));
+		list[count++] = xstrdup(store_text(statement, 0));
+		list[count] = NULL;
+	}
+	*texts = list;
+	return r;
+}
+
+void store_free_texts(char **texts)
+{
+	for (size_t i = 0; texts && texts[i]; i++)
+		free(texts[i]);
+	free(texts);
+}
+
 bool store_is_null(struct statement *statement, int column)
 {
 	return statement->database->ops->is_null(statement, column);

@@ -53,6 +53,14 @@ int store_run(struct store *store, struct err *err, const char *sql, const char 
  */
 int64_t store_first_number(struct store *store, struct statement *statement, struct err *err);
 
+/*
+ * Reads the first column of all rows into a list that ends with NULL; store_free_texts() frees it.
+ * The statement may be NULL after a failed store_query(). *texts is set in any case.
+ */
+int store_read_texts(struct store *store, struct statement *statement, char ***texts,
+		     struct err *err);
+void store_free_texts(char **texts);
+
 /* The value in a column; 0 or "" if it is NULL. Texts are valid until the next step. */
 bool store_is_null(struct statement *statement, int column);
 int64_t store_number(struct statement *statement, int column);

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "site/learn.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "observe/tally/names.h"
+#include "observe/tally/traffic.h"
+#include "site/reader.h"
+#include "site/site_internal.h"
+#include "store/durations.h"
+#include "trace/format.h"
+
+#define BATCH 4096
+#define LEARNER "durations"
+
+enum pattern { PATTERN_OTHER, PATTERN_SEQUENTIAL, PATTERN_STRIDED, PATTERN_RANDOM, PATTERNS };
+static const char *const pattern_names[PATTERNS] = { "other", "sequential", "strided", "random" };
+
+/* The last access of a process to a file. */
+struct position {
+	int64_t end, stride;
+	int64_t start;
+};
+
+struct histogram {
+	uint16_t call;
+	uint8_t layer, pattern;
+	unsigned size_class;
+	struct durations durations;
+};
+
+/* What is learned from one run. */
+struct lesson {
+	const struct trace_head *head;
+	bool *watched; /* by call */
+	struct map positions, histograms;
+	uint64_t activities;
+};
+
+static bool is_word_of(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = list; (at = strstr(at, word)); at += n)
+		if ((at == list || strchr(" ,", at[-1])) && strchr(" ,", at[n]))
+			return true;
+	return false;
+}
+
+static void lesson_init(struct lesson *lesson, const struct trace_head *head, const char *classes)
+{
+	*lesson = (struct lesson){ .head = head,
+				   .watched = xcalloc(head->call_count + 1, sizeof(bool)) };
+	for (size_t i = 0; i < head->call_count; i++)
+		lesson->watched[i] = is_word_of(classes, names_class(head->calls[i].class));
+}
+
+static void lesson_release(struct lesson *lesson)
+{
+	for (size_t i = 0; i < lesson->positions.cap; i++)
+		free(lesson->positions.entries[i].key ? lesson->positions.entries[i].value : NULL);
+	for (size_t i = 0; i < lesson->histograms.cap; i++)
+		free(lesson->histograms.entries[i].key ? lesson->histograms.entries[i].value
+						       : NULL);
+	map_release(&lesson->positions);
+	map_release(&lesson->histograms);
+	free(lesson->watched);
+}
+
+/* How the access continues the previous one of the same process to the same file. */
+static enum pattern find_pattern(struct lesson *lesson, const struct activity *a, uint64_t bytes)
+{
+	uint64_t key = ((uint64_t)a->process << 32 | a->file) + 1;
+	struct position *p;
+	enum pattern pattern;
+	int64_t stride;
+
+	if (!(a->present & PRESENT(OFFSET)) || !a->file)
+		return PATTERN_OTHER;
+	p = map_get(&lesson->positions, key);
+	if (!p) {
+		p = xcalloc(1, sizeof(*p));
+		map_put(&lesson->positions, key, p);
+		*p = (struct position){ a->offset + (int64_t)bytes, 0, a->offset };
+		return PATTERN_OTHER;
+	}
+	stride = (int64_t)((uint64_t)a->offset - (uint64_t)p->start);
+	pattern = a->offset == p->end	? PATTERN_SEQUENTIAL
+		  : stride == p->stride ? PATTERN_STRIDED
+					: PATTERN_RANDOM;
+	*p = (struct position){ (int64_t)((uint64_t)a->offset + bytes), stride, a->offset };
+	return pattern;
+}
+
+static void learn_activity(struct lesson *lesson, const struct activity *a)
+{
+	uint64_t bytes, key;
+	struct histogram *h;
+	enum pattern pattern;
+	unsigned class;
+
+	if (!lesson->watched[a->call] || a->error)
+		return;
+	bytes = traffic_bytes(a, &lesson->head->calls[a->call]);
+	pattern = find_pattern(lesson, a, bytes);
+	class = durations_size_class(bytes);
+	key = ((uint64_t)a->call << 24 | (uint64_t)a->layer << 16 | (uint64_t)pattern << 8 |
+	       class) +
+	      1;
+	h = map_get(&lesson->histograms, key);
+	if (!h) {
+		h = xcalloc(1, sizeof(*h));
+		*h = (struct histogram){ .call = a->call,
+					 .layer = a->layer,
+					 .pattern = (uint8_t)pattern,
+					 .size_class = class };
+		map_put(&lesson->histograms, key, h);
+	}
+	durations_add(&h->durations, a->duration_ns);
+	lesson->activities++;
+}
+
+static int read_lesson(struct lesson *lesson, struct trace *trace, struct err *err)
+{
+	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
+	ssize_t n;
+
+	while ((n = trace_next(trace, batch, BATCH, err)) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			learn_activity(lesson, &batch[i]);
+	return (int)n;
+}
+
+static int add_bin(struct site_db *site, const char *program, const struct lesson *lesson,
+		   const struct histogram *h, unsigned bin, uint64_t count, struct err *err)
+{
+	return store_run(
+		site->store, err,
+		"INSERT INTO expectation (program, filesystem, pattern, layer, call, size, "
+		"bin, count) VALUES (?1, '', ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (program, "
+		"filesystem, pattern, layer, call, size, bin) DO UPDATE SET count = "
+		"expectation.count + excluded.count",
+		"ttttiii", program, pattern_names[h->pattern], names_layer(h->layer),
+		lesson->head->calls[h->call].name, (int64_t)h->size_class, (int64_t)bin,
+		(int64_t)count);
+}
+
+/* A long run must not outweigh all others, and old runs must fade. */
+static int bound_histogram(struct site_db *site, const char *program, const struct lesson *lesson,
+			   const struct histogram *h, struct err *err)
+{
+	const char *name = lesson->head->calls[h->call].name;
+	int64_t calls = store_first_number(
+		site->store,
+		store_query(site->store, err,
+			    "SELECT sum(count) FROM expectation WHERE program = ?1 AND pattern = "
+			    "?2 AND layer = ?3 AND call = ?4 AND size = ?5",
+			    "tttti", program, pattern_names[h->pattern], names_layer(h->layer),
+			    name, (int64_t)h->size_class),
+		err);
+
+	if (calls <= DURATIONS_KEPT_MAX)
+		return calls < 0 ? (int)calls : 0;
+	return store_run(site->store, err,
+			 "UPDATE expectation SET count = (count + 1) / 2 WHERE program = ?1 AND "
+			 "pattern = ?2 AND layer = ?3 AND call = ?4 AND size = ?5",
+			 "tttti", program, pattern_names[h->pattern], names_layer(h->layer), name,
+			 (int64_t)h->size_class);
+}
+
+static int save_histogram(struct site_db *site, const char *program, const struct lesson *lesson,
+			  const struct histogram *h, struct err *err)
+{
+	int r = 0;
+
+	for (unsigned bin = 0; bin < DURATIONS_BINS && r >= 0; bin++) {
+		uint64_t count = h->durations.bins[bin];
+
+		if (h->durations.calls > DURATIONS_RUN_MAX)
+			count = (count * DURATIONS_RUN_MAX + h->durations.calls / 2) /
+				h->durations.calls;
+		if (count)
+			r = add_bin(site, program, lesson, h, bin, count, err);
+	}
+	return r < 0 ? r : bound_histogram(site, program, lesson, h, err);
+}
+
+static int save_locked(struct site_db *site, int64_t run, const char *program,
+		       const struct lesson *lesson, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < lesson->histograms.cap && r >= 0; i++) {
+		if (!lesson->histograms.entries[i].key)
+			continue;
+		r = save_histogram(site, program, lesson, lesson->histograms.entries[i].value, err);
+		if (r >= 0)
+			r = save_histogram(site, "*", lesson, lesson->histograms.entries[i].value,
+					   err);
+	}
+	if (r < 0)
+		return r;
+	return store_run(site->store, err,
+			 "INSERT INTO learned (learner, run) VALUES ('" LEARNER "', ?1) "
+			 "ON CONFLICT (learner) DO UPDATE SET run = excluded.run",
+			 "i", run);
+}
+
+static int learn_run(struct site_db *site, const struct config *config, int64_t run,
+		     const char *uuid, const char *program, struct learn_totals *totals,
+		     struct err *err)
+{
+	struct lesson lesson;
+	struct trace trace;
+	int r = site_read(&trace, site, uuid, err);
+
+	if (r < 0)
+		return r;
+	lesson_init(&lesson, &trace.head, config_text(config, SETTING_SITE_LEARN));
+	r = read_lesson(&lesson, &trace, err);
+	/* Ends the transaction that reads; the head stays. */
+	trace.format->close(trace.reader);
+	trace.reader = NULL;
+	if (r >= 0)
+		r = store_begin(site->store, err);
+	if (r >= 0)
+		r = site_end(site, save_locked(site, run, program, &lesson, err), err);
+	if (r >= 0) {
+		totals->runs++;
+		totals->activities += lesson.activities;
+	}
+	lesson_release(&lesson);
+	trace_close(&trace);
+	return r;
+}
+
+/* The next run that was not learned from. Returns 1, 0 if there is none, or -errno. */
+static int find_next(struct site_db *site, int64_t *run, char uuid[ROWS_UUID_DIGITS + 1],
+		     char **program, struct err *err)
+{
+	struct statement *rows = store_query(
+		site->store, err,
+		"SELECT id, uuid, program FROM run WHERE kept > 0 AND id > coalesce((SELECT run "
+		"FROM learned WHERE learner = '" LEARNER "'), 0) AND id NOT IN (SELECT run FROM "
+		"archive) ORDER BY id LIMIT 1",
+		"");
+	int r = rows ? store_step(site->store, rows, err) : -EIO;
+
+	if (r <= 0)
+		return r;
+	*run = store_number(rows, 0);
+	snprintf(uuid, ROWS_UUID_DIGITS + 1, "%s", store_text(rows, 1));
+	free(*program);
+	*program = xstrdup(store_text(rows, 2));
+	store_done(rows);
+	return 1;
+}
+
+int site_learn(struct site_db *site, const struct config *config, const struct trace_watch *watch,
+	       struct learn_totals *totals, struct err *err)
+{
+	char uuid[ROWS_UUID_DIGITS + 1];
+	AUTO_FREE char *program = NULL;
+	int64_t run = 0;
+	int r;
+
+	while ((r = find_next(site, &run, uuid, &program, err)) > 0) {
+		r = trace_watch_show(watch, totals->runs, 0, err);
+		if (r >= 0)
+			r = learn_run(site, config, run, uuid, program, totals, err);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+/* An expectation that is being read bin by bin. */
+struct reading {
+	char *texts[5]; /* program, filesystem, pattern, layer, call; NULL: none yet */
+	unsigned size_class;
+	struct durations durations;
+};
+
+static void reading_release(struct reading *reading)
+{
+	for (int i = 0; i < 5; i++)
+		free(reading->texts[i]);
+	*reading = (struct reading){ 0 };
+}
+
+static bool reading_matches(const struct reading *reading, struct statement *rows)
+{
+	if (!reading->texts[0] || reading->size_class != (unsigned)store_number(rows, 5))
+		return false;
+	for (int i = 0; i < 5; i++)
+		if (strcmp(reading->texts[i], store_text(rows, i)) != 0)
+			return false;
+	return true;
+}
+
+static int report_reading(const struct reading *reading, expectation_seen *seen, void *arg)
+{
+	struct expectation e;
+
+	if (!reading->texts[0] || !reading->durations.calls)
+		return 0;
+	e = (struct expectation){ reading->texts[0],
+				  reading->texts[1],
+				  reading->texts[2],
+				  reading->texts[3],
+				  reading->texts[4],
+				  reading->size_class,
+				  reading->durations.calls,
+				  durations_quantile(&reading->durations, 0.5),
+				  durations_quantile(&reading->durations, 0.99) };
+	return seen(arg, &e);
+}
+
+/* Values out of range are ignored, because others can change the database. */
+static void reading_add(struct reading *reading, struct statement *rows)
+{
+	int64_t bin = store_number(rows, 6), count = store_number(rows, 7);
+
+	if (bin < 0 || bin >= DURATIONS_BINS || count <= 0 || count > UINT32_MAX)
+		return;
+	reading->durations.bins[bin] = (uint32_t)count;
+	reading->durations.calls += (uint64_t)count;
+}
+
+int site_expectations(struct site_db *site, const char *program, expectation_seen *seen, void *arg,
+		      struct err *err)
+{
+	struct statement *rows = store_query(
+		site->store, err,
+		"SELECT program, filesystem, pattern, layer, call, size, bin, count FROM "
+		"expectation WHERE ?1 IS NULL OR program = ?1 OR program = '*' ORDER BY program, "
+		"filesystem, pattern, layer, call, size, bin",
+		"t", program);
+	struct reading reading = { 0 };
+	int r = rows ? 0 : -EIO, stop = 0;
+
+	while (rows && !stop && (r = store_step(site->store, rows, err)) > 0) {
+		if (!reading_matches(&reading, rows)) {
+			stop = report_reading(&reading, seen, arg);
+			reading_release(&reading);
+			for (int i = 0; i < 5; i++)
+				reading.texts[i] = xstrdup(store_text(rows, i));
+			reading.size_class = (unsigned)store_number(rows, 5);
+		}
+		reading_add(&reading, rows);
+	}
+	if (stop)
+		store_done(rows);
+	else if (r >= 0)
+		report_reading(&reading, seen, arg);
+	reading_release(&reading);
+	return stop ? 0 : r;
+}
