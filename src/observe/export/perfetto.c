@@ -21,7 +21,9 @@
 #include "observe/tally/names.h"
 #include "trace/format.h"
 
-#define RANKS_FIRST 1000000 /* sorts processes without rank behind all others */
+/* Viewers show ranks first, then other processes, then nodes. */
+#define SORT_PROCESSES INT64_C(1000000)
+#define SORT_NODES INT64_C(2000000)
 
 struct viewer {
 	const struct trace_head *head;
@@ -158,7 +160,7 @@ static void put_process(struct viewer *viewer, uint32_t number)
 		   process->pid, text_or_empty(process->host));
 	put_metadata(viewer, "process_name", process_number(number), -1, buf_text(&name), 0);
 	put_metadata(viewer, "process_sort_index", process_number(number), -1, NULL,
-		     process->rank >= 0 ? process->rank : RANKS_FIRST + (int64_t)number);
+		     process->rank >= 0 ? process->rank : SORT_PROCESSES + (int64_t)number);
 }
 
 /* Names the processes and threads that have calls in the file. */
@@ -305,6 +307,8 @@ static void put_hosts(struct viewer *viewer)
 		viewer->hosts[i] = (int64_t)(head->process_count + 1 + i);
 		name = xprintf("node %s", text_or_empty(info->host));
 		put_metadata(viewer, "process_name", viewer->hosts[i], -1, name, 0);
+		put_metadata(viewer, "process_sort_index", viewer->hosts[i], -1, NULL,
+			     SORT_NODES + (int64_t)i);
 	}
 }
 
