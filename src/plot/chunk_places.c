@@ -54,8 +54,8 @@ void chunk_places_init(struct chunk_places *places, const struct profile *profil
 	size_t cap = 0;
 
 	*places = (struct chunk_places){ .bytes = facts->chunk_bytes,
-					 .is_compressed = facts->compressed };
-	if (!places->bytes || places->is_compressed)
+					 .has_compressed = facts->compressed };
+	if (!places->bytes)
 		return;
 	for (size_t i = 0; i < rasters->count; i++)
 		if (rasters->list[i]->file == file && rasters->list[i]->points)

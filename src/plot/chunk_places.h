@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Where the chunks of HDF5 datasets are in a file. A trace has the shape of the chunks, but not
- * their places: asking HDF5 could read the file. HDF5 reads and writes a chunk that is not
- * compressed as a whole, so an access of exactly the bytes of a chunk shows where one is. Chunks do
- * not overlap; if such accesses do, they are not chunks, and no place is known.
+ * their places: asking HDF5 could read the file. HDF5 reads and writes a chunk as a whole, so an
+ * access of exactly the bytes of a chunk shows where one is; compressed chunks have other sizes.
+ * Chunks do not overlap; if such accesses do, they are not chunks, and no place is known.
  */
 #ifndef SLUICE_PLOT_CHUNK_PLACES_H
 #define SLUICE_PLOT_CHUNK_PLACES_H
@@ -15,9 +15,9 @@
 #include "observe/profile/profile.h"
 
 struct chunk_places {
-	uint64_t bytes; /* of a chunk; 0: no chunked dataset is known */
-	bool is_compressed;
-	int64_t *offsets; /* of the chunks whose place is known, ascending */
+	uint64_t bytes;	     /* of a chunk; 0: no chunked dataset is known */
+	bool has_compressed; /* a dataset of the file is compressed */
+	int64_t *offsets;    /* of the chunks whose place is known, ascending */
 	size_t count;
 };
 

@@ -275,8 +275,9 @@ static char *make_title(const struct profile *profile, const struct raster *rast
 	if (stripe)
 		buf_printf(&title, ", stripes of %s", unit_bytes(size, (double)stripe));
 	if (chunks->bytes)
-		buf_printf(&title, ", %schunks of %s", chunks->is_compressed ? "compressed " : "",
-			   unit_bytes(size, (double)chunks->bytes));
+		buf_printf(&title, ", chunks of up to %s%s",
+			   unit_bytes(size, (double)chunks->bytes),
+			   chunks->has_compressed ? ", some compressed" : "");
 	return buf_take(&title);
 }
 

@@ -124,6 +124,8 @@ static void put_time(struct plot *plot, const struct rank_rows *rows)
 	put_columns(&panel, 2, rows, NULL, times);
 	if (mean > 0)
 		panel_level(&panel, mean, "mean");
+	else
+		panel_empty(&panel, "not known by rank");
 }
 
 static void put_bytes(struct plot *plot, const struct rank_rows *rows)

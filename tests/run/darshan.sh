@@ -38,6 +38,11 @@ check_line out DXT timeline
 check_line out "all ranks"
 check_rc 0 "$sluice" report heat.darshan
 check_line out DXT "heat maps"
+check_rc 0 "$sluice" report --html heat.html heat.darshan
+! grep -q 'on 0 host' heat.html || fail "an unknown number of hosts is shown as 0"
+check_has "$(cat heat.html)" "not known by rank"
+check_rc 0 "$sluice" report dxt.darshan
+check_line out ranks: average "known by rank"
 check_rc 0 "$sluice" print counters.darshan
 check_eq "$(cat out)" "" "calls of a log without DXT"
 

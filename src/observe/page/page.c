@@ -175,7 +175,9 @@ static void put_figures(struct buf *out, const struct summary *s)
 	put_count(out, "I/O calls", all->io.calls, buf_text(&note));
 	buf_clear(&note);
 	if (s->ranks.count) {
-		buf_printf(&note, "on %zu host%s", s->ranks.hosts, s->ranks.hosts == 1 ? "" : "s");
+		if (s->ranks.hosts) /* unknown in some logs */
+			buf_printf(&note, "on %zu host%s", s->ranks.hosts,
+				   s->ranks.hosts == 1 ? "" : "s");
 		put_count(out, "Ranks", s->ranks.count, buf_text(&note));
 	} else {
 		put_count(out, "Processes", s->head->process_count, "");

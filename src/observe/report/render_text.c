@@ -10,18 +10,18 @@
 #include "observe/tally/summary.h"
 
 struct text_table {
-	const char *title, *rows;
+	const char *title, *row;
 	size_t (*build)(struct table *table, const struct report *report);
 	bool is_optional; /* not shown if it is empty */
 };
 
-static const struct text_table rank_table = { "By rank", "ranks", render_rank_table, false };
+static const struct text_table rank_table = { "By rank", "rank", render_rank_table, false };
 static const struct text_table tables[] = {
-	{ "By phase of the program", "phases", render_phase_table, true },
-	{ "By activity of the program", "activities", render_activity_table, true },
-	{ "By layer", "layers", render_layer_table, false },
-	{ "By function", "functions", render_function_table, false },
-	{ "By file", "files", render_file_table, false },
+	{ "By phase of the program", "phase", render_phase_table, true },
+	{ "By activity of the program", "kind", render_activity_table, true },
+	{ "By layer", "layer", render_layer_table, false },
+	{ "By function", "function", render_function_table, false },
+	{ "By file", "file", render_file_table, false },
 };
 
 static void print_table(FILE *out, const struct report *report, const struct text_table *which)
@@ -36,8 +36,8 @@ static void print_table(FILE *out, const struct report *report, const struct tex
 	term_printf(out, "\n%s\n", which->title);
 	table_print(&table, out, 2);
 	if (count > shown)
-		term_printf(out, "  ... and %zu more %s (--top %zu shows all)\n", count - shown,
-			    which->rows, count);
+		term_printf(out, "  ... and %zu more %s%s (--top %zu shows all)\n", count - shown,
+			    which->row, count - shown == 1 ? "" : "s", count);
 	if (table.note)
 		term_printf(out, "  (%s)\n", table.note);
 	table_release(&table);
@@ -56,7 +56,8 @@ void render_text(FILE *out, const struct report *report)
 	if (report->findings)
 		render_findings(out, report->profile, report->findings, report->finding_count,
 				report->findings_shown);
-	term_printf(out, "\n");
+	if (notes.len)
+		term_printf(out, "\n");
 	term_lines(out, buf_text(&notes));
 	render_misuse(out, report);
 	render_events(out, report);

@@ -126,6 +126,7 @@ static void note_ranks(struct buf *out, const struct summary *s)
 	struct spread time = rank_time_spread(s);
 	double average = summary_io_time_ns(s);
 	char text[UNIT_TEXT];
+	bool is_partial;
 
 	buf_printf(out, "ranks: %zu", s->ranks.count);
 	if (s->ranks.world > s->ranks.count)
@@ -137,11 +138,13 @@ static void note_ranks(struct buf *out, const struct summary *s)
 		buf_puts(out, "; how it differs between ranks is not known for shared files\n");
 		return;
 	}
-	buf_printf(out, ", from %s (rank %" PRId32 ")", unit_ns(text, (int64_t)time.minimum),
-		   time.minimum_rank);
+	/* A log may have times that are known for all ranks together only. */
+	is_partial = time.maximum + 1 < average;
+	buf_printf(out, "%s %s (rank %" PRId32 ")", is_partial ? "; known by rank:" : ", from",
+		   unit_ns(text, (int64_t)time.minimum), time.minimum_rank);
 	buf_printf(out, " to %s (rank %" PRId32 ")", unit_ns(text, (int64_t)time.maximum),
 		   time.maximum_rank);
-	if (average > 0)
+	if (average > 0 && !is_partial)
 		buf_printf(out, ", %.2f times the average", time.maximum / average);
 	buf_putc(out, '\n');
 }

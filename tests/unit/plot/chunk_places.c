@@ -59,14 +59,15 @@ static void overlapping_accesses_are_not_chunks(void)
 	facts_release(&profile.facts);
 }
 
-static void compressed_chunks_have_no_place(void)
+static void compressed_chunks_have_other_sizes(void)
 {
 	struct chunk_places places;
 
 	profile_start()->compressed = true;
-	access_add(500, CHUNK);
+	access_add(500, 61);
+	access_add(561, 67);
 	chunk_places_init(&places, &profile, FILE_OF_CHUNKS);
-	CHECK(places.bytes == CHUNK && places.is_compressed && places.count == 0);
+	CHECK(places.bytes == CHUNK && places.has_compressed && places.count == 0);
 	chunk_places_release(&places);
 	facts_release(&profile.facts);
 }
@@ -84,4 +85,4 @@ static void other_files_have_no_chunks(void)
 }
 
 TESTS(TEST(accesses_of_one_chunk_show_its_place), TEST(overlapping_accesses_are_not_chunks),
-      TEST(compressed_chunks_have_no_place), TEST(other_files_have_no_chunks))
+      TEST(compressed_chunks_have_other_sizes), TEST(other_files_have_no_chunks))
