@@ -71,10 +71,13 @@ void cell_add_transfer(struct cell *cell, const struct activity *activity, int w
 	const struct cell_sample sample = {
 		.duration_ns = activity->duration_ns,
 		.start_ns = activity->start_ns,
+		.bytes = bytes,
 		.call = { activity->process, activity->id },
 	};
+	unsigned bin = cell_bin(bytes);
 
-	cell->sizes[way][cell_bin(bytes)]++;
+	cell->sizes[way][bin]++;
+	cell->size_ns[way][bin] += activity->duration_ns;
 	cell->collective[way] += activity->collective != 0;
 	if (cell->common[way][0].bytes == bytes && cell->common[way][0].count)
 		cell->common[way][0].count++;
@@ -86,8 +89,10 @@ void cell_add_transfer(struct cell *cell, const struct activity *activity, int w
 static void merge_way(struct cell *cell, const struct cell *other, int way)
 {
 	cell->collective[way] += other->collective[way];
-	for (int i = 0; i < CELL_SIZE_BINS; i++)
+	for (int i = 0; i < CELL_SIZE_BINS; i++) {
 		cell->sizes[way][i] += other->sizes[way][i];
+		cell->size_ns[way][i] += other->size_ns[way][i];
+	}
 	for (int i = 0; i < CELL_SIZES; i++) {
 		const struct cell_size *size = &other->common[way][i];
 

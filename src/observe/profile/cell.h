@@ -42,6 +42,7 @@ struct cell_size {
 /* A slow transfer; `sluice print` shows it by process and id. */
 struct cell_sample {
 	int64_t duration_ns, start_ns;
+	uint64_t bytes;
 	struct call_ref call; /* id 0: unused */
 };
 
@@ -58,6 +59,8 @@ struct cell {
 	uint64_t creates;	/* opens that may create the file */
 	uint64_t collective[2]; /* accesses in which several ranks take part together */
 	uint64_t sizes[2][CELL_SIZE_BINS];
+	int64_t size_ns[2]
+		       [CELL_SIZE_BINS]; /* time of these transfers; 0 if only counters are known */
 	struct cell_size common[2][CELL_SIZES];	     /* sorted by descending count */
 	struct cell_sample samples[2][CELL_SAMPLES]; /* sorted by descending duration */
 	struct raster_hint raster;

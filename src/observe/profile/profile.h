@@ -35,7 +35,7 @@ struct err;
 
 /* 0 means the default. */
 struct profile_limits {
-	size_t cells; /* 32768, about 1.5 KiB each */
+	size_t cells; /* 32768, about 2.3 KiB each */
 	size_t nodes; /* of the causal chains: 16384, which is also the maximum */
 };
 

@@ -242,6 +242,7 @@ static void pack_samples(struct saving *s, struct cell *cell)
 
 		pack_words(&s->pack, &sample->duration_ns, sizeof(sample->duration_ns));
 		pack_words(&s->pack, &sample->start_ns, sizeof(sample->start_ns));
+		pack_words(&s->pack, &sample->bytes, sizeof(sample->bytes));
 		pack_index(&s->pack, &process, s->profile->processes + 1);
 		sample->call.process = (uint32_t)process;
 		pack_number(&s->pack, &sample->call.id);
@@ -262,6 +263,7 @@ static void pack_cell(struct saving *s, struct cell *cell)
 	pack_words(pack, &cell->creates, sizeof(cell->creates));
 	pack_words(pack, cell->collective, sizeof(cell->collective));
 	pack_words(pack, cell->sizes, sizeof(cell->sizes));
+	pack_words(pack, cell->size_ns, sizeof(cell->size_ns));
 	pack_words(pack, cell->common, sizeof(cell->common));
 	pack_samples(s, cell);
 }

@@ -58,6 +58,7 @@ static void check_cell(const struct cell *a, const struct cell *b)
 	CHECK(same_bytes(a->calls, b->calls, sizeof(a->calls)));
 	CHECK(same_bytes(a->time_ns, b->time_ns, sizeof(a->time_ns)));
 	CHECK(same_bytes(a->sizes, b->sizes, sizeof(a->sizes)));
+	CHECK(same_bytes(a->size_ns, b->size_ns, sizeof(a->size_ns)));
 	CHECK(same_bytes(a->common, b->common, sizeof(a->common)));
 	CHECK(same_bytes(a->survey.strided, b->survey.strided, sizeof(a->survey.strided)));
 	CHECK(same_bytes(a->survey.bytes, b->survey.bytes, sizeof(a->survey.bytes)));
@@ -172,9 +173,11 @@ static void cells_tell_sizes_collectives_and_slow_calls(void)
 	CHECK_INT(cell->calls[CLASS_WRITE], 100);
 	CHECK_INT(cell->collective[WRITING], 100);
 	CHECK_INT(cell->sizes[WRITING][cell_bin(1000)], 100);
+	CHECK_INT(cell->size_ns[WRITING][cell_bin(1000)], cell->time_ns[CLASS_WRITE]);
 	CHECK_INT(cell->common[WRITING][0].bytes, 1000);
 	CHECK_INT(cell->common[WRITING][0].count, 100);
 	CHECK_INT(cell->samples[WRITING][0].duration_ns, 130);
+	CHECK_INT(cell->samples[WRITING][0].bytes, 1000);
 	cell = find_cell(&p, LAYER_POSIX, "/data/2", 2);
 	REQUIRE(cell);
 	CHECK_INT(cell->creates, 1);
