@@ -2,7 +2,6 @@
 #include "observe/tally/surveyor.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "observe/tally/traffic.h"
@@ -14,9 +13,11 @@
 #define OPENS_MAX 65536
 #define STARTED_MAX 65536
 
-/* State of an open file, overall and per direction. */
+/* State of an open file in one process, overall and per direction. */
 struct survey_open {
-	int64_t expected; /* position where the latest access ended */
+	int64_t expected; /* position where the latest access of this process ended */
+	int64_t together; /* the same of all processes that share the handle; in that of `owner` */
+	struct call_ref owner; /* the call that created the handle; id 0: this one */
 	struct {
 		bool any;	/* at least one access happened */
 		bool backwards; /* direction of the latest seek */
@@ -97,6 +98,38 @@ static struct call_ref open_ref(struct surveyor *s, const struct activity *a)
 	return (struct call_ref){ a->process, ~ID_MASK | (uint64_t)a->layer << 32 | a->file };
 }
 
+/* Where the latest access through the handle ended, of any process that shares it. */
+static int64_t *open_together(struct surveyor *s, struct survey_open *open)
+{
+	struct survey_open *owner = open->owner.id ? recent_find(&s->opens, open->owner) : open;
+
+	return owner ? &owner->together : &open->together;
+}
+
+/* Adds a handle that shares the position of another one, which is remembered. */
+static struct survey_open *add_sharing(struct surveyor *s, struct call_ref to, struct call_ref from)
+{
+	struct survey_open state = *(struct survey_open *)recent_find(&s->opens, from), *open;
+
+	state.together = state.expected = *open_together(s, recent_find(&s->opens, from));
+	if (!state.owner.id)
+		state.owner = from;
+	open = recent_put(&s->opens, to); /* may drop the original */
+	*open = state;
+	return open;
+}
+
+/* The state of the open in the process of the access. */
+static struct survey_open *open_get(struct surveyor *s, const struct activity *a)
+{
+	struct call_ref ref = open_ref(s, a);
+	struct survey_open *open = recent_find(&s->opens, ref);
+
+	if (open && ref.process != a->process)
+		return add_sharing(s, (struct call_ref){ a->process, ref.id }, ref);
+	return open ? open : recent_put(&s->opens, ref);
+}
+
 /* The result is unsigned, so that a broken trace cannot overflow it. */
 static uint64_t distance(int64_t a, int64_t b)
 {
@@ -131,15 +164,15 @@ static void note_place(struct survey *survey, const struct activity *a, int way,
 static void note_position(struct surveyor *s, struct survey *survey, const struct activity *a,
 			  int way, int64_t bytes)
 {
-	struct call_ref ref = open_ref(s, a);
-	struct survey_open *open = recent_find(&s->opens, ref);
+	struct survey_open *open = open_get(s, a);
+	int64_t *together = open_together(s, open);
 	int64_t span = a->present & PRESENT(SPAN) && a->span > bytes ? a->span : bytes;
+	uint64_t seek = distance(a->offset, open->expected);
+	uint64_t seek_together = distance(a->offset, *together);
 	bool strided;
-	uint64_t seek;
 
-	if (!open)
-		open = recent_put(&s->opens, ref);
-	seek = distance(a->offset, open->expected);
+	if (seek_together < seek)
+		seek = seek_together;
 	strided = note_seek(survey, open, way, a->offset);
 	if (span > bytes || seek > SURVEY_SHORT_SEEK_BYTES)
 		survey->long_seeks[way]++;
@@ -150,7 +183,7 @@ static void note_position(struct surveyor *s, struct survey *survey, const struc
 	if (strided && (span > bytes || seek))
 		survey_add_strides(survey, way, open->way[way].seek, 1);
 	note_place(survey, a, way, bytes, span);
-	open->expected = a->offset + span;
+	open->expected = *together = a->offset + span;
 }
 
 static void note_start(struct surveyor *s, struct survey *survey, const struct activity *a, int way,
@@ -243,14 +276,10 @@ static void note_repositioning(struct surveyor *s, const struct activity *a)
 /* The duplicate of a handle shares its position. */
 static void note_duplicate(struct surveyor *s, const struct activity *a)
 {
-	const struct survey_open *from = recent_find(&s->opens, open_ref(s, a));
-	struct call_ref to = { a->process, a->id };
-	struct survey_open state;
+	struct call_ref from = open_ref(s, a), to = { a->process, a->id };
 
-	if (!from || recent_find(&s->opens, to))
-		return;
-	state = *from; /* recent_put() may drop the original */
-	memcpy(recent_put(&s->opens, to), &state, sizeof(state));
+	if (recent_find(&s->opens, from) && !recent_find(&s->opens, to))
+		add_sharing(s, to, from);
 }
 
 static void note_accesses(struct surveyor *s, const struct activity *a,

@@ -9,6 +9,9 @@
  * - After an open, an access is expected at position 0; after an access, at the position where it
  *   ended. An access that starts there is sequential. One that starts at most
  *   SURVEY_SHORT_SEEK_BYTES away is random with a short seek, any other is random with a long seek.
+ * - If several processes share a handle because they inherited it, an access is expected where the
+ *   latest one of the same process ended, or where the latest one of any of them ended: pread()
+ *   and pwrite() have positions of their own, read() and write() share that of the handle.
  * - A non-contiguous access (it spans more bytes than it transfers, as through a view with holes)
  *   is never sequential; it is random with a long seek.
  * - A random access is also strided if its distance from the previous access equals that access's

@@ -515,6 +515,36 @@ static void a_child_continues_with_inherited_handles(void)
 	run_release(&run);
 }
 
+/*
+ * pwrite() through one handle: each process continues its own range, in any order. write(): each
+ * continues where the other one has ended.
+ */
+static void processes_that_share_a_handle_have_positions_of_their_own(void)
+{
+	static struct run run;
+
+	run_init(&run, 3, false);
+	processes[1].parent = 0;
+	processes[2].parent = 1;
+	run.next[1] = 1000;
+	run.next[2] = 2000;
+	open_file(&run, 0);
+	run.open[1] = run.open[2] = run.open[0];
+	for (int64_t i = 0; i < 10; i++) {
+		for (uint32_t process = 0; process < 3; process++)
+			access_file(&run, process, WRITE, process * 10000000 + i * 100, 100, 100);
+	}
+	/* All but the first of each child. */
+	check_field(&run, "Accesses/Writing/Sequential", "(9.33333,9,10)");
+	for (int64_t i = 0; i < 10; i++)
+		access_file(&run, (uint32_t)i % 3, WRITE, 20001000 + i * 100, 100, 100);
+	check_field(&run, "Accesses/Writing/Sequential", "(12.6667,12,14)");
+	for (uint32_t process = 3; process-- > 0;)
+		close_file(&run, process);
+	CHECK_INT(run.surveyor.core.opens.count, 0);
+	run_release(&run);
+}
+
 static void processes_of_a_rank_are_added_up(void)
 {
 	static struct run run;
@@ -715,7 +745,9 @@ TESTS(TEST(the_report_of_the_paper_is_reproduced), TEST(lines_have_the_layout_of
       TEST(a_constant_stride_is_detected_at_the_third_access),
       TEST(the_strides_of_the_paper_are_found), TEST(alignment_needs_position_and_size),
       TEST(seeks_are_counted), TEST(ranks_share_a_file_in_several_ways),
-      TEST(a_child_continues_with_inherited_handles), TEST(processes_of_a_rank_are_added_up),
+      TEST(a_child_continues_with_inherited_handles),
+      TEST(processes_that_share_a_handle_have_positions_of_their_own),
+      TEST(processes_of_a_rank_are_added_up),
       TEST(the_plugin_reports_each_process_and_the_top_files),
       TEST(the_plugin_refuses_a_wrong_option), TEST(open_files_are_bounded),
       TEST(the_name_of_a_start_gives_its_direction))
