@@ -150,6 +150,7 @@ static struct finding *diagnose_run(const struct command *command, struct report
 	options.past_count = background.past_count;
 	options.known = background.known;
 	options.known_count = background.known_count;
+	options.is_local = background.is_local;
 	findings = diagnose(report->profile, &options, &report->finding_count);
 	background_release(&background);
 	report->findings = findings;

@@ -9,6 +9,7 @@
  *   bzip2     compressed by bzip2; exits with 77 if libbz2 is missing
  *   plain     not compressed, with DXT: a seed for the fuzzer
  *   heat      without DXT, with a heat map, not compressed: likewise
+ *   stripes   without DXT; the shared file has one stripe, and standard output was flushed often
  */
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,20 @@ static void fill_heat(struct log *log)
 		log_heatmap(log, 900, rank, 4, bins, 3);
 }
 
+static void fill_stripes(struct log *log)
+{
+	const uint64_t lustre[8] = { LOG_SHARED, 0, 4, 1, 0, LOG_MIB, 1, 11 };
+	uint64_t stdio[2 + 14 + 15] = { 901, 0 };
+
+	log_fill(log, false);
+	log_record(log, DARSHAN_LUSTRE, 1, lustre, 8);
+	log_name(log, 901, "<STDOUT>");
+	stdio[2 + 3] = 1000;   /* writes */
+	stdio[2 + 5] = 1000;   /* flushes */
+	stdio[2 + 6] = 100000; /* bytes written */
+	log_record(log, DARSHAN_STDIO, 2, stdio, 2 + 14 + 15);
+}
+
 int main(int argc, char **argv)
 {
 	struct log log = { .format = 341, .compression = REGION_ZLIB };
@@ -56,6 +71,8 @@ int main(int argc, char **argv)
 		fill_old(&log);
 	else if (!strcmp(argv[1], "heat"))
 		fill_heat(&log);
+	else if (!strcmp(argv[1], "stripes"))
+		fill_stripes(&log);
 	else
 		log_fill(&log, strcmp(argv[1], "counters") != 0);
 	good = log_save(&log, argv[2]);

@@ -4,6 +4,7 @@
  * the one. The first argument of all cases is the name of a file, which a case may also use as the
  * prefix of further names. For some cases, a second one says how often to do it.
  */
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -348,6 +349,37 @@ static int write_together(const char *path, size_t bytes, int count, off_t apart
 	return child_code(pid);
 }
 
+/* The same through one handle that the child inherits: the accesses come in any order. */
+static int inherited(int argc, char **argv)
+{
+	int fd = file_make(argv[0]);
+	pid_t pid = fork();
+	off_t first = pid ? 0 : 40 * 128 * KIB;
+
+	(void)argc;
+	MUST(pid >= 0);
+	for (int i = 0; i < 40; i++) {
+		MUST(pwrite(fd, block, 128 * KIB, first + (off_t)i * 128 * KIB) == 128 * KIB);
+		sched_yield();
+	}
+	if (!pid)
+		_exit(0);
+	return child_code(pid);
+}
+
+/* Lines that are passed to the kernel at once, but not forced to storage. */
+static int flushes(int argc, char **argv)
+{
+	FILE *stream = fopen(argv[0], "w");
+
+	(void)argc;
+	MUST(stream);
+	for (int i = 0; i < 150; i++)
+		MUST(fprintf(stream, "line %d\n", i) > 0 && fflush(stream) == 0);
+	MUST(fclose(stream) == 0);
+	return 0;
+}
+
 static int interleaved(int argc, char **argv)
 {
 	(void)argc;
@@ -372,4 +404,4 @@ CASES(CASE(small_writes), CASE(large_writes), CASE(small_reads), CASE(large_read
       CASE(stats), CASE(missing_stats), CASE(one_stat), CASE(directories), CASE(renames),
       CASE(syncs), CASE(one_sync), CASE(locks), CASE(mapped), CASE(stream_small),
       CASE(stream_unbuffered), CASE(stream_buffered), CASE(stream_large), CASE(stream_short),
-      CASE(interleaved), CASE(unaligned), CASE(aligned))
+      CASE(interleaved), CASE(inherited), CASE(flushes), CASE(unaligned), CASE(aligned))

@@ -64,3 +64,11 @@ check_words "$(cat err)" cut.darshan damaged
 printf '2.06\0\0\0\0' | cat - <(tail -c +9 dxt.darshan) >two.darshan
 check_rc 1 "$sluice" report two.darshan
 check_words "$(cat err)" "not supported" "Darshan 3.1"
+
+# Findings of a log: the layout of a file on Lustre is known; flushing standard output forces nothing to storage.
+"$prog/darshan_log" stripes stripes.darshan
+check_rc 0 "$sluice" --set findings.stripe_bytes=16M report --json stripes.darshan
+check_eq "$(json_get out '["findings"][0]["code"]')" stripe-count
+check_has "$(json_get out '["findings"][0]["fixes"][0]["text"]')" "lfs setstripe -c 4 /scratch"
+check_rc 0 "$sluice" report --findings stripes.darshan
+! grep -q sync-storm out || fail "fflush of standard output is reported as sync-storm"

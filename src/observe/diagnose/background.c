@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/config.h"
 #include "base/date.h"
@@ -120,6 +121,19 @@ static void read_known(struct background *b, const struct config *config,
 	store_close(store);
 }
 
+static bool is_local(const struct trace_head *head)
+{
+	char host[256] = "";
+
+	if (gethostname(host, sizeof(host) - 1) < 0 || !head->process_count)
+		return false;
+	for (size_t i = 0; i < head->process_count; i++) {
+		if (!same_text(head->processes[i].host, host))
+			return false;
+	}
+	return true;
+}
+
 void background_init(struct background *background, const struct config *config,
 		     const struct trace_head *head)
 {
@@ -127,6 +141,7 @@ void background_init(struct background *background, const struct config *config,
 		(struct background){ .program = program_of(text_or_empty(head->run.command)) };
 	read_past(background, config, head);
 	read_known(background, config, head);
+	background->is_local = is_local(head);
 }
 
 void background_release(struct background *background)

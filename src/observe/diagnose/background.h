@@ -17,6 +17,7 @@ struct background {
 	struct known_gain *known; /* texts are owned */
 	size_t known_count, known_cap;
 	char *program; /* base name */
+	bool is_local; /* all processes of the run were on this machine */
 };
 
 /* Reads the heads of the latest runs with the same program, and the store. */

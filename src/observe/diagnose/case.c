@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "observe/diagnose/case.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "observe/diagnose/cost.h"
 #include "observe/tally/names.h"
 
 static bool is_storage(unsigned layer)
@@ -164,6 +166,7 @@ void diagnosis_init(struct diagnosis *d, const struct profile *profile,
 	d->totals = profile_files(profile, &d->total_count);
 	d->members = profile->summary.ranks.count ? profile->summary.ranks.count
 						  : profile->head->process_count;
+	d->costs = costs_new();
 	list_files(d);
 	assign_layers(d);
 	walk_tree(d);
@@ -172,6 +175,7 @@ void diagnosis_init(struct diagnosis *d, const struct profile *profile,
 void diagnosis_release(struct diagnosis *d)
 {
 	profile_files_release(d->totals, d->total_count);
+	costs_free(d->costs);
 	free(d->files);
 	*d = (struct diagnosis){ 0 };
 }
@@ -179,6 +183,16 @@ void diagnosis_release(struct diagnosis *d)
 double case_share(const struct diagnosis *d, double time_ns)
 {
 	return summary_share(&d->profile->summary, time_ns);
+}
+
+double case_summed(const struct diagnosis *d, double time_ns)
+{
+	return time_ns / (double)d->profile->head->end.duration_ns / case_share(d, 1);
+}
+
+const struct case_file *case_find(const struct diagnosis *d, file_id file)
+{
+	return find_case(d, file);
 }
 
 bool case_is_most(const struct diagnosis *d, uint64_t part, uint64_t whole)
@@ -201,15 +215,15 @@ uint64_t case_calls(const struct case_file *file, enum call_class class, int64_t
 	return calls;
 }
 
-uint64_t case_top_calls(const struct case_file *file, enum call_class class, int64_t *time_ns)
+uint64_t case_syncs(const struct case_file *file, int64_t *time_ns)
 {
 	for (unsigned layer = LAYER_COUNT; layer-- > 0;) {
 		const struct file_total *t = file->layers[layer];
 
-		if (!t || !t->total.calls[class])
+		if (!t || layer == LAYER_STDIO || !t->total.calls[CLASS_SYNC])
 			continue;
-		*time_ns += t->total.time_ns[class];
-		return t->total.calls[class];
+		*time_ns += t->total.time_ns[CLASS_SYNC];
+		return t->total.calls[CLASS_SYNC];
 	}
 	return 0;
 }
@@ -223,15 +237,55 @@ uint64_t case_repeated(const struct file_total *total, int way)
 	return repeated;
 }
 
+/* The first bin of sizes that are not small. */
+static unsigned small_bins(const struct diagnosis *d)
+{
+	unsigned bin = 1;
+
+	while (bin + 1 < CELL_SIZE_BINS && cell_bin_bytes(bin + 1) <= LIMIT(d, SMALL_BYTES))
+		bin++;
+	return bin;
+}
+
 uint64_t case_small(const struct diagnosis *d, const struct file_total *total, int way)
 {
 	uint64_t small = 0;
 
-	for (unsigned bin = 1; bin + 1 < CELL_SIZE_BINS; bin++) {
-		if (cell_bin_bytes(bin + 1) <= LIMIT(d, SMALL_BYTES))
-			small += total->total.sizes[way][bin];
-	}
+	for (unsigned bin = small_bins(d); bin-- > 1;)
+		small += total->total.sizes[way][bin];
 	return small;
+}
+
+double case_bin_size(const struct cell *cell, int way, unsigned bin)
+{
+	for (int i = 0; i < CELL_SIZES; i++) {
+		const struct cell_size *size = &cell->common[way][i];
+
+		if (size->count && cell_bin(size->bytes) == bin)
+			return (double)size->bytes;
+	}
+	return (double)cell_bin_bytes(bin) * M_SQRT2;
+}
+
+uint64_t case_small_bytes(const struct diagnosis *d, const struct file_total *total, int way)
+{
+	double bytes = 0;
+
+	for (unsigned bin = small_bins(d); bin-- > 1;)
+		bytes += (double)total->total.sizes[way][bin] *
+			 case_bin_size(&total->total, way, bin);
+	return bytes < (double)total->total.survey.bytes[way] ? (uint64_t)bytes
+							      : total->total.survey.bytes[way];
+}
+
+double case_small_time(const struct diagnosis *d, const struct file_total *total, int way,
+		       double otherwise)
+{
+	double time_ns = 0;
+
+	for (unsigned bin = small_bins(d); bin-- > 1;)
+		time_ns += (double)total->total.size_ns[way][bin];
+	return time_ns > 0 ? time_ns : otherwise;
 }
 
 uint64_t case_placed(const struct file_total *total, int way)

@@ -43,6 +43,7 @@ struct diagnosis {
 	struct case_file *files;
 	size_t count;
 	size_t members; /* ranks, or processes of a serial run */
+	struct costs *costs;
 };
 
 void diagnosis_init(struct diagnosis *d, const struct profile *profile,
@@ -55,6 +56,12 @@ void diagnosis_release(struct diagnosis *d);
 /* Share of the run time of a time that is summed over threads and ranks; NAN: unknown. */
 double case_share(const struct diagnosis *d, double time_ns);
 
+/* The time, summed over threads and ranks, that has the share of this part of the run time. */
+double case_summed(const struct diagnosis *d, double time_ns);
+
+/* NULL: no file of the user. */
+const struct case_file *case_find(const struct diagnosis *d, file_id file);
+
 /* Is `part` at least findings.share_percent of `whole`? */
 bool case_is_most(const struct diagnosis *d, uint64_t part, uint64_t whole);
 
@@ -64,14 +71,27 @@ bool case_is_most(const struct diagnosis *d, uint64_t part, uint64_t whole);
  */
 uint64_t case_calls(const struct case_file *file, enum call_class class, int64_t *time_ns);
 
-/* The same in the highest layer that makes such calls. */
-uint64_t case_top_calls(const struct case_file *file, enum call_class class, int64_t *time_ns);
+/*
+ * Calls that force data of the file to storage, in the highest layer that makes them. fflush() is
+ * none of them: it passes the buffer of a stream to the kernel.
+ */
+uint64_t case_syncs(const struct case_file *file, int64_t *time_ns);
 
 /* Bytes that members accessed more than once, at least. */
 uint64_t case_repeated(const struct file_total *total, int way);
 
 /* Transfers of less than findings.small_bytes. */
 uint64_t case_small(const struct diagnosis *d, const struct file_total *total, int way);
+
+/* The size of the transfers of a bin: a frequent one, or the geometric middle of the bin. */
+double case_bin_size(const struct cell *cell, int way, unsigned bin);
+
+/* Their bytes, estimated by the sizes above. */
+uint64_t case_small_bytes(const struct diagnosis *d, const struct file_total *total, int way);
+
+/* Their time; `otherwise` if the times by size are not known. */
+double case_small_time(const struct diagnosis *d, const struct file_total *total, int way,
+		       double otherwise);
 
 /* Accesses with a known position. */
 uint64_t case_placed(const struct file_total *total, int way);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "observe/diagnose/case.h"
+#include "observe/diagnose/cost.h"
 #include "observe/diagnose/fill.h"
 
 const char *const severity_names[SEVERITIES] = { "info", "warning", "critical" };
@@ -44,6 +45,8 @@ void match_add(struct match *sum, const struct match *one)
 	sum->way = join(sum->way, one->way);
 	sum->layer = join(sum->layer, one->layer);
 	sum->reason = sum->reason ? sum->reason : one->reason;
+	sum->source = sum->source ? sum->source : one->source;
+	sum->unknown = sum->unknown ? sum->unknown : one->unknown;
 }
 
 void finding_add_file(struct finding *finding, file_id file)
@@ -177,25 +180,42 @@ static enum severity severity_of(const struct rule *rule, double share)
 	return severity > rule->most ? rule->most : severity;
 }
 
-/*
- * Calls that are shorter than this cost about as much outside as inside: in the program's loop, and
- * for recording them. The gain of avoiding them cannot be told from their time.
- */
-#define SHORTEST_NS 2000
+/* If recording takes more than this share of the run time, the times of calls tell little. */
+#define RECORDING_MOST 0.5
+
+/* Fixes leave at least this share of the run time, because a program does not only wait for I/O. */
+#define LEFT_LEAST 0.01
+
+static const char *why_unknown(const struct finding *f, const struct match *m, double share)
+{
+	if (isnan(m->saved_ns))
+		return m->unknown ? m->unknown : f->rule->unknown;
+	return isnan(share) ? "the run time is not known"
+			    : "the fix saves no time that can be told";
+}
 
 /*
- * The gain if the saved time vanishes from the run time: at most all of it, and half of it as a
- * lower limit, because other work may take its place.
+ * The gain of the program without recording, if the saved time vanishes from its run time: at most
+ * all of it, and half of it as a lower limit, because other work may take its place.
  */
 static void predict_gain(struct finding *f, const struct diagnosis *d, const struct match *m)
 {
-	double saved = isnan(m->saved_ns) ? NAN : case_share(d, m->saved_ns);
+	double share = isnan(m->saved_ns) ? NAN : case_share(d, m->saved_ns), recording, saved,
+	       most;
 
-	if (isnan(saved) || saved <= 0 || (m->calls && m->time_ns < SHORTEST_NS * (double)m->calls))
+	if (isnan(share) || share <= 0) {
+		f->unpredicted = why_unknown(f, m, share);
 		return;
-	saved = saved > 0.99 ? 0.99 : saved;
+	}
+	recording = cost_recording(d);
+	if (recording > RECORDING_MOST) {
+		f->unpredicted = "recording took most of the run time";
+		return;
+	}
+	most = 1 - recording - LEFT_LEAST;
+	saved = (share < most ? share : most) / (1 - recording);
 	f->predicted = (struct gain){ 1 / (1 - saved / 2), 1 / (1 - saved), 1 / (1 - saved),
-				      xstrdup("causal chain") };
+				      xstrdup(m->source ? m->source : SOURCE_CHAIN) };
 }
 
 /* Does the JSON of a parameter set name the parameter of the rule? */

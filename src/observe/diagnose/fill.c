@@ -46,9 +46,8 @@ static void put_directory(const struct filler *f)
 /* Returns false if the word is unknown; it is then printed as it is. */
 static bool put_word(const struct filler *f, const char *word, size_t n)
 {
-	static const char *const words[] = {
-		"command", "run", "file", "directory", "value", "rank"
-	};
+	static const char *const words[] = { "command", "run",	"file", "directory",
+					     "value",	"rank", "mode" };
 	const char *command = text_or_empty(f->d->profile->head->run.command);
 	size_t i = 0, count = sizeof(words) / sizeof(*words);
 
@@ -66,6 +65,10 @@ static bool put_word(const struct filler *f, const char *word, size_t n)
 		buf_printf(f->out, "%" PRIu64, f->match->fix_value);
 	else if (i == 5)
 		buf_printf(f->out, "%" PRId32, f->finding->rank_count ? f->finding->ranks[0] : 0);
+	else if (i == 6)
+		buf_puts(f->out, f->match->way == READING   ? "r"
+				 : f->match->way == WRITING ? "w"
+							    : "r+");
 	return i < count;
 }
 
@@ -115,14 +118,12 @@ void fill_query(struct finding *finding, const struct diagnosis *d, const struct
 static bool uses_layer(const struct filler *f, unsigned layer)
 {
 	const struct diagnosis *d = f->d;
+	const struct case_file *file;
 
 	if (!f->finding->file_count)
 		return d->profile->summary.all.layers[layer].calls > 0;
-	for (size_t i = 0; i < d->count; i++) {
-		if (d->files[i].file == f->finding->files[0])
-			return d->files[i].layers[layer] != NULL;
-	}
-	return false;
+	file = case_find(d, f->finding->files[0]);
+	return file && file->layers[layer];
 }
 
 /* Can the parameter of the rule apply to the file? */
@@ -138,6 +139,11 @@ static bool parameter_applies(const struct filler *f)
 	if (t->layer == TUNABLE_HDF5)
 		return uses_layer(f, LAYER_HDF5);
 	return true;
+}
+
+bool fix_is_command(const char *kind)
+{
+	return !strcmp(kind, "sluice") || !strcmp(kind, "shell") || !strcmp(kind, "inspect");
 }
 
 static bool fix_applies(const struct filler *f, const struct fix_row *row)
@@ -160,8 +166,7 @@ void fill_fixes(struct finding *finding, const struct diagnosis *d, const struct
 	for (size_t i = 0; i < RULE_FIXES && rule->fixes[i].kind; i++) {
 		const struct fix_row *row = &rule->fixes[i];
 		AUTO_BUF struct buf text = { 0 };
-		struct filler f = { &text, finding, d, m,
-				    !strcmp(row->kind, "sluice") || !strcmp(row->kind, "shell") };
+		struct filler f = { &text, finding, d, m, fix_is_command(row->kind) };
 
 		if (!fix_applies(&f, row))
 			continue;

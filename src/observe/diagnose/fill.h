@@ -6,6 +6,7 @@
  *   {command}    command of the run, as it was started      {value}      number of the fix
  *   {run}        the run, as a user names it                {rank}       first rank concerned
  *   {file}       path of the first file                     {directory}  its directory
+ *   {mode}       "r", "w" or "r+", as for fopen(): what the calls do
  *
  * In commands, paths are quoted for the shell; in code, quotes and backslashes are escaped.
  */

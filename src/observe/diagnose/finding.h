@@ -27,13 +27,20 @@ extern const char *const severity_names[SEVERITIES]; /* "info", "warning", "crit
 /* Run time before the fix / run time after it. `gain` is NAN if it is unknown. */
 struct gain {
 	double low, gain, high;
-	char *source; /* predicted: "causal chain"; measured: where; NULL if the gain is unknown */
+	char *source; /* predicted: how (cost.h); measured: where; NULL if the gain is unknown */
 };
 
 struct fix {
-	const char *kind; /* "sluice", "shell", "c", "hdf5", "mpi", "h5py", "xarray", "program" */
-	char *text;	  /* a command, or lines of code */
+	/*
+	 * "sluice", "shell", "c", "hdf5", "mpi", "h5py", "xarray", "python"; or "inspect", a
+	 * command that shows more where no change is known to help
+	 */
+	const char *kind;
+	char *text; /* a command, or lines of code */
 };
+
+/* Is a fix of this kind a command of the shell? Others are code. */
+bool fix_is_command(const char *kind);
 
 enum { FINDING_FILES = 8, FINDING_RANKS = 8, FINDING_SAMPLES = 3 };
 
@@ -43,6 +50,7 @@ struct finding {
 	bool possible; /* the evidence fits the cause, but does not prove it */
 	double share;  /* of the run time, by summary_share(), 0 to 1; NAN: unknown */
 	struct gain predicted, measured;
+	const char *unpredicted;      /* why there is no prediction; NULL: there is one */
 	char *evidence;		      /* one sentence with the numbers */
 	char *query;		      /* a command that prints the calls; NULL: there are none */
 	file_id files[FINDING_FILES]; /* those with the most time */
@@ -74,6 +82,7 @@ struct diagnose_options {
 	size_t past_count;
 	const struct known_gain *known;
 	size_t known_count;
+	bool is_local; /* the run was on this machine: requests may be measured here, see cost.h */
 };
 
 /*

@@ -3,12 +3,16 @@
  * Rules about calls that transfer no data: opens, metadata, synchronization, locks and mappings.
  */
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 #include "base/unit.h"
 #include "observe/diagnose/case.h"
 
 /* Opens of one file by one member, from which on they are repeated without need. */
 #define OPENS_PER_MEMBER 20
+/* The fix forces data to storage after so many steps. */
+#define SYNCS_PER_STEP 100
 
 static uint64_t bytes_of(const struct case_file *file)
 {
@@ -24,13 +28,21 @@ static int64_t transfer_ns_of(const struct case_file *file)
 	return s ? s->transfer_ns[READING] + s->transfer_ns[WRITING] : 0;
 }
 
-/* All calls on files of the user. */
+/* Files in memory need no server and no device. */
+static bool is_in_memory(const struct diagnosis *d, const struct case_file *file)
+{
+	return !strncmp(profile_file(d->profile, file->file), "/dev/shm/", 9);
+}
+
+/* All calls on files of the user that are not in memory. */
 static uint64_t count_all_calls(const struct diagnosis *d)
 {
 	uint64_t all = 0;
 	int64_t time = 0;
 
 	for (size_t i = 0; i < d->count; i++) {
+		if (is_in_memory(d, &d->files[i]))
+			continue;
 		for (int class = 0; class < CLASS_COUNT; class ++)
 			all += case_calls(&d->files[i], (enum call_class) class, &time);
 	}
@@ -41,6 +53,7 @@ static bool test_small_files(const struct diagnosis *d, struct match *m, struct 
 {
 	uint64_t opened = 0;
 
+	m->saved_ns = 0;
 	for (size_t i = 0; i < d->count; i++) {
 		const struct case_file *file = &d->files[i];
 		int64_t time = 0;
@@ -54,9 +67,11 @@ static bool test_small_files(const struct diagnosis *d, struct match *m, struct 
 		m->calls++;
 		m->bytes += bytes_of(file);
 		m->time_ns += (double)(time + transfer_ns_of(file));
+		m->saved_ns += (double)time;
 		finding_add_file(f, file->file);
 	}
 	m->of_calls = opened;
+	m->saved_ns = m->calls ? m->saved_ns * (1 - 1 / (double)m->calls) : NAN;
 	return m->calls >= LIMIT(d, SMALL_FILES) && case_is_most(d, m->calls, opened);
 }
 
@@ -107,14 +122,30 @@ static void describe_churn(struct buf *out, const struct diagnosis *d, const str
 	buf_printf(out, "%" PRIu64 " opens of the same file%s", m->calls, m->files > 1 ? "s" : "");
 }
 
+/* Adds a file, as the first one if it has the most calls so far. */
+static void add_by_calls(struct finding *f, file_id file, uint64_t calls, uint64_t *most)
+{
+	finding_add_file(f, file);
+	if (calls <= *most)
+		return;
+	*most = calls;
+	if (f->file_count <= FINDING_FILES)
+		f->files[f->file_count - 1] = f->files[0];
+	f->files[0] = file;
+}
+
 /* Calls of some classes on all files, if they are most of the program's calls. */
 static bool test_classes(const struct diagnosis *d, struct match *m, struct finding *f,
 			 const enum call_class *classes, size_t count)
 {
+	uint64_t most = 0;
+
 	for (size_t i = 0; i < d->count; i++) {
 		int64_t time = 0;
 		uint64_t calls = 0;
 
+		if (is_in_memory(d, &d->files[i]))
+			continue;
 		for (size_t k = 0; k < count; k++)
 			calls += case_calls(&d->files[i], classes[k], &time);
 		if (!calls)
@@ -122,7 +153,7 @@ static bool test_classes(const struct diagnosis *d, struct match *m, struct find
 		m->calls += calls;
 		m->time_ns += (double)time;
 		m->value++;
-		finding_add_file(f, d->files[i].file);
+		add_by_calls(f, d->files[i].file, calls, &most);
 	}
 	m->of_calls = count_all_calls(d);
 	return m->calls >= LIMIT(d, MIN_CALLS) && case_is_most(d, m->calls, m->of_calls);
@@ -156,7 +187,7 @@ static void describe_classes(struct buf *out, const struct diagnosis *d, const s
 static bool test_syncs(const struct diagnosis *d, const struct case_file *file, struct match *m)
 {
 	int64_t time = 0;
-	uint64_t syncs = case_top_calls(file, CLASS_SYNC, &time);
+	uint64_t syncs = case_syncs(file, &time);
 
 	if (syncs < LIMIT(d, SYNCS))
 		return false;
@@ -164,7 +195,7 @@ static bool test_syncs(const struct diagnosis *d, const struct case_file *file, 
 	m->of_calls = file->top ? file->top->total.survey.accesses[WRITING] : 0;
 	m->bytes = file->top ? file->top->total.survey.bytes[WRITING] : 0;
 	m->time_ns = (double)time;
-	m->saved_ns = (double)time * (1 - 1.0 / (double)syncs);
+	m->saved_ns = (double)time * (1 - ceil((double)syncs / SYNCS_PER_STEP) / (double)syncs);
 	return true;
 }
 
@@ -175,6 +206,37 @@ static void describe_syncs(struct buf *out, const struct diagnosis *d, const str
 	(void)d;
 	buf_printf(out, "%" PRIu64 " calls force data to storage, one for every %s that is written",
 		   m->calls, unit_bytes(bytes, (double)m->bytes / (double)m->calls));
+}
+
+/* The shortest time that a rank or process waits for locks on the file; fcntl() controls. */
+static double shortest_wait(const struct file_total *t)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; t && i < t->members; i++) {
+		const struct cell *cell = t->cells[i];
+		double own = (double)(cell->time_ns[CLASS_LOCK] + cell->time_ns[CLASS_CONTROL]);
+
+		if (cell->calls[CLASS_LOCK] + cell->calls[CLASS_CONTROL])
+			least = own < least ? own : least;
+	}
+	return least;
+}
+
+/*
+ * While one waits, another one works: the run becomes shorter by the time that each of them waits.
+ */
+static void set_lock_gain(const struct diagnosis *d, struct match *m, const struct finding *f)
+{
+	const struct case_file *file = f->file_count == 1 ? case_find(d, f->files[0]) : NULL;
+	double wait = file ? shortest_wait(file->layers[LAYER_POSIX]) : INFINITY;
+
+	if (isinf(wait))
+		m->unknown = "the waits of the ranks or processes are not known";
+	else if (wait * 10 < m->time_ns / (double)file->layers[LAYER_POSIX]->members)
+		m->unknown = "one of them hardly waits, and the run takes at least its time";
+	else
+		m->saved_ns = case_summed(d, wait);
 }
 
 static bool test_locks(const struct diagnosis *d, struct match *m, struct finding *f)
@@ -191,9 +253,11 @@ static bool test_locks(const struct diagnosis *d, struct match *m, struct findin
 		finding_add_file(f, file->file);
 	}
 	m->of_calls = m->calls;
-	m->saved_ns = m->time_ns;
-	return m->time_ns >= (double)LIMIT(d, MIN_TIME) &&
-	       case_share(d, m->time_ns) * 100 >= (double)LIMIT(d, TIME_PERCENT);
+	if (!m->calls || m->time_ns < (double)LIMIT(d, MIN_TIME) ||
+	    !(case_share(d, m->time_ns) * 100 >= (double)LIMIT(d, TIME_PERCENT)))
+		return false;
+	set_lock_gain(d, m, f);
+	return true;
 }
 
 static void describe_locks(struct buf *out, const struct diagnosis *d, const struct match *m)
@@ -230,6 +294,7 @@ static const struct rule rules[] = {
 			 "few kilobytes, most of all on parallel file systems. One file, or one "
 			 "file per node, with the same data needs a fraction of these calls.",
 	  .hides = "stat-storm",
+	  .gain = "the time of opening and closing all but one file",
 	  .most = SEVERITY_CRITICAL,
 	  .test_run = test_small_files,
 	  .describe = describe_small_files,
@@ -239,8 +304,9 @@ static const struct rule rules[] = {
 			    "0666);" },
 		     { "hdf5", "H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, "
 			       "H5P_DEFAULT);  /* one dataset per record */" },
-		     { "program",
-		       "python: zipfile.ZipFile(\"all.zip\", \"a\").writestr(name, data)" } } },
+		     { "python",
+		       "archive.writestr(name, data)  # archive = zipfile.ZipFile(\"all.zip\", "
+		       "\"w\")" } } },
 	{ .code = "open-churn",
 	  .title = "a file is opened again and again",
 	  .when = "a file is opened at least findings.min_accesses times, and 20 times by each "
@@ -249,6 +315,8 @@ static const struct rule rules[] = {
 		  "The program opens and closes the file for each access. Each open asks the "
 		  "metadata server, and closing discards what the client and the library cached.",
 	  .hides = "random-access strided-reads",
+	  .gain = "the time of all but the first open and close of each rank or "
+		  "process",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_churn,
 	  .describe = describe_churn,
@@ -258,37 +326,43 @@ static const struct rule rules[] = {
 	{ .code = "stat-storm",
 	  .title = "many status calls",
 	  .when = "at least findings.min_calls calls, and findings.share_percent of all calls on "
-		  "files of the user, ask for the status of a file",
+		  "files of the user outside of /dev/shm, ask for the status of a file",
 	  .explanation = "Most calls only ask whether files exist or how large they are. Each may "
 			 "need an answer of the metadata server, which all jobs share.",
+	  .gain = "the time of all but the first status call for each path",
 	  .most = SEVERITY_CRITICAL,
 	  .test_run = test_stats,
 	  .describe = describe_classes,
 	  .query = "--layer POSIX",
 	  .fixes = { { "c", "/* ask once and keep the answer; to wait for a file, use inotify */\n"
-			    "int watch = inotify_add_watch(inotify_init(), \"{directory}\", "
-			    "IN_CLOSE_WRITE);" },
-		     { "program", "python: entries = list(os.scandir(\"{directory}\"))  # one call "
-				  "for all names" } } },
+			    "int notes = inotify_init();\n"
+			    "inotify_add_watch(notes, \"{directory}\", IN_CLOSE_WRITE);  /* then "
+			    "read(notes, ...) */" },
+		     { "python", "entries = list(os.scandir(\"{directory}\"))  # one call for all "
+				 "names" } } },
 	{ .code = "metadata-storm",
 	  .title = "many metadata operations",
 	  .when = "at least findings.min_calls calls, and findings.share_percent of all calls on "
-		  "files of the user, create, remove, rename or resize",
+		  "files of the user outside of /dev/shm, create, remove, rename or resize",
 	  .explanation =
 		  "Most calls change names or sizes instead of transferring data. A metadata "
 		  "server executes them one after the other, for all jobs.",
+	  .unknown = "the trace does not tell which of these operations are needed",
 	  .most = SEVERITY_CRITICAL,
 	  .test_run = test_metadata,
 	  .describe = describe_classes,
 	  .query = "--layer POSIX",
-	  .fixes = { { "c", "/* keep temporary data in one file or in memory */\n"
+	  .fixes = { { "c", "/* keep temporary data in one file or in memory (_GNU_SOURCE) */\n"
 			    "int fd = memfd_create(\"scratch\", 0);" },
 		     { "shell", "export TMPDIR=/dev/shm  # temporary files on the node" } } },
 	{ .code = "sync-storm",
 	  .title = "data is forced to storage very often",
-	  .when = "at least findings.syncs calls of fsync, H5Fflush or similar functions on a file",
+	  .when = "at least findings.syncs calls of fsync, H5Fflush or similar functions on a "
+		  "file; "
+		  "fflush is exempt, because it forces nothing to storage",
 	  .explanation = "Each of these calls waits until all data of the file is on storage. Once "
 			 "per checkpoint is enough to survive a crash.",
+	  .gain = "the time of all calls but every hundredth",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_syncs,
 	  .describe = describe_syncs,
@@ -301,6 +375,7 @@ static const struct rule rules[] = {
 		  "time",
 	  .explanation = "Processes wait until others release a lock on the file. Locks turn "
 			 "parallel work into a sequence.",
+	  .gain = "the time that each rank or process waits for locks",
 	  .most = SEVERITY_CRITICAL,
 	  .test_run = test_locks,
 	  .describe = describe_locks,
@@ -318,12 +393,13 @@ static const struct rule rules[] = {
 	  .explanation =
 		  "The program accesses files through memory mappings, whose page faults are no "
 		  "calls. Their time is missing in this report: it looks like computation.",
+	  .unknown = "the time of page faults is not recorded",
 	  .most = SEVERITY_INFO,
 	  .test_file = test_mapped,
 	  .describe = describe_mapped,
 	  .query = "--layer POSIX",
-	  .fixes = { { "program", "numpy.load(path) instead of numpy.load(path, mmap_mode=\"r\")" },
-		     { "shell",
+	  .fixes = { { "python", "data = numpy.load(\"{file}\")  # without mmap_mode" },
+		     { "inspect",
 		       "perf trace -F all --no-syscalls -- {command}  # shows page faults" } } },
 };
 

@@ -257,6 +257,8 @@ static const struct rule rules[] = {
 			 "and lets each rank access storage on its own. HDF5 states the reason; "
 			 "without it, the ranks' pieces are combined into large accesses.",
 	  .hides = ACCESS_CODES " data-sieving",
+	  .unknown = "the time of collective transfers depends on the machine; sluice "
+		     "tune measures it",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_degraded,
 	  .describe = describe_degraded,
@@ -264,8 +266,8 @@ static const struct rule rules[] = {
 	  .fixes = { { "hdf5",
 		       "/* pass the type that the dataset has, so that nothing is converted */\n"
 		       "hid_t type = H5Dget_type(dataset);\n"
-		       "H5Dwrite(dataset, type, memory, file, dxpl, buffer);" },
-		     { "h5py", "with dataset.collective:\n    dataset[...] = "
+		       "H5Dwrite(dataset, type, memory, space, dxpl, buffer);" },
+		     { "h5py", "with dataset.collective:\n    dataset[selection] = "
 			       "data.astype(dataset.dtype)" } } },
 	{ .code = "data-sieving",
 	  .title = "MPI-IO reads in order to write (data sieving)",
@@ -276,14 +278,15 @@ static const struct rule rules[] = {
 			 "without gaps, or separate writes of the pieces, need no reads.",
 	  .parameter = "romio_ds_write",
 	  .hides = ACCESS_CODES " write-amplification read-amplification",
+	  .gain = "the time of the reads inside writes",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_sieving,
 	  .describe = describe_sieving,
 	  .query = "--layer MPI,POSIX --tree",
 	  .fixes = { { "sluice", "sluice run --params romio_ds_write=disable -- {command}" },
 		     { "mpi",
-		       "MPI_File_write_all(fh, buffer, count, type, &status);  /* collective */" },
-		     { "h5py", "with dataset.collective:\n    dataset[selection] = data" } } },
+		       "MPI_File_write_all(fh, buffer, count, type, &status);  /* collective "
+		       "*/" } } },
 	{ .code = "harmful-collective",
 	  .title = "collective calls move too little data",
 	  .when = "at least findings.min_accesses collective calls of each rank move less than "
@@ -292,13 +295,14 @@ static const struct rule rules[] = {
 			 "storage is accessed. With so little data, this costs more than it saves.",
 	  .parameter = "transfer",
 	  .hides = ACCESS_CODES " many-aggregators",
+	  .gain = "the time of the collective calls outside of storage calls",
 	  .most = SEVERITY_CRITICAL,
 	  .possible = true,
 	  .test_file = test_harmful,
 	  .describe = describe_harmful,
 	  .fixes = { { "sluice", "sluice run --params transfer=independent -- {command}" },
-		     { "mpi", "MPI_File_write_at(fh, offset, buffer, count, type, &status);  /* or "
-			      "combine many pieces into one call */" },
+		     { "mpi", "MPI_File_write_all(fh, buffer, pieces * count, type, &status);  /* "
+			      "many pieces in one call */" },
 		     { "hdf5", "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_INDEPENDENT);" },
 		     { "h5py", "dataset[selection] = data  # without dataset.collective" } } },
 	{ .code = "few-aggregators",
@@ -309,6 +313,8 @@ static const struct rule rules[] = {
 			 "the other ranks passes through them. With few aggregators, their memory "
 			 "bandwidth and their share of the storage limit the speed.",
 	  .parameter = "cb_config_list",
+	  .unknown = "the speed of more aggregators depends on the machine; sluice tune "
+		     "measures it",
 	  .most = SEVERITY_WARNING,
 	  .possible = true,
 	  .test_file = test_few,
@@ -326,6 +332,8 @@ static const struct rule rules[] = {
 			 "aggregators write larger pieces, with fewer messages.",
 	  .parameter = "cb_nodes",
 	  .hides = ACCESS_CODES,
+	  .unknown = "the speed of fewer aggregators depends on the machine; sluice tune "
+		     "measures it",
 	  .most = SEVERITY_WARNING,
 	  .possible = true,
 	  .test_file = test_many,
@@ -342,6 +350,8 @@ static const struct rule rules[] = {
 		  "lets a few ranks combine the pieces of all into large accesses.",
 	  .parameter = "romio_cb_write",
 	  .hides = ACCESS_CODES,
+	  .unknown = "the time of collective transfers depends on the machine; sluice "
+		     "tune measures it",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_independent,
 	  .describe = describe_independent,
@@ -357,6 +367,8 @@ static const struct rule rules[] = {
 		  "All data of the file is on one storage target, which limits the bandwidth of "
 		  "all ranks together. With several stripes, several targets serve the file.",
 	  .parameter = "striping_factor",
+	  .unknown = "the speed of more storage targets depends on the file system; "
+		     "sluice tune measures it",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_stripes,
 	  .describe = describe_stripes,

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/unit.h"
 #include "observe/diagnose/case.h"
+#include "observe/diagnose/cost.h"
 #include "observe/stats/window.h"
 #include "observe/tally/overhead_notes.h"
 
@@ -94,6 +95,12 @@ static double device_reads(const struct diagnosis *d)
 	return bytes;
 }
 
+static bool has_misses(const struct diagnosis *d, const struct match *m)
+{
+	return m->of_bytes >= LIMIT(d, STDIO_BYTES) && case_is_most(d, m->bytes, m->of_bytes) &&
+	       case_share(d, m->time_ns) * 100 >= (double)LIMIT(d, TIME_PERCENT);
+}
+
 static bool test_misses(const struct diagnosis *d, struct match *m, struct finding *f)
 {
 	double device = device_reads(d);
@@ -112,8 +119,10 @@ static bool test_misses(const struct diagnosis *d, struct match *m, struct findi
 	m->of_calls = m->calls;
 	m->bytes = (uint64_t)device;
 	m->way = READING;
-	return m->of_bytes >= LIMIT(d, STDIO_BYTES) && case_is_most(d, m->bytes, m->of_bytes) &&
-	       case_share(d, m->time_ns) * 100 >= (double)LIMIT(d, TIME_PERCENT);
+	if (!has_misses(d, m))
+		return false;
+	cost_cache(d, m);
+	return true;
 }
 
 static void describe_misses(struct buf *out, const struct diagnosis *d, const struct match *m)
@@ -202,6 +211,7 @@ static const struct rule rules[] = {
 	  .explanation =
 		  "Ranks share processors, so a rank that others wait for may not be running. "
 		  "Collective calls suffer most, because every rank has to take its turn.",
+	  .unknown = "the trace does not tell how long ranks wait for a processor",
 	  .most = SEVERITY_WARNING,
 	  .test_run = test_oversubscribed,
 	  .describe = describe_oversubscribed,
@@ -213,6 +223,7 @@ static const struct rule rules[] = {
 		  "least findings.stdio_bytes), which takes findings.time_percent of the run time",
 	  .explanation = "The data is not in memory and has to come from the device. The node's "
 			 "figures include other programs, so the cause is possible, not certain.",
+	  .gain = "the time of the reads, less that of the same reads from memory",
 	  .most = SEVERITY_WARNING,
 	  .possible = true,
 	  .test_run = test_misses,
@@ -229,10 +240,11 @@ static const struct rule rules[] = {
 		  "longer",
 	  .explanation = "The same command was faster before. Compare this run with one of them: "
 			 "either the program and its input have changed, or the machine is busier.",
+	  .unknown = "the cause is not known",
 	  .most = SEVERITY_WARNING,
 	  .test_run = test_regression,
 	  .describe = describe_regression,
-	  .fixes = { { "shell", "sluice ls  # then: sluice compare EARLIER_RUN {run}" } } },
+	  .fixes = { { "inspect", "sluice ls  # then: sluice compare EARLIER_RUN {run}" } } },
 };
 
 const struct rule_table rules_node = { rules, sizeof(rules) / sizeof(*rules) };

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/unit.h"
 #include "observe/diagnose/case.h"
 
@@ -13,10 +14,48 @@
 /* Ranks have the same work if no rank moves more than this share of the average. */
 #define EVEN_PERCENT 120
 
-/* Bytes that each rank requested: sum, maximum and who has it. */
+static int compare_rank(const void *key, const void *element)
+{
+	const int32_t *number = key;
+	const struct rank_info *rank = element;
+
+	return *number < rank->number ? -1 : *number > rank->number;
+}
+
+/* Adds what the ranks requested of a file; returns false if that is not known of each. */
+static bool add_requested(const struct ranks *ranks, const struct file_total *t, double *bytes)
+{
+	for (size_t i = 0; t && i < t->members; i++) {
+		const struct cell *cell = t->cells[i];
+		const struct rank_info *rank = bsearch(&cell->member, ranks->list, ranks->count,
+						       sizeof(*ranks->list), compare_rank);
+
+		if (!rank || cell->group)
+			return false;
+		bytes[rank - ranks->list] +=
+			(double)cell->survey.bytes[READING] + (double)cell->survey.bytes[WRITING];
+	}
+	return true;
+}
+
+/*
+ * Bytes that each rank requested: sum, maximum and who has it. Files of the user count, if they are
+ * known: all ranks of a Python program read the same modules.
+ */
 static struct spread spread_bytes(const struct diagnosis *d)
 {
-	return summary_rank_spread(&d->profile->summary, &sums_measures[SUMS_BYTES]);
+	const struct summary *summary = &d->profile->summary;
+	const struct ranks *ranks = &summary->ranks;
+	AUTO_FREE double *bytes = xcalloc(ranks->count + 1, sizeof(*bytes));
+	struct spread spread = { 0 };
+
+	for (size_t i = 0; ranks->count && i < d->count; i++) {
+		if (!add_requested(ranks, d->files[i].top, bytes))
+			return summary_rank_spread(summary, &sums_measures[SUMS_BYTES]);
+	}
+	for (size_t i = 0; i < ranks->count; i++)
+		spread_add(&spread, ranks->list[i].number, bytes[i]);
+	return spread;
 }
 
 static struct spread spread_time(const struct diagnosis *d)
@@ -216,6 +255,7 @@ static const struct rule rules[] = {
 		  "Writers of neighboring parts need the same blocks and locks of the file system. "
 		  "They may wait for each other, and blocks travel between the nodes.",
 	  .hides = "unaligned-requests random-access small-requests strided-reads",
+	  .unknown = "the trace does not tell how long writers wait for each other",
 	  .most = SEVERITY_WARNING,
 	  .possible = true,
 	  .test_file = test_contention,
@@ -229,6 +269,7 @@ static const struct rule rules[] = {
 	  .when = "one of several ranks moves 95 % of at least findings.min_bytes",
 	  .explanation = "One rank reads or writes for all while the others wait. Its bandwidth "
 			 "and memory limit the run, whatever the storage can do.",
+	  .gain = "the time in I/O of this rank beyond the average of all ranks",
 	  .most = SEVERITY_CRITICAL,
 	  .test_run = test_one,
 	  .describe = describe_bytes,
@@ -236,13 +277,16 @@ static const struct rule rules[] = {
 	  .fixes = { { "mpi",
 		       "/* each rank writes its own part, instead of MPI_Gather and fwrite */\n"
 		       "MPI_File_write_at_all(fh, rank * bytes, part, bytes, MPI_BYTE, &status);" },
-		     { "h5py", "h5py.File(path, \"w\", driver=\"mpio\", comm=MPI.COMM_WORLD)" } } },
+		     { "h5py",
+		       "f = h5py.File(path, \"w\", driver=\"mpio\", comm=MPI.COMM_WORLD)" } } },
 	{ .code = "rank-imbalance",
 	  .title = "the ranks move different amounts of data",
 	  .when = "one rank moves findings.imbalance_percent of the average, of at least "
 		  "findings.min_bytes in total",
 	  .explanation = "The rank with the most data is still busy when the others have finished. "
 			 "An even distribution shortens the longest time.",
+	  .gain = "the time in I/O of the busiest rank beyond the average of all "
+		  "ranks",
 	  .most = SEVERITY_CRITICAL,
 	  .test_run = test_imbalance,
 	  .describe = describe_bytes,
@@ -257,12 +301,13 @@ static const struct rule rules[] = {
 	  .explanation =
 		  "One rank needs much more time for the same amount of data. Its node, its "
 		  "storage target or other programs on its node slow it down, and the others wait.",
+	  .gain = "the time in I/O of this rank beyond the average of all ranks",
 	  .most = SEVERITY_CRITICAL,
 	  .possible = true,
 	  .test_run = test_straggler,
 	  .describe = describe_straggler,
 	  .query = "--rank {rank} --min-duration 10ms",
-	  .fixes = { { "shell",
+	  .fixes = { { "inspect",
 		       "sluice report --by-rank {run}  # is it always the same node?" } } },
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/unit.h"
 #include "observe/diagnose/case.h"
+#include "observe/diagnose/cost.h"
 
 /* Calls `test` for reading and writing, and adds both. */
 typedef bool (*way_test)(const struct diagnosis *, const struct case_file *, int, struct match *);
@@ -54,7 +55,15 @@ static bool is_small(const struct diagnosis *d, const struct case_file *file, in
 	    !case_is_most(d, small, t->total.survey.accesses[way]))
 		return false;
 	set_accesses(m, t, small);
+	m->bytes = case_small_bytes(d, t, way);
+	m->time_ns = case_small_time(d, t, way, m->time_ns);
 	m->value = case_average(t, way);
+	if (t->layer == LAYER_POSIX) {
+		cost_merge(d, file, m, m->bytes);
+	} else {
+		/* What the library does for each request, apart from the storage calls inside. */
+		m->saved_ns = (double)file->own_ns[way] * (double)small / (double)m->of_calls;
+	}
 	return true;
 }
 
@@ -79,9 +88,8 @@ static void describe_small(struct buf *out, const struct diagnosis *d, const str
 	char limit[UNIT_TEXT], average[UNIT_TEXT];
 
 	describe_part(out, m, "transfer less than ");
-	buf_printf(
-		out, "%s each (%s on average)", unit_bytes(limit, (double)LIMIT(d, SMALL_BYTES)),
-		unit_bytes(average, m->of_calls ? (double)m->of_bytes / (double)m->of_calls : 0));
+	buf_printf(out, "%s each (%s on average)", unit_bytes(limit, (double)LIMIT(d, SMALL_BYTES)),
+		   unit_bytes(average, m->calls ? (double)m->bytes / (double)m->calls : 0));
 }
 
 static bool is_unaligned(const struct diagnosis *d, const struct case_file *file, int way,
@@ -169,6 +177,7 @@ static bool test_strided(const struct diagnosis *d, const struct case_file *file
 	set_accesses(m, t, strided);
 	m->value = (double)t->total.survey.seek_bytes[READING] /
 		   (double)t->total.survey.accesses[READING];
+	cost_merge(d, file, m, (uint64_t)(m->value * (double)strided));
 	return true;
 }
 
@@ -183,9 +192,17 @@ static void describe_strided(struct buf *out, const struct diagnosis *d, const s
 		   unit_bytes(distance, m->value));
 }
 
+/* Libraries do not tell the positions of their data, but the storage calls inside do. */
+static const struct file_total *placed_reads(const struct case_file *file)
+{
+	const struct file_total *posix = file->layers[LAYER_POSIX];
+
+	return file->top && posix && !case_placed(file->top, READING) ? posix : file->top;
+}
+
 static bool test_redundant(const struct diagnosis *d, const struct case_file *file, struct match *m)
 {
-	const struct file_total *t = file->top;
+	const struct file_total *t = placed_reads(file);
 	uint64_t repeated;
 
 	if (!t)
@@ -275,6 +292,7 @@ static const struct rule rules[] = {
 		  "The program reads bytes that it has read before. Each repetition costs a call "
 		  "and a copy, and storage is accessed again if the page cache is too small.",
 	  .hides = "strided-reads random-access",
+	  .gain = "the time of the reads that repeat earlier ones",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_redundant,
 	  .describe = describe_redundant,
@@ -290,6 +308,8 @@ static const struct rule rules[] = {
 		  "The program reads pieces at a constant distance and skips what is between them. "
 		  "Reading ahead fetches data that is not used, and each piece costs a call.",
 	  .hides = "random-access",
+	  .gain = "the time of the reads, less that of reading the whole range in "
+		  "requests of 1 MiB",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_strided,
 	  .describe = describe_strided,
@@ -297,9 +317,9 @@ static const struct rule rules[] = {
 			    "pread(fd, buffer, pieces * stride, first);" },
 		     { "mpi",
 		       "MPI_Type_vector(pieces, piece, stride, MPI_BYTE, &type);\n"
+		       "MPI_Type_commit(&type);\n"
 		       "MPI_File_set_view(fh, first, MPI_BYTE, type, \"native\", MPI_INFO_NULL);\n"
-		       "MPI_File_read_all(fh, buffer, pieces * piece, MPI_BYTE, &status);" },
-		     { "h5py", "block = dataset[first:last]  # then block[::step] in memory" } } },
+		       "MPI_File_read_all(fh, buffer, pieces * piece, MPI_BYTE, &status);" } } },
 	{ .code = "random-access",
 	  .title = "accesses jump through the file",
 	  .when = "at least findings.min_accesses accesses have a known position, and "
@@ -308,12 +328,12 @@ static const struct rule rules[] = {
 	  .explanation =
 		  "The accesses do not follow the order of the data in the file. The kernel cannot "
 		  "read ahead, and disks and parallel file systems serve such accesses slowly.",
+	  .unknown = "the trace does not tell how long the same accesses take in order",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_random,
 	  .describe = describe_random,
 	  .fixes = { { "c", "/* sort the accesses by offset before they are made */\n"
-			    "qsort(pieces, count, sizeof(*pieces), compare_offsets);" },
-		     { "h5py", "order = numpy.sort(indices); data = dataset[order]" } } },
+			    "qsort(pieces, count, sizeof(*pieces), compare_offsets);" } } },
 	{ .code = "unaligned-requests",
 	  .title = "requests on a shared file are not aligned",
 	  .when = "several ranks access the file, requests are larger than findings.small_bytes on "
@@ -322,16 +342,15 @@ static const struct rule rules[] = {
 	  .explanation = "Requests of different ranks share blocks of the file. Parallel file "
 			 "systems lock whole blocks, so ranks may wait for each other, and partial "
 			 "blocks are read before they are written.",
-	  .parameter = "alignment",
+	  .unknown = "the trace does not tell how long a request waits for the block "
+		     "that it shares",
 	  .most = SEVERITY_WARNING,
 	  .possible = true,
 	  .test_file = test_unaligned,
 	  .describe = describe_unaligned,
 	  .fixes = { { "c",
 		       "/* give each rank a multiple of the block size (or of the stripe size) */\n"
-		       "size_t share = (bytes / ranks + 4095) / 4096 * 4096;" },
-		     { "mpi", "MPI_Info_set(info, \"striping_unit\", \"1048576\");  /* then use "
-			      "multiples */" } } },
+		       "size_t share = (bytes / ranks + 4095) / 4096 * 4096;" } } },
 	{ .code = "small-requests",
 	  .title = "many small requests",
 	  .when = "at least findings.min_calls transfers of a file, and findings.share_percent of "
@@ -339,15 +358,17 @@ static const struct rule rules[] = {
 		  "exempt",
 	  .explanation = "Each request moves little data, so the fixed cost of a call dominates. "
 			 "Larger requests move the same data with fewer calls.",
+	  .gain = "the time of these requests, less that of requests of 1 MiB with "
+		  "the same bytes; for requests to a library, the time in the library",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_small,
 	  .describe = describe_small,
-	  .fixes = { { "c", "/* collect the pieces in a buffer of 1 MiB and write it when it is "
-			    "full */\n"
-			    "static char buffer[1 << 20];" },
+	  .fixes = { { "c", "/* a buffer of 1 MiB; then use fread and fwrite */\n"
+			    "FILE *stream = fopen(\"{file}\", \"{mode}\");\n"
+			    "setvbuf(stream, NULL, _IOFBF, 1 << 20);" },
 		     { "h5py",
 		       "dataset[first:last] = block  # many elements at once, not one by one" },
-		     { "program", "python: open(\"{file}\", \"wb\", buffering=1 << 20)" } } },
+		     { "python", "f = open(\"{file}\", \"{mode}b\", buffering=1 << 20)" } } },
 	{ .code = "write-amplification",
 	  .title = "libraries write more than the program requests",
 	  .when = "storage calls inside libraries write findings.amplification_percent of the "
@@ -356,6 +377,8 @@ static const struct rule rules[] = {
 			 "The difference is metadata, fill values, alignment, or data that is "
 			 "written more than once.",
 	  .parameter = "fill_time",
+	  .gain = "the time of the storage calls, in proportion to the superfluous "
+		  "bytes",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_written,
 	  .describe = describe_amplified,
@@ -372,6 +395,8 @@ static const struct rule rules[] = {
 			 "metadata, gaps between the requested pieces, or data that is read more "
 			 "than once.",
 	  .parameter = "romio_ds_read",
+	  .gain = "the time of the storage calls, in proportion to the superfluous "
+		  "bytes",
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_read,
 	  .describe = describe_amplified,

@@ -29,14 +29,16 @@ struct match {
 	uint64_t of_calls; /* out of so many */
 	uint64_t bytes;	   /* concerned */
 	uint64_t of_bytes;
-	double time_ns;	    /* that these calls took, summed over threads */
-	double saved_ns;    /* of it, that the fix would save; NAN: unknown */
-	double value;	    /* main number of the rule; the largest of the files counts */
-	int way;	    /* READING or WRITING; -1: both */
-	int layer;	    /* of the calls, for the query; -1: all */
-	uint64_t fix_value; /* for {value} in the fixes; the largest counts */
-	const char *reason; /* of a library, or NULL */
-	size_t files;	    /* that match; set by the engine */
+	double time_ns;	     /* that these calls took, summed over threads */
+	double saved_ns;     /* of it, that the fix would save; NAN: unknown */
+	const char *source;  /* how saved_ns was found: SOURCE_* of cost.h; NULL: causal chain */
+	const char *unknown; /* why saved_ns is NAN; NULL: as the rule says */
+	double value;	     /* main number of the rule; the largest of the files counts */
+	int way;	     /* READING or WRITING; -1: both */
+	int layer;	     /* of the calls, for the query; -1: all */
+	uint64_t fix_value;  /* for {value} in the fixes; the largest counts */
+	const char *reason;  /* of a library, or NULL */
+	size_t files;	     /* that match; set by the engine */
 };
 
 /* An empty match, which others are added to. */
@@ -59,6 +61,8 @@ struct rule {
 	const char *explanation; /* two sentences: what happens, and why it is slow */
 	const char *parameter;	 /* of params/catalog.c, or NULL */
 	const char *hides;	 /* codes separated by blanks, or NULL */
+	const char *gain;	 /* what the predicted gain includes; or NULL and */
+	const char *unknown;	 /* why no gain is predicted, as a sentence without its end */
 	enum severity most;	 /* the severity follows from the share, up to this one */
 	bool possible;
 	bool (*test_file)(const struct diagnosis *, const struct case_file *, struct match *);

@@ -7,6 +7,7 @@
 
 #include "base/unit.h"
 #include "observe/diagnose/case.h"
+#include "observe/diagnose/cost.h"
 
 #define DEFAULT_BUFFER 4096	/* of glibc, unless the file system has larger blocks */
 #define LARGE_BUFFER (64 << 10) /* from which on the buffer is no problem */
@@ -47,6 +48,7 @@ static bool test_buffer(const struct diagnosis *d, const struct case_file *file,
 		set_stream(m, t, way);
 		m->value = (double)buffer;
 		m->fix_value = 1 << 20;
+		cost_merge_stream(d, m, buffer);
 		return true;
 	}
 	return false;
@@ -101,6 +103,8 @@ static const struct rule rules[] = {
 		  "moves at most 4 KiB. A buffer of 1 MiB makes 256 times fewer of them.",
 	  .parameter = "stdio_buffer_size",
 	  .hides = "stdio-large small-requests",
+	  .gain = "the time of the system calls that libc makes, less that of "
+		  "requests of 1 MiB with the same bytes",
 	  .most = SEVERITY_WARNING,
 	  .test_file = test_buffer,
 	  .describe = describe_buffer,
@@ -115,6 +119,8 @@ static const struct rule rules[] = {
 		  "Streams copy data through their buffer and cannot be used by several ranks at a "
 		  "time. Large blocks are moved faster by read and write, or by MPI-IO.",
 	  .parameter = "stdio_buffer_size",
+	  .unknown = "the trace does not tell how much of the time libc spends on "
+		     "copying",
 	  .most = SEVERITY_WARNING,
 	  .possible = true,
 	  .test_file = test_large,

@@ -97,6 +97,12 @@ static void put_finding(struct buf *out, const struct report *report, const stru
 	render_finding_evidence(&evidence, report->profile, f);
 	html_element(out, "p", "evidence", buf_text(&evidence));
 	html_element(out, "p", "about", f->rule->explanation);
+	if (f->unpredicted) {
+		AUTO_BUF struct buf text = { 0 };
+
+		render_finding_prediction(&text, f);
+		html_element(out, "p", "about", buf_text(&text));
+	}
 	put_fixes(out, f);
 	put_query(out, f);
 	buf_puts(out, "</article>\n");

@@ -65,6 +65,14 @@ void render_finding_evidence(struct buf *out, const struct profile *profile,
 	}
 }
 
+void render_finding_prediction(struct buf *out, const struct finding *f)
+{
+	if (f->unpredicted)
+		buf_printf(out, "No gain is predicted: %s.", f->unpredicted);
+	else
+		buf_printf(out, "Predicted from: %s.", f->predicted.source);
+}
+
 static void print_evidence(FILE *out, const struct profile *profile, const struct finding *f)
 {
 	AUTO_BUF struct buf text = { 0 };
@@ -106,6 +114,15 @@ static void print_command(FILE *out, const char *label, const char *command)
 	fputc('\n', out);
 }
 
+/* Where the predicted gain comes from, or why there is none. */
+static void print_prediction(FILE *out, const struct finding *f)
+{
+	AUTO_BUF struct buf text = { 0 };
+
+	render_finding_prediction(&text, f);
+	print_wrapped(out, buf_text(&text));
+}
+
 static void print_query(FILE *out, const struct finding *f)
 {
 	AUTO_BUF struct buf text = { 0 };
@@ -127,7 +144,7 @@ static void print_fix(FILE *out, const struct fix *fix)
 	char *rest = NULL;
 	const char *label = fix->kind;
 
-	if (!strcmp(fix->kind, "sluice") || !strcmp(fix->kind, "shell")) {
+	if (fix_is_command(fix->kind)) {
 		AUTO_FREE char *before = xprintf("fix: %-7s", fix->kind);
 
 		print_command(out, before, fix->text);
@@ -145,6 +162,7 @@ static void print_full(FILE *out, const struct profile *profile, const struct fi
 {
 	print_evidence(out, profile, f);
 	print_wrapped(out, f->rule->explanation);
+	print_prediction(out, f);
 	print_query(out, f);
 	for (size_t i = 0; i < f->fix_count && i < fixes; i++)
 		print_fix(out, &f->fixes[i]);
@@ -229,6 +247,7 @@ static void put_finding(struct json *json, const struct profile *profile, const 
 	json_text(json, "explanation", f->rule->explanation);
 	json_text(json, "parameter", f->rule->parameter);
 	put_gain_json(json, "predicted", &f->predicted);
+	json_text(json, "unpredicted", f->unpredicted);
 	put_gain_json(json, "measured", &f->measured);
 	put_places(json, profile, f);
 	json_text(json, "query", f->query);

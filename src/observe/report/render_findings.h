@@ -27,6 +27,9 @@ void render_finding_line(struct buf *out, const struct finding *finding);
 void render_finding_evidence(struct buf *out, const struct profile *profile,
 			     const struct finding *finding);
 
+/* Appends how the gain was predicted, or why it was not, as a sentence. */
+void render_finding_prediction(struct buf *out, const struct finding *finding);
+
 /* Prints all rules as the body of docs/reference/findings.md. */
 void render_rules(FILE *out);
 

@@ -39,6 +39,10 @@ static void print_facts(FILE *out, const struct rule *rule)
 	buf_printf(&text, " *Severity:* up to %s.", severity_names[rule->most]);
 	if (rule->possible)
 		buf_puts(&text, " The evidence does not prove the cause: it is labelled possible.");
+	if (rule->gain)
+		buf_printf(&text, " *Predicted gain:* %s.", rule->gain);
+	else
+		buf_printf(&text, " *No gain is predicted:* %s.", rule->unknown);
 	if (rule->hides)
 		buf_printf(&text, " *Explains and therefore hides:* %s.", rule->hides);
 	print_paragraph(out, buf_text(&text));

@@ -15,6 +15,8 @@ const char *const file_class_names[FILE_CLASSES] = {
 	[FILE_CHANNEL] = "channel",
 };
 
+/* Darshan's names: what they are connected to is not known. */
+static const char *const standard_streams[] = { "<STDIN>", "<STDOUT>", "<STDERR>" };
 /* Programs do not keep data of their own here, even if they may write. */
 static const char *const kernel_folders[] = { "/proc/", "/sys/", "/dev/" };
 static const char *const system_folders[] = {
@@ -80,6 +82,8 @@ static bool is_module(const char *path)
 
 static bool is_of_kernel(const char *path)
 {
+	if (starts_with_any(path, standard_streams, COUNT(standard_streams)))
+		return true;
 	if (path[0] != '/')
 		return starts_with(path, "anon_inode:") || starts_with(path, "memfd:");
 	if (starts_with(path, "/dev/shm/") || strcmp(path, "/dev/shm") == 0)

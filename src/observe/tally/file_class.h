@@ -6,7 +6,7 @@
  *   system    below /proc, /sys, /dev (except /dev/shm), /etc, /run, /usr, /lib*, /bin, /sbin;
  *             shared libraries, Python modules and message catalogs anywhere; files that MPI
  *             libraries create for themselves in /dev/shm and /tmp; objects of the kernel without
- *             a path;
+ *             a path; the standard streams of logs that do not name their file ("<STDOUT>");
  *   user      all others, among them everything else in /tmp and /dev/shm.
  */
 #ifndef SLUICE_OBSERVE_TALLY_FILE_CLASS_H

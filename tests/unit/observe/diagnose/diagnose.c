@@ -18,7 +18,7 @@
 #define MS INT64_C(1000000)
 #define SECOND (1000 * MS)
 
-enum { OPEN = 1, PREAD, PWRITE, FSYNC, FILE_OPEN, LAYOUT, H5DREAD, CALLS };
+enum { OPEN = 1, PREAD, PWRITE, FSYNC, FILE_OPEN, LAYOUT, H5DREAD, FFLUSH, CALLS };
 static struct call_info calls[CALLS] = {
 	[0] = { .name = "none", .class = CLASS_CONTROL },
 	[OPEN] = { .name = "open", .layer = LAYER_POSIX, .class = CLASS_OPEN },
@@ -27,6 +27,7 @@ static struct call_info calls[CALLS] = {
 	[FSYNC] = { .name = "fsync", .layer = LAYER_POSIX, .class = CLASS_SYNC },
 	[FILE_OPEN] = { .name = "MPI_File_open", .layer = LAYER_MPI, .class = CLASS_OPEN },
 	[LAYOUT] = { .name = "H5D_layout", .layer = LAYER_HDF5, .class = CLASS_CONTROL },
+	[FFLUSH] = { .name = "fflush", .layer = LAYER_STDIO, .class = CLASS_SYNC },
 	[H5DREAD] = { .name = "H5Dread", .layer = LAYER_HDF5, .class = CLASS_READ },
 };
 
@@ -157,6 +158,101 @@ static void findings_state_share_gain_and_fixes(void)
 	REQUIRE(f->fix_count == 1); /* there is no HDF5 in the run */
 	CHECK(strstr(f->fixes[0].text, "/data/a b\\\"$x"));
 	run_end(&run);
+}
+
+/*
+ * Requests take 4 us and 1 us per KiB. 600 of 1 KiB take 3 ms; one request with the same bytes
+ * takes 0.604 ms. A slow call does not change the estimate.
+ */
+static void the_gain_of_larger_requests_follows_from_their_sizes(void)
+{
+	const struct finding *f;
+	struct run run;
+	int64_t at = 0;
+
+	run_begin(&run, 0, 10 * MS);
+	profile_init(&run.profile, &run.head, NULL);
+	for (int i = 0; i < 600; i++, at += 1024)
+		run_add(&run, 0, PWRITE, 1024, at, 5000);
+	for (int i = 0; i < 20; i++, at += 128 << 10)
+		run_add(&run, 0, PWRITE, 128 << 10, at, 132000 + (i == 5) * 3 * MS);
+	run_diagnose(&run);
+	f = run_find(&run, "small-requests");
+	REQUIRE(f);
+	CHECK_TEXT(f->predicted.source, "request sizes");
+	CHECK_NEAR(f->predicted.gain, 10 / (10 - (3 - 0.604)), 0.01);
+	CHECK(!f->unpredicted);
+	run_end(&run);
+}
+
+/* Requests of one size tell nothing of the cost of a request, unless they can be replayed. */
+static void requests_of_one_size_need_a_replay(void)
+{
+	for (int local = 0; local < 2; local++) {
+		for (int slow = 0; slow < 2; slow++) {
+			const struct finding *f;
+			struct run run;
+
+			run_begin(&run, 0, SECOND);
+			run.options.is_local = local;
+			profile_init(&run.profile, &run.head, NULL);
+			for (int i = 0; i < 600; i++)
+				run_add(&run, 0, PWRITE, 1024, i * 1024, slow ? MS : 1000);
+			run_diagnose(&run);
+			f = run_find(&run, "small-requests");
+			REQUIRE(f);
+			CHECK(isnan(f->predicted.gain) == (f->unpredicted != NULL));
+			if (!local)
+				CHECK(strstr(f->unpredicted, "another machine"));
+			else if (slow)
+				CHECK(strstr(f->unpredicted, "as in memory"));
+			run_end(&run);
+		}
+	}
+}
+
+/* Recording takes 200 ms of the second, so that the program itself takes 800 ms. */
+static void recording_is_not_part_of_the_gain(void)
+{
+	struct note note = { .process = 0,
+			     .source = (char *)OVERHEAD_SOURCE,
+			     .kind = (char *)NOTE_COST,
+			     .name = (char *)OVERHEAD_GUEST_NS,
+			     .value = (char *)"200000000" };
+	struct run run;
+
+	run_begin(&run, 0, SECOND);
+	run.head.notes = &note;
+	run.head.note_count = 1;
+	profile_init(&run.profile, &run.head, NULL);
+	for (int i = 0; i < 8; i++)
+		run_add(&run, 0, PREAD, MIB, 0, 50 * MS);
+	run_diagnose(&run);
+	REQUIRE(run_find(&run, "redundant-reads"));
+	CHECK_NEAR(run_find(&run, "redundant-reads")->predicted.gain, 0.8 / 0.45, 1e-2);
+	findings_release(run.findings, run.count);
+	note.value = (char *)"600000000";
+	run_diagnose(&run);
+	CHECK(strstr(run_find(&run, "redundant-reads")->unpredicted, "recording"));
+	run_end(&run);
+}
+
+static void flushing_a_stream_forces_nothing_to_storage(void)
+{
+	for (int forced = 0; forced < 2; forced++) {
+		struct run run;
+
+		run_begin(&run, 0, SECOND);
+		profile_init(&run.profile, &run.head, NULL);
+		for (int i = 0; i < 200; i++) {
+			run_add(&run, 0, FFLUSH, 0, -1, 10000);
+			if (forced)
+				run_add(&run, 0, FSYNC, 0, -1, 1000000);
+		}
+		run_diagnose(&run);
+		CHECK_INT(run_find(&run, "sync-storm") != NULL, forced);
+		run_end(&run);
+	}
 }
 
 static void a_straggler_needs_equal_work_and_much_more_time(void)
@@ -325,6 +421,7 @@ static void rules_are_complete(void)
 
 			CHECK(rule->code && rule->title && rule->when && rule->describe);
 			CHECK(!rule->test_file != !rule->test_run);
+			CHECK(!rule->gain != !rule->unknown);
 			CHECK(strstr(rule->explanation, ". ") && rule->fixes[0].kind);
 			CHECK(!rule->parameter || tunable_by_name(rule->parameter));
 		}
@@ -333,6 +430,9 @@ static void rules_are_complete(void)
 }
 
 TESTS(TEST(a_clean_run_has_no_findings), TEST(findings_state_share_gain_and_fixes),
+      TEST(the_gain_of_larger_requests_follows_from_their_sizes),
+      TEST(requests_of_one_size_need_a_replay), TEST(recording_is_not_part_of_the_gain),
+      TEST(flushing_a_stream_forces_nothing_to_storage),
       TEST(a_straggler_needs_equal_work_and_much_more_time),
       TEST(a_large_shared_file_with_one_stripe_is_found),
       TEST(device_reads_show_misses_of_the_page_cache),
