@@ -27,3 +27,28 @@ done
 # The check finds a breach.
 sed '0,/^### /s//### x/' "$page" >"$work/page"
 ! check "$work/page" || { echo "the check does not find a changed page" && exit 1; }
+
+# Every fix has a program in tests/fixes that executes it (see tests/run/libfixes.sh), or a reason why it has none.
+fixes=$SOURCE/tests/fixes
+# has_test CODE KIND
+has_test() {
+	compgen -G "$fixes/$1.$2.*" >/dev/null || grep -qsw "@also $2" "$fixes/$1".*.* ||
+		grep -q "^$1 $2 ." "$fixes/exceptions.txt" ||
+		{ [ "$2" = sluice ] && compgen -G "$fixes/$1.*.c" >/dev/null; }
+}
+untested() {
+	awk '/^### / { code = $2 } /^    [a-z0-9]/ { print code, $1 }' "$1" | while read -r code kind; do
+		has_test "$code" "$kind" || echo "$code $kind"
+	done
+}
+[ -z "$(untested "$work/rules")" ] || { echo "no test executes these fixes:" && untested "$work/rules" && exit 1; }
+{
+	cat "$work/rules"
+	printf '    fortran x\n'
+} >"$work/more"
+[ "$(untested "$work/more")" = "regression fortran" ] || { echo "the check does not find a fix without a test" && exit 1; }
+for name in "$fixes"/*.*.*; do
+	code=$(basename "$name") && kind=${code#*.} && code=${code%%.*}
+	awk '/^### / { code = $2 } /^    [a-z0-9]/ { print code, $1 }' "$work/rules" | grep -qx "$code ${kind%%.*}" ||
+		{ echo "$name: there is no such fix" && exit 1; }
+done

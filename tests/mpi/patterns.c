@@ -154,6 +154,20 @@ static void one_rank(const char *path)
 		write_own(path, 4);
 }
 
+/* All ranks write the same, but one of them waits for the disk. */
+static void straggler(const char *path)
+{
+	char name[256];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s.%d", path, rank);
+	fd = open(name, O_WRONLY | O_CREAT | (rank == 1 ? O_DSYNC : 0), 0644);
+	MUST(fd >= 0);
+	for (int i = 0; i < 100; i++)
+		MUST(write(fd, block, 128 * KIB) == 128 * KIB);
+	MUST(close(fd) == 0);
+}
+
 static void imbalance(const char *path)
 {
 	write_own(path, rank ? 1 : 7);
@@ -177,6 +191,7 @@ static const struct {
 	{ "few_aggregators", few_aggregators },
 	{ "many_aggregators", many_aggregators },
 	{ "one_rank", one_rank },
+	{ "straggler", straggler },
 	{ "imbalance", imbalance },
 	{ "balance", balance },
 };

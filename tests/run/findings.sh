@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Serial programs that each do one thing badly have exactly that finding; programs that do it well have none. Commands
-# that a finding offers are accepted, and the finding disappears.
+# Serial programs that each do one thing badly have exactly that finding; programs that do it well have none. What the
+# findings offer is tested by findings_fixes.sh.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 . "$(dirname "$0")/libfindings.sh"
@@ -26,16 +26,14 @@ expect metadata-storm "$patterns" renames data/f
 expect sync-storm "$patterns" syncs data/f
 expect mapped-io "$patterns" mapped data/f
 expect stdio-buffer "$patterns" stream_small data/f
-fixed stdio-buffer
 expect stdio-buffer "$patterns" stream_unbuffered data/f
 expect stdio-large "$patterns" stream_large data/f
-fixed stdio-large
 expect shared-contention "$patterns" interleaved data/f
 expect unaligned-requests "$patterns" unaligned data/f
 SLUICE_FINDINGS_MIN_TIME=100ms SLUICE_FINDINGS_TIME_PERCENT=1 expect lock-time "$patterns" locks data/f 500
 
 # The same, done well.
-for clean in large_writes large_reads few_files open_once one_stat one_sync stream_buffered stream_short aligned; do
+for clean in large_writes large_reads few_files open_once one_stat one_sync stream_buffered stream_short aligned inherited flushes; do
 	expect "" "$patterns" $clean data/f
 done
 expect "" "$patterns" locks data/f 0
@@ -63,3 +61,11 @@ done
 "$sluice" --set findings.min_time=1s report --json >report.json
 check_eq "$(json_get report.json '["findings"][0]["code"]')" regression
 check_words "$(json_get report.json '["findings"][0]["evidence"]')" median 5 runs
+inspect
+# A prediction names its source, and a missing one its reason.
+check_rc 0 "$sluice" run -o trace -- "$patterns" redundant_reads data/f 500
+check_rc 0 "$sluice" report --findings trace
+check_line out "Predicted from" "causal chain"
+check_rc 0 "$sluice" run -o trace -- "$patterns" random_reads data/f
+check_rc 0 "$sluice" report --findings trace
+check_line out "No gain is predicted"

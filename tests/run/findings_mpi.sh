@@ -17,22 +17,24 @@ for mpi in $(mpi_list); do
 	parallel harmful-collective "$mpi" 2 patterns collective_small
 	parallel one-rank-io "$mpi" 2 patterns one_rank
 	parallel rank-imbalance "$mpi" 2 patterns imbalance
+	if is_disk; then
+		SLUICE_FINDINGS_MIN_TIME=5ms SLUICE_FINDINGS_TIME_PERCENT=1 parallel straggler "$mpi" 2 patterns straggler
+		inspect
+	else
+		skip_case disk "a straggler"
+	fi
 	parallel "" "$mpi" 2 patterns disjoint
 	parallel "" "$mpi" 2 patterns collective
 	parallel "" "$mpi" 2 patterns balance
 	# Hints of ROMIO.
 	if [ "$mpi" = mpich ]; then
 		parallel data-sieving "$mpi" 2 patterns sieving
-		fixed data-sieving
 		parallel few-aggregators "$mpi" 4 patterns few_aggregators
-		fixed few-aggregators
 		parallel many-aggregators "$mpi" 4 patterns many_aggregators
-		fixed many-aggregators
 		ignored= parallel oversubscribed "$mpi" $(($(nproc) + 1)) patterns balance
 	fi
 	mpi_has "$mpi" datasets || { skip_case "libhdf5-$mpi-dev" && continue; }
 	parallel degraded-collective "$mpi" 2 datasets converted
 	parallel harmful-collective "$mpi" 2 datasets shared_small
-	fixed harmful-collective
 	parallel "" "$mpi" 2 datasets shared
 done

@@ -6,6 +6,11 @@
 export SLUICE_FINDINGS_MIN_TIME=1h
 ignored=oversubscribed
 
+# is_disk: is the directory of the test on a block device?
+is_disk() {
+	[[ $(df --output=source . | tail -n 1) == /dev/* ]]
+}
+
 # codes [RUN]: the codes of the findings, sorted, in one line
 codes() {
 	"$sluice" report --json "${1:-trace}" >report.json || fail "the report fails"
@@ -27,26 +32,17 @@ expect() {
 	checked=$((${checked:-0} + 1))
 }
 
-# fixed CODE KIND: runs the commands of this kind that the finding of the last report offers. Each must be accepted, and the
-# finding must disappear.
-fixed() {
-	local code=$1 fix
-	python3 - "$code" >fixes <<'END'
-import json, sys
+# inspect: executes the commands that the findings of the last report offer to see more
+inspect() {
+	local command
+	python3 -c 'import json
 for f in json.load(open("report.json"))["findings"]:
-    if f["code"] == sys.argv[1]:
-        for x in f["fixes"]:
-            if x["kind"] == "sluice":
-                print(x["text"])
-END
-	[ -s fixes ] || fail "$code offers no command"
-	while IFS= read -r fix; do
-		rm -rf data && mkdir data
-		PATH=$BUILD:$PATH timeout "$limit" bash -c "${fix/ run / run -o fixed }" >out 2>err </dev/null ||
-			fail "$fix: exit code $?: $(tail -3 err)"
-		! grep -q "not applied" err || fail "$fix: $(cat err)"
-		case " $(codes fixed) " in
-		*" $code "*) fail "$code is still there after $fix: $("$sluice" report --findings fixed)" ;;
-		esac
-	done <fixes
+    for x in f["fixes"]:
+        if x["kind"] == "inspect":
+            print(x["text"])' >commands
+	[ -s commands ] || fail "there is no command"
+	while IFS= read -r command; do
+		PATH=$BUILD:$PATH bash -c "$command" >out 2>err </dev/null || fail "$command: exit code $?: $(tail -3 err)"
+		[ -s out ] || fail "$command shows nothing"
+	done <commands
 }

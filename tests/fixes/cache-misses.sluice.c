@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * @prepare
+ * @disk
+ * @with strided-reads
+ * @leaves strided-reads
+ * @set SLUICE_FINDINGS_TIME_PERCENT=5
+ */
+#include "fix.h"
+
+/*
+ * A file that is not in the page cache, and some computing. Every second piece is read, so that the
+ * kernel does not read ahead, but the plug-in does.
+ */
+static void program(void)
+{
+	const off_t all = 128 * MIB, bytes = 64 * KIB;
+	int fd;
+
+	if (prepares) {
+		fd = file_of(0);
+		for (off_t at = 0; at < all; at += (off_t)sizeof(block))
+			MUST(write(fd, block, sizeof(block)) == sizeof(block));
+		MUST(fsync(fd) == 0 && posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0);
+		return;
+	}
+	fd = open(path, O_RDONLY);
+	MUST(fd >= 0 && posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM) == 0);
+	for (off_t at = 0; at < all; at += 2 * bytes) {
+		MUST(pread(fd, block, (size_t)bytes, at) == bytes);
+		usleep(500);
+	}
+	close(fd);
+}
