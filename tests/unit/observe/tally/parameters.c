@@ -344,8 +344,8 @@ static void files_with_equal_results_are_one_row(void)
 		   "cb_nodes=4;mpi=mpich;romio_ds_read=automatic");
 	all_opened(OF_MPI, "/d/c", "cb_nodes=4", "cb_nodes=1;mpi=mpich;romio_ds_read=automatic");
 	out = rendered(render_parameters);
-	CHECK(strstr(out, "\n  cb_nodes   2 files  4          4            8/8  ROMIO\n"
-			  "  foo        2 files  1          -            8/8  not applied"));
+	CHECK(strstr(out, "\n  cb_nodes   2 files  4          4            8/8  ROMIO "));
+	CHECK(strstr(out, "\n  foo        2 files  1          -            8/8  not applied"));
 	CHECK(strstr(out, "\n  cb_nodes   c        4          1            4/4  not applied"));
 	CHECK_INT(count_lines(out), 6);
 }
