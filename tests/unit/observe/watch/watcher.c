@@ -98,7 +98,7 @@ static void activities_make(struct activity *batch, size_t n, uint64_t from)
 		batch[i] = (struct activity){ .id = from + i,
 					      .start_ns = (int64_t)(100 + 2 * (from + i)),
 					      .duration_ns = 1,
-					      .layer = (uint8_t)(i % LAYER_COUNT) };
+					      .layer = (uint8_t)(i % LAYER_APPLICATION) };
 }
 
 static struct watcher *watcher_of(struct config *config, const char *assignment, struct buf *notes)
@@ -189,7 +189,7 @@ static void plugins_receive_their_layers_and_the_answers_of_the_host(void)
 	plugin_host_activities(a, batch, 700);
 	plugin_host_report(a);
 	CHECK_TEXT(buf_text(&notes), "report all seen/calls: 700\n"
-				     "report all seen/layers: 255\n"
+				     "report all seen/layers: 127\n"
 				     "report all seen/unordered: 0\n"
 				     "report all seen/last: 1498\n"
 				     "report all seen/file 1: /data/f\n"
