@@ -8,7 +8,7 @@
 #include "observe/profile/pack.h"
 #include "observe/tally/summary.h"
 
-/* A host is saved if it is not that of the previous rank. */
+/* A host is saved if it is not that of the previous rank. `ranks` are those to be written. */
 static void pack_host(struct pack *pack, const struct ranks *ranks, size_t i, char **host)
 {
 	uint64_t same = !pack_is_reading(pack) && i &&
@@ -44,8 +44,8 @@ static void read_ranks(struct pack *pack, struct summary *summary, size_t count)
 	for (i = 0; i < count && !pack->in.bad; i++) {
 		char *host = NULL;
 
-		pack_number_of_rank(pack, NULL, i, &number);
-		pack_host(pack, NULL, i, &host);
+		pack_number_of_rank(pack, &summary->ranks, i, &number);
+		pack_host(pack, &summary->ranks, i, &host);
 		if (host || !i)
 			names[used++] = host ? host : xstrdup("");
 		list[i] = (struct rank_info){ number, names[used - 1] };
