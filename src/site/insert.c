@@ -64,7 +64,8 @@ static bool is_partition_known(const struct site_db *site, int64_t day)
 	return false;
 }
 
-int site_make_partitions(struct site_db *site, int64_t from_ns, int64_t to_ns, struct err *err)
+/* Creates the partitions of `activity` for these times, if they are missing. */
+static int make_partitions(struct site_db *site, int64_t from_ns, int64_t to_ns, struct err *err)
 {
 	int64_t from = from_ns / SCHEMA_PARTITION_NS, to = to_ns / SCHEMA_PARTITION_NS;
 	int r = 0;
@@ -289,9 +290,7 @@ static int start_run(struct site_db *site, const char *uuid, const struct row_va
 static int insert_with_partition(struct site_db *site, size_t number,
 				 const struct row_value *values, int time, struct err *err)
 {
-	int r = time < 0
-			? 0
-			: site_make_partitions(site, values[time].number, values[time].number, err);
+	int r = time < 0 ? 0 : make_partitions(site, values[time].number, values[time].number, err);
 
 	return r < 0 ? r : insert_row(site, number, values, err);
 }
@@ -334,7 +333,7 @@ static int insert_block(struct site_db *site, struct rows_reader *reader, struct
 	if (r < 0 || !site->tuples.len)
 		return r;
 	if (time >= 0)
-		r = site_make_partitions(site, from, to, err);
+		r = make_partitions(site, from, to, err);
 	return r < 0 ? r
 		     : store_copy(site->store, site->inserts[number], site->tuples.data,
 				  site->tuples.len, err);

@@ -24,7 +24,8 @@ struct row_value row_real(double real)
 	return (struct row_value){ .is_set = !isnan(real), .real = real };
 }
 
-bool rows_has_column(const struct schema_table *table, size_t column, int version)
+/* Is the column part of the payload of this version? */
+static bool has_column(const struct schema_table *table, size_t column, int version)
 {
 	const struct schema_column *c = &table->columns[column];
 
@@ -38,7 +39,7 @@ static size_t count_columns(const struct schema_table *table, int version)
 	size_t count = 0;
 
 	for (size_t i = 0; i < table->count; i++)
-		count += rows_has_column(table, i, version);
+		count += has_column(table, i, version);
 	return count;
 }
 
@@ -174,7 +175,7 @@ void rows_add(struct rows_writer *writer, const struct schema_table *table,
 		open_block(writer, table);
 	buf_reserve(out, 256);
 	for (size_t i = 0; i < table->count; i++) {
-		if (!rows_has_column(table, i, SCHEMA_VERSION))
+		if (!has_column(table, i, SCHEMA_VERSION))
 			continue;
 		if (values[i].is_set)
 			bits[n / 8] |= (unsigned char)(1u << n % 8);
@@ -182,7 +183,7 @@ void rows_add(struct rows_writer *writer, const struct schema_table *table,
 	}
 	buf_add(out, bits, (n + 7) / 8);
 	for (size_t i = 0; i < table->count; i++)
-		if (values[i].is_set && rows_has_column(table, i, SCHEMA_VERSION))
+		if (values[i].is_set && has_column(table, i, SCHEMA_VERSION))
 			put_value(out, table->columns[i].type, &values[i]);
 	writer->count++;
 }
@@ -319,7 +320,7 @@ int rows_next(struct rows_reader *reader, struct row_value *values, struct err *
 	reader->at += (columns + 7) / 8;
 	for (size_t i = 0; i < table->count; i++) {
 		values[i].is_set = false;
-		if (!rows_has_column(table, i, reader->version))
+		if (!has_column(table, i, reader->version))
 			continue;
 		if (bits[n / 8] >> n % 8 & 1) {
 			if (!get_value(reader, table->columns[i].type, &values[i]))

@@ -45,9 +45,6 @@ static inline struct row_value row_number(int64_t number)
 struct row_value row_text(const char *text); /* NULL counts as "" */
 struct row_value row_real(double real);	     /* NAN is NULL */
 
-/* Is the column part of the payload of this version? */
-bool rows_has_column(const struct schema_table *table, size_t column, int version);
-
 /* Writing: a payload that grows. A zeroed one is empty. */
 struct rows_writer {
 	struct buf bytes;

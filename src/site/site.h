@@ -9,7 +9,7 @@
  *   forget.h   retention, and removal of users and runs
  *   archive.h  activities that moved to Parquet
  *   learn.h    expectations that are learned from stored activities, and served to programs
- *   alert.h    anomalies, verdicts, and the notifications that carry them
+ *   anomaly.h  anomalies, loads, and the reasoner of the system
  *
  * A site is used by one thread of the process that opened it. libpq is loaded when a PostgreSQL
  * database is opened for the first time; it is not linked.

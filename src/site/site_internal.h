@@ -42,7 +42,4 @@ int64_t site_find_run(struct site_db *site, const char *uuid, struct err *err);
 /* Deletes the rows of a run in all tables, within a transaction. */
 int site_delete_run(struct site_db *site, int64_t run, struct err *err);
 
-/* Creates the partitions of `activity` for these times, if they are missing. */
-int site_make_partitions(struct site_db *site, int64_t from_ns, int64_t to_ns, struct err *err);
-
 #endif

@@ -86,7 +86,4 @@ void schema_step(struct buf *sql, enum dialect dialect, int version, bool up);
 /* Appends "name", quoted, as both dialects accept it. */
 void schema_put_name(struct buf *sql, const char *name);
 
-/* Name of a type in a dialect. */
-const char *schema_type(enum column_type type, enum dialect dialect);
-
 #endif

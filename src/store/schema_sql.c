@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "store/entry_runs.h"
 
-const char *schema_type(enum column_type type, enum dialect dialect)
+static const char *type_name(enum column_type type, enum dialect dialect)
 {
 	/* Texts are compared byte by byte, as SQLite does. */
 	static const char *const names[][2] = {
@@ -44,7 +44,7 @@ static void put_column(struct buf *sql, enum dialect dialect, const struct schem
 	if (column->type == COLUMN_OWNER && dialect == DIALECT_POSTGRES)
 		fallback = "current_user";
 	schema_put_name(sql, column->name);
-	buf_printf(sql, " %s", schema_type(column->type, dialect));
+	buf_printf(sql, " %s", type_name(column->type, dialect));
 	if (!column->nullable && column->type != COLUMN_ID)
 		buf_puts(sql, " NOT NULL");
 	if (fallback)

@@ -111,3 +111,23 @@ check_words "$(cat err)" createdb
 unset SLUICE_SITE_DATABASE
 check_rc 1 "$sluice" site status
 check_words "$(cat err)" "site.database"
+
+# The reasoner of the system: two nodes with the same slow target.
+export SLUICE_SITE_DATABASE=$pg
+now=$(date +%s%N)
+for node in n1 n2; do
+	pg_psql "INSERT INTO anomaly (node, subject, owner, job, target, started_ns, cause, detail, value)
+		VALUES ('$node', 'node', '', '', '/scratch', $now, 'slow', '', 9)"
+done
+pg_psql "INSERT INTO node_load VALUES ('n1', 'ann', '77', '/scratch', 1e9, 2e9, 5000, $now)"
+check_rc 0 "$sluice" site watch --once
+check_line out site target /scratch
+check_line out load ann 77
+check_rc 0 "$sluice" site watch --once --json
+check_json out sluice.watch/1
+check_eq "$(json_get out '["anomalies"][2]["cause"]')" target "cause"
+pg_psql "UPDATE anomaly SET ended_ns = 1 WHERE subject = 'node'"
+check_rc 0 "$sluice" site watch --once --json
+check_eq "$(json_get out '["anomalies"]')" "[]" "anomalies afterwards"
+check_rc 0 "$sluice" site learn
+check_line out learned

@@ -8,7 +8,7 @@ pg_start fsync=off || skip postgresql
 for unit in schema catalog durations elements entry_runs knowledge outcomes probes studies; do
 	CHECK_DATABASE=$pg timeout "$limit" "$BUILD/tests/unit_store_$unit" >out 2>&1 || fail "$unit on PostgreSQL: $(cat out)"
 done
-for unit in site reader forget learn alert; do
+for unit in site reader forget learn anomaly; do
 	CHECK_DATABASE=$pg timeout "$limit" "$BUILD/tests/unit_site_$unit" >out 2>&1 || fail "$unit on PostgreSQL: $(cat out)"
 done
 # The tests leave no tables behind.

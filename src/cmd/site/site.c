@@ -10,7 +10,7 @@
 
 extern const struct command_ops command_site_init, command_site_status, command_site_import,
 	command_site_export, command_site_migrate, command_site_query, command_site_forget,
-	command_site_archive, command_site_grant, command_site_learn;
+	command_site_archive, command_site_grant, command_site_learn, command_site_watch;
 
 const struct option site_options[] = {
 	{ 0, "database", "DATABASE", NULL,
@@ -57,17 +57,9 @@ int site_connect_named(const struct command *command, const struct site_args *ar
 }
 
 static const struct command_ops *const subcommands[] = {
-	&command_site_init,
-	&command_site_status,
-	&command_site_import,
-	&command_site_export,
-	&command_site_query,
-	&command_site_grant,
-	&command_site_learn,
-	&command_site_forget,
-	&command_site_archive,
-	&command_site_migrate,
-	NULL,
+	&command_site_init,   &command_site_status,  &command_site_import,  &command_site_export,
+	&command_site_query,  &command_site_grant,   &command_site_learn,   &command_site_watch,
+	&command_site_forget, &command_site_archive, &command_site_migrate, NULL,
 };
 
 const struct command_ops command_site = {

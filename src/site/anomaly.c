@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "site/alert.h"
+#include "site/anomaly.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static int notify(struct site_db *site, int64_t id, struct err *err)
 
 	if (!site_is_postgres(site))
 		return 0;
-	return store_run(site->store, err, "SELECT pg_notify('" ALERT_CHANNEL "', ?1)", "t", text);
+	return store_run(site->store, err, "SELECT pg_notify('" ANOMALY_CHANNEL "', ?1)", "t",
+			 text);
 }
 
 static int64_t find_lasting(struct site_db *site, const struct anomaly *a, struct err *err)
@@ -71,7 +72,7 @@ static int raise_locked(struct site_db *site, const struct anomaly *a, int64_t *
 	return notify(site, found, err);
 }
 
-int alert_raise(struct site_db *site, const struct anomaly *anomaly, int64_t *id, struct err *err)
+int anomaly_raise(struct site_db *site, const struct anomaly *anomaly, int64_t *id, struct err *err)
 {
 	int r = store_begin(site->store, err);
 
@@ -87,14 +88,14 @@ static int end_locked(struct site_db *site, int64_t id, int64_t ended_ns, struct
 	return r < 0 ? r : notify(site, id, err);
 }
 
-int alert_end(struct site_db *site, int64_t id, int64_t ended_ns, struct err *err)
+int anomaly_end(struct site_db *site, int64_t id, int64_t ended_ns, struct err *err)
 {
 	int r = store_begin(site->store, err);
 
 	return r < 0 ? r : site_end(site, end_locked(site, id, ended_ns, err), err);
 }
 
-int alert_list(struct site_db *site, anomaly_seen *seen, void *arg, struct err *err)
+int anomaly_list(struct site_db *site, anomaly_seen *seen, void *arg, struct err *err)
 {
 	struct statement *rows = store_query(
 		site->store, err,
@@ -119,7 +120,7 @@ int alert_list(struct site_db *site, anomaly_seen *seen, void *arg, struct err *
 	return r;
 }
 
-int alert_report_load(struct site_db *site, const struct load *load, struct err *err)
+int load_report(struct site_db *site, const struct load *load, struct err *err)
 {
 	return store_run(
 		site->store, err,
@@ -133,8 +134,8 @@ int alert_report_load(struct site_db *site, const struct load *load, struct err 
 		load->operations, load->updated_ns);
 }
 
-int alert_rank_loads(struct site_db *site, int64_t since_ns, size_t limit, load_seen *seen,
-		     void *arg, struct err *err)
+int load_rank(struct site_db *site, int64_t since_ns, size_t limit, load_seen *seen, void *arg,
+	      struct err *err)
 {
 	struct statement *rows = store_query(
 		site->store, err,
@@ -185,7 +186,7 @@ static int count_nodes(struct site_db *site, struct evidence *e, struct err *err
 	struct statement *rows =
 		store_query(site->store, err,
 			    "SELECT count(DISTINCT node), coalesce(max(value), 0) FROM anomaly "
-			    "WHERE ended_ns IS NULL AND subject <> '" ALERT_SYSTEM "'",
+			    "WHERE ended_ns IS NULL AND subject <> '" ANOMALY_SYSTEM "'",
 			    "");
 	int r = rows ? store_step(site->store, rows, err) : -EIO;
 
@@ -202,7 +203,7 @@ static int find_target(struct site_db *site, struct evidence *e, struct err *err
 	struct statement *rows =
 		store_query(site->store, err,
 			    "SELECT target, count(DISTINCT node) FROM anomaly WHERE ended_ns IS "
-			    "NULL AND subject <> '" ALERT_SYSTEM "' AND target <> '' GROUP BY "
+			    "NULL AND subject <> '" ANOMALY_SYSTEM "' AND target <> '' GROUP BY "
 			    "target ORDER BY 2 DESC, 1 LIMIT 1",
 			    "");
 	int r = rows ? store_step(site->store, rows, err) : -EIO;
@@ -232,7 +233,7 @@ static int add_load(void *arg, const struct load *load)
 /* Fills in the likely cause. The texts of the anomaly are valid as long as `text` is. */
 static void judge_cause(const struct evidence *e, struct anomaly *a, struct buf *text)
 {
-	*a = (struct anomaly){ .node = "", .subject = ALERT_SYSTEM, .value = e->worst };
+	*a = (struct anomaly){ .node = "", .subject = ANOMALY_SYSTEM, .value = e->worst };
 	if (e->target && 2 * e->target_nodes > e->nodes) {
 		a->cause = "target";
 		buf_printf(text, "%zu of %zu slow nodes access %s", e->target_nodes, e->nodes,
@@ -260,7 +261,7 @@ static int judge_locked(struct site_db *site, int64_t now_ns, struct err *err)
 	if (!r)
 		r = find_target(site, &e, err);
 	if (!r)
-		r = alert_rank_loads(site, now_ns - LOAD_NS, 1000, add_load, &e, err);
+		r = load_rank(site, now_ns - LOAD_NS, 1000, add_load, &e, err);
 	judge_cause(&e, &a, &text);
 	a.started_ns = now_ns;
 	if (!r)
@@ -277,7 +278,7 @@ static int judge_locked(struct site_db *site, int64_t now_ns, struct err *err)
 	return r;
 }
 
-int alert_judge(struct site_db *site, int64_t now_ns, struct err *err)
+int anomaly_judge(struct site_db *site, int64_t now_ns, struct err *err)
 {
 	int changed, r = store_begin(site->store, err);
 
@@ -295,14 +296,14 @@ static int check_server(const struct site_db *site, struct err *err)
 		       : err_set(err, EOPNOTSUPP, "an SQLite file cannot notify other processes");
 }
 
-int alert_listen(struct site_db *site, struct err *err)
+int anomaly_listen(struct site_db *site, struct err *err)
 {
 	int r = check_server(site, err);
 
-	return r < 0 ? r : store_execute(site->store, "LISTEN " ALERT_CHANNEL, err);
+	return r < 0 ? r : store_execute(site->store, "LISTEN " ANOMALY_CHANNEL, err);
 }
 
-int alert_wait(struct site_db *site, int timeout_ms, int64_t *id, struct err *err)
+int anomaly_wait(struct site_db *site, int timeout_ms, int64_t *id, struct err *err)
 {
 	AUTO_FREE char *channel = NULL, *text = NULL;
 	int r = check_server(site, err);
