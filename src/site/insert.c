@@ -162,7 +162,8 @@ static char *put_tuple_value(char *at, enum column_type type, const struct row_v
 	case COLUMN_TEXT:
 	case COLUMN_OWNER:
 		memcpy(at, &length, 4);
-		memcpy(at + 4, value->text, value->text_bytes);
+		if (value->text_bytes)
+			memcpy(at + 4, value->text, value->text_bytes);
 		return at + 4 + value->text_bytes;
 	default:
 		return put_integer(at, 8, value->number);

@@ -236,7 +236,7 @@ int rows_next_block(struct rows_reader *reader, struct err *err)
 	size_t n, bytes;
 
 	reader->at = reader->block_end;
-	if (reader->at == reader->end)
+	if (!reader->at || reader->at == reader->end)
 		return 0;
 	n = *reader->at++;
 	if (n >= sizeof(name) || (size_t)(reader->end - reader->at) < n + 8)
@@ -307,9 +307,12 @@ static bool get_value(struct rows_reader *reader, enum column_type type, struct 
 int rows_next(struct rows_reader *reader, struct row_value *values, struct err *err)
 {
 	const struct schema_table *table = reader->table;
-	size_t columns = count_columns(table, reader->version), n = 0;
 	const unsigned char *bits = reader->at;
+	size_t columns, n = 0;
 
+	if (!table)
+		return fail_invalid(err, "it has no block");
+	columns = count_columns(table, reader->version);
 	if (!reader->left)
 		return reader->at == reader->block_end
 			       ? 0

@@ -29,8 +29,9 @@ static int choose_way(struct site_db *site, struct err *err)
 {
 	int64_t restricted;
 
+	/* A transaction that exceeds the cache of SQLite would be written to disk twice. */
 	if (!site_is_postgres(site))
-		return 0;
+		return store_execute(site->store, "PRAGMA cache_size = -65536", err);
 	restricted = store_first_number(
 		site->store,
 		store_query(site->store, err,

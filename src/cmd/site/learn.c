@@ -21,7 +21,7 @@ struct learn_args {
 };
 
 static const struct option learn_options[] = {
-	{ 'l', "list", NULL, NULL, "print what was learned instead of learning", OPTION_FLAG,
+	{ 0, "list", NULL, NULL, "print what was learned instead of learning", OPTION_FLAG,
 	  offsetof(struct learn_args, list) },
 	OPTION_INCLUDE(site_options, offsetof(struct learn_args, site)),
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.learn/1", OPTION_FLAG,
