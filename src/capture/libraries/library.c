@@ -181,10 +181,10 @@ static const struct link_map *most_complete(const struct library_uses *uses,
 
 	*most = of ? count_defined(uses, of) : 0;
 	for (const struct link_map *o = object_first(); o; o = o == last ? NULL : o->l_next) {
-		bool is_candidate = !of || object_distance(of, o) < DISTANCE_MAX;
-		unsigned count = is_candidate && !object_is_own(o) ? count_defined(uses, o) : 0;
+		unsigned count = object_is_own(o) ? 0 : count_defined(uses, o);
 
-		if (count > *most) {
+		/* Finding the distance takes long, so it is asked last. */
+		if (count > *most && (!of || object_distance(of, o) < DISTANCE_MAX)) {
 			*most = count;
 			best = o;
 		}
