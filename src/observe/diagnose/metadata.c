@@ -229,11 +229,12 @@ static double shortest_wait(const struct file_total *t)
 static void set_lock_gain(const struct diagnosis *d, struct match *m, const struct finding *f)
 {
 	const struct case_file *file = f->file_count == 1 ? case_find(d, f->files[0]) : NULL;
-	double wait = file ? shortest_wait(file->layers[LAYER_POSIX]) : INFINITY;
+	const struct file_total *t = file ? file->layers[LAYER_POSIX] : NULL;
+	double wait = shortest_wait(t);
 
-	if (isinf(wait))
+	if (!t || isinf(wait))
 		m->unknown = "the waits of the ranks or processes are not known";
-	else if (wait * 10 < m->time_ns / (double)file->layers[LAYER_POSIX]->members)
+	else if (wait * 10 < m->time_ns / (double)t->members)
 		m->unknown = "one of them hardly waits, and the run takes at least its time";
 	else
 		m->saved_ns = case_summed(d, wait);
