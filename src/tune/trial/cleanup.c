@@ -17,24 +17,9 @@
 #include "base/place.h"
 #include "params/tunable.h"
 
-/* Further directories of a run are not removed. */
-#define DIRECTORIES_MAX 65536
 #define OWN_NAME "sluice-tune-"
 /* The creator of a younger directory may not have locked it yet. */
 #define OWN_AGE_S 60
-
-static void list_add(char ***list, size_t *count, size_t *cap, const char *path)
-{
-	*list = xgrow(*list, cap, *count + 1, sizeof(**list));
-	(*list)[(*count)++] = xstrdup(path);
-}
-
-static void list_free(char **list, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free(list[i]);
-	free(list);
-}
 
 /* False if there is no such file, or its file system has no birth times. */
 static bool read_birth(const char *path, struct statx *st)
@@ -77,48 +62,19 @@ void cleanup_begin(struct cleanup *cleanup)
 
 void cleanup_release(struct cleanup *cleanup)
 {
-	list_free(cleanup->files, cleanup->file_count);
-	list_free(cleanup->others, cleanup->other_count);
-	list_free(cleanup->kept, cleanup->kept_count);
-	list_free(cleanup->directories, cleanup->directory_count);
+	for (size_t i = 0; i < cleanup->file_count; i++)
+		free(cleanup->files[i]);
+	free(cleanup->files);
 	*cleanup = (struct cleanup){ 0 };
 }
 
-void cleanup_add_file(struct cleanup *cleanup, const char *path, bool is_data)
+void cleanup_add_file(struct cleanup *cleanup, const char *path)
 {
 	if (path[0] != '/')
 		return;
-	if (is_data)
-		list_add(&cleanup->files, &cleanup->file_count, &cleanup->file_cap, path);
-	else
-		list_add(&cleanup->others, &cleanup->other_count, &cleanup->other_cap, path);
-}
-
-void cleanup_keep(struct cleanup *cleanup, const char *path)
-{
-	list_add(&cleanup->kept, &cleanup->kept_count, &cleanup->kept_cap, path);
-}
-
-static bool is_kept(const struct cleanup *cleanup, const char *path)
-{
-	for (size_t i = 0; i < cleanup->kept_count; i++)
-		if (strcmp(cleanup->kept[i], path) == 0)
-			return true;
-	return false;
-}
-
-void cleanup_note_call(struct cleanup *cleanup, const struct trace_head *head,
-		       const struct activity *activity)
-{
-	const struct call_info *call = &head->calls[activity->call];
-
-	if (activity->error || activity->result < 0 || activity->file >= head->file_count ||
-	    cleanup->directory_count >= DIRECTORIES_MAX ||
-	    (strcmp(call->name, "mkdir") != 0 && strcmp(call->name, "mkdirat") != 0) ||
-	    head->files[activity->file][0] != '/')
-		return;
-	list_add(&cleanup->directories, &cleanup->directory_count, &cleanup->directory_cap,
-		 head->files[activity->file]);
+	cleanup->files = xgrow(cleanup->files, &cleanup->file_cap, cleanup->file_count + 1,
+			       sizeof(*cleanup->files));
+	cleanup->files[cleanup->file_count++] = xstrdup(path);
 }
 
 static bool is_after(const struct statx_timestamp *a, const struct timespec *b)
@@ -126,53 +82,25 @@ static bool is_after(const struct statx_timestamp *a, const struct timespec *b)
 	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && (long)a->tv_nsec > b->tv_nsec);
 }
 
-/*
- * Was it born after the start, and does the user own it? In doubt the answer is no: in the same
- * tick of the clock, or on a server whose clock is unknown.
+/* In doubt the answer is no: in the same tick of the clock, or on a server whose clock is unknown.
  */
-static bool was_created(const struct cleanup *cleanup, const char *path, mode_t kind)
+static bool is_new(const struct cleanup *cleanup, const char *path)
 {
 	struct statx st;
 
-	if (!read_birth(path, &st) || (st.stx_mode & S_IFMT) != kind || st.stx_uid != geteuid())
+	if (!read_birth(path, &st) || !S_ISREG(st.stx_mode))
 		return false;
 	if (device_number(&st) == cleanup->here)
 		return is_after(&st.stx_btime, &cleanup->since_here);
 	return filesystem_of(path) == FILESYSTEM_LOCAL && is_after(&st.stx_btime, &cleanup->since);
 }
 
-bool cleanup_is_new(const struct cleanup *cleanup, const char *path)
-{
-	return was_created(cleanup, path, S_IFREG);
-}
-
 bool cleanup_has_new(const struct cleanup *cleanup)
 {
 	for (size_t i = 0; i < cleanup->file_count; i++)
-		if (cleanup_is_new(cleanup, cleanup->files[i]))
+		if (is_new(cleanup, cleanup->files[i]))
 			return true;
 	return false;
-}
-
-static size_t remove_files(const struct cleanup *cleanup, char *const *list, size_t count)
-{
-	size_t removed = 0;
-
-	for (size_t i = 0; i < count; i++)
-		removed += cleanup_is_new(cleanup, list[i]) && !is_kept(cleanup, list[i]) &&
-			   unlink(list[i]) == 0;
-	return removed;
-}
-
-size_t cleanup_remove(const struct cleanup *cleanup)
-{
-	size_t removed = remove_files(cleanup, cleanup->files, cleanup->file_count) +
-			 remove_files(cleanup, cleanup->others, cleanup->other_count);
-
-	for (size_t i = cleanup->directory_count; i-- > 0;)
-		if (was_created(cleanup, cleanup->directories[i], S_IFDIR))
-			rmdir(cleanup->directories[i]);
-	return removed;
 }
 
 /* Did a runner that was killed leave it? */

@@ -379,7 +379,7 @@ static int judge_trial(struct command_runner *b, struct cleanup *cleanup, struct
 }
 
 /* Restores the user's files. Fails if one could not be preserved. */
-static int restore_files(struct command_runner *b, const struct cleanup *cleanup, struct err *err)
+static int restore_files(struct command_runner *b, struct err *err)
 {
 	AUTO_FREE char *refusal = NULL;
 	int r;
@@ -389,7 +389,6 @@ static int restore_files(struct command_runner *b, const struct cleanup *cleanup
 	refusal = snapshot_refusal(&b->snapshot, b->options.restore);
 	if (b->copy && chdir(b->home) == 0)
 		file_remove_tree(b->copy);
-	cleanup_remove(cleanup);
 	r = snapshot_restore(&b->snapshot, err);
 	return r >= 0 && refusal ? err_set(err, EPERM, "cannot preserve %s", refusal) : r;
 }
@@ -411,11 +410,10 @@ static void keep_output(const struct command_runner *b, const char *to)
 
 /* Removes the files of the trial. Keeps the output of a failed one in a scratch directory that the
  * user named. */
-static int clean_up(struct command_runner *b, const struct cleanup *cleanup,
-		    const struct trial *trial, struct err *err)
+static int clean_up(struct command_runner *b, const struct trial *trial, struct err *err)
 {
 	AUTO_FREE char *kept = xprintf("%s/failed-%u.log", b->scratch, b->trials);
-	int r = restore_files(b, cleanup, err);
+	int r = restore_files(b, err);
 
 	if (b->scratch_lock < 0 && trial->state != TRIAL_GOOD)
 		keep_output(b, kept);
@@ -460,14 +458,8 @@ static int run_once(struct command_runner *b, const struct trial_limits *limits,
 		result.run_s = end.seconds;
 		judge_exit(b, &end, limits->seconds, &result);
 		r = judge_trial(b, &cleanup, &result, err);
-	} else if (r == -EINTR) {
-		struct reading reading = { 0 };
-
-		/* Only to find the files that it created. */
-		if (reading_from_trace(&reading, b->trace, b->scratch, &cleanup, NULL) >= 0)
-			reading_release(&reading);
 	}
-	restored = clean_up(b, &cleanup, &result, r < 0 ? &unused : err);
+	restored = clean_up(b, &result, r < 0 ? &unused : err);
 	cleanup_release(&cleanup);
 	if (r < 0 || restored < 0) {
 		trial_release(&result);

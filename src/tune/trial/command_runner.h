@@ -17,8 +17,6 @@
  *   took time.
  * - With `workdir` a copy of the directory, DIRECTORY.sluice-tune-NAME, is made before each trial
  * and removed after it. The trial and the verify command run there.
- * - Files that the trace shows as created, but that are not in the journal, are removed if they are
- *   regular files of the user that were born after the start of the trial.
  * - With `keep` everything stays as trials leave it.
  *
  * A trial is SLOW if it was aborted at the limit; CRASHED if a signal ended the program, or its

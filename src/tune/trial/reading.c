@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/trial/reading.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "observe/tally/losses.h"
-#include "observe/tally/names.h"
 #include "tune/trial/cleanup.h"
 #include "tune/trial/objective.h"
 
@@ -23,64 +21,18 @@ void reading_release(struct reading *reading)
 	*reading = (struct reading){ 0 };
 }
 
-/* An open() that may create its file. Libraries end in such a call, too. */
-static bool may_create_file(const struct trace_head *head, const struct activity *a)
-{
-	return a->layer == LAYER_POSIX && !a->error && a->result >= 0 &&
-	       a->file < head->file_count && a->call < head->call_count &&
-	       head->calls[a->call].class == CLASS_OPEN && a->present & PRESENT(FLAGS) &&
-	       a->flags & O_CREAT;
-}
-
-/* A call that removes or renames: so a file of this name existed. */
-static bool removes_name(const struct trace_head *head, const struct activity *a)
-{
-	static const char *const calls[] = { "unlink", "unlinkat", "remove",
-					     "rename", "renameat", "renameat2" };
-
-	if (a->error || a->result < 0 || a->file >= head->file_count || a->call >= head->call_count)
-		return false;
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (strcmp(head->calls[a->call].name, calls[i]) == 0)
-			return true;
-	return false;
-}
-
-/* What the trace shows about a file's name. */
-enum name_history {
-	NAME_UNKNOWN,
-	NAME_MADE, /* the run may have created it */
-	NAME_OLD,  /* it existed before: the program replaced the file */
-};
-
-static void note_name(unsigned char *names, const struct trace_head *head, const struct activity *a)
-{
-	if (may_create_file(head, a) && names[a->file] == NAME_UNKNOWN)
-		names[a->file] = NAME_MADE;
-	else if (removes_name(head, a) && names[a->file] == NAME_UNKNOWN)
-		names[a->file] = NAME_OLD;
-}
-
-/* Adds the data files that the run wrote, and other files that it wrote or created. */
-static void add_created_files(const struct objective *o, const unsigned char *names,
-			      const char *directory, struct cleanup *cleanup)
+/* Adds the data files that the run wrote, except the runner's own. */
+static void add_written_files(const struct objective *o, const char *directory,
+			      struct cleanup *cleanup)
 {
 	size_t n = strlen(directory);
 
 	for (size_t i = 1; i < o->head->file_count; i++) {
 		const char *path = o->head->files[i];
-		const struct tally *tally =
-			map_get(&o->summary->all.files, sums_file_key((file_id)i));
 
-		if (strncmp(path, directory, n) == 0 && path[n] == '/')
-			continue;
-		if (names[i] == NAME_OLD)
-			cleanup_keep(cleanup, path);
-		if (o->is_data[i] && o->is_written[i])
-			cleanup_add_file(cleanup, path, true);
-		else if (names_is_file(path) &&
-			 (names[i] == NAME_MADE || (tally && tally->bytes_written)))
-			cleanup_add_file(cleanup, path, false);
+		if (o->is_data[i] && o->is_written[i] &&
+		    !(strncmp(path, directory, n) == 0 && path[n] == '/'))
+			cleanup_add_file(cleanup, path);
 	}
 }
 
@@ -126,7 +78,6 @@ struct reader {
 	struct reading *reading;
 	const char *directory;
 	struct cleanup *cleanup;
-	unsigned char *names; /* enum name_history, per file */
 	struct access_profiler profiler;
 	struct outputs outputs;
 };
@@ -135,7 +86,6 @@ static void begin_activities(void *arg, const struct objective *o, const bool *a
 {
 	struct reader *reader = arg;
 
-	reader->names = xcalloc(o->head->file_count + 1, sizeof(*reader->names));
 	access_profiler_init(&reader->profiler, o->head);
 	outputs_init(&reader->outputs, o->head, asked, o->summary->ways);
 }
@@ -146,8 +96,7 @@ static void add_activity(void *arg, const struct objective *o, const struct acti
 
 	access_profiler_add(&reader->profiler, activity);
 	outputs_add(&reader->outputs, activity);
-	cleanup_note_call(reader->cleanup, o->head, activity);
-	note_name(reader->names, o->head, activity);
+	(void)o;
 }
 
 static void end_activities(void *arg, const struct objective *o, bool is_complete)
@@ -157,7 +106,7 @@ static void end_activities(void *arg, const struct objective *o, bool is_complet
 
 	access_profiler_end(&reader->profiler, &profile);
 	if (is_complete) {
-		add_created_files(o, reader->names, reader->directory, reader->cleanup);
+		add_written_files(o, reader->directory, reader->cleanup);
 		fill_reading(reader->reading, o);
 		reader->reading->profile = profile;
 		reader->reading->gap = describe_gap(o->head);
@@ -166,7 +115,6 @@ static void end_activities(void *arg, const struct objective *o, bool is_complet
 		access_profile_release(&profile);
 	}
 	outputs_release(&reader->outputs);
-	free(reader->names);
 }
 
 int reading_from_trace(struct reading *reading, const char *trace, const char *directory,

@@ -28,8 +28,8 @@ struct reading {
 };
 
 /*
- * directory: the scratch directory of the runner, whose files are ignored. Adds the files and
- * directories that the trial created to *cleanup. *reading is untouched on failure.
+ * directory: the scratch directory of the runner, whose files are ignored. Adds the data
+ * files that the trial wrote to *cleanup. *reading is untouched on failure.
  */
 int reading_from_trace(struct reading *reading, const char *trace, const char *directory,
 		       struct cleanup *cleanup, struct err *err);
