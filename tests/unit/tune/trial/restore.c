@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Restoring files from a journal, and the journals of tunings that were killed. The guest, which
- * makes the entries, is tested by tests/run/tune_preserve.sh.
+ * makes the entries, is tested by unit/capture/preserve/preserve.c and tests/run/tune_preserve.sh.
  */
 #include "tune/trial/restore.h"
 
