@@ -101,6 +101,11 @@ struct err;
 	  "site to probe: a name, or a file that describes the site; empty: none")                 \
 	X(PROBE_SYSTEM, "probe", "system", TEXT, "NAME", "auto",                                   \
 	  "name under which probe data is stored; auto: the name of the cluster or host")          \
+	X(SITE_POLICY, "site", "policy", TEXT, "PATH", "/etc/sluice.policy",                       \
+	  "file with the rules by which sluiced records processes of all users")                   \
+	X(SITE_SPOOLS, "site", "spools", TEXT, "PATH", "/run/sluice/spools",                       \
+	  "directory in which processes of all users keep records until sluiced reads them; on a " \
+	  "file system in memory")                                                                 \
 	X(FORECAST_MODEL, "forecast", "model", TEXT, "PATH",                                       \
 	  "${XDG_DATA_HOME:-~/.local/share}/sluice/forecast.model",                                \
 	  "trained model that forecasts which storage targets are busy")                           \
