@@ -168,6 +168,7 @@ enum pass_state {
 	PASS_WRITING, /* some of the calls that ended by pass_until are in the trace */
 	PASS_WRITTEN, /* all of these calls are in the trace */
 	PASS_FLIGHT,  /* flight recorder: records in the spools do not belong in the trace */
+	PASS_CLOSED,  /* the trace is complete: nobody reads the spools any more */
 };
 
 /* The state of an in-line plug-in in one process. */

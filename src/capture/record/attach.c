@@ -27,6 +27,7 @@
 #include "capture/record/kernel.h"
 #include "capture/record/launch.h"
 #include "capture/record/sandbox.h"
+#include "capture/record/site.h"
 #include "capture/record/symbols.h"
 
 #define PAGE_BYTES 4096
@@ -44,9 +45,10 @@ struct gate_page {
 	atomic_bool attaching;
 };
 
-static struct gate_page *page; /* NULL until the first attach */
-static atomic_bool early;      /* set by the thread that creates the page */
-static bool resolved;	       /* the table of real functions is complete */
+static struct gate_page *page;		       /* NULL until the first attach */
+static const struct control *control_of_spool; /* the run that the spool belongs to */
+static atomic_bool early;		       /* set by the thread that creates the page */
+static bool resolved;			       /* the table of real functions is complete */
 
 #ifdef SLUICE_LINKED
 
@@ -166,12 +168,12 @@ static void gate_set(uint32_t mode)
 	atomic_store_explicit(&page->gate.mode, mode, memory_order_release);
 }
 
-static bool is_skipped(const struct control *c)
+bool program_is_skipped(const char *skip, size_t bytes)
 {
 	size_t n = strlen(program_invocation_short_name);
-	const char *p = c->skip, *end;
+	const char *p = skip, *end;
 
-	for (; (end = memchr(p, '\n', (size_t)(c->skip + CONTROL_SKIP_BYTES - p))); p = end + 1)
+	for (; (end = memchr(p, '\n', (size_t)(skip + bytes - p))); p = end + 1)
 		if ((size_t)(end - p) == n && !memcmp(p, program_invocation_short_name, n))
 			return true;
 	return false;
@@ -186,29 +188,44 @@ static struct control *control_map(struct membership *m)
 		return NULL;
 	c = file_map(directory, CONTROL_NAME, sizeof(*c));
 	kernel_call(SYS_close, directory);
-	if (c && c->magic == CONTROL_MAGIC && c->version == SPOOL_VERSION && !is_skipped(c))
+	if (c && c->magic == CONTROL_MAGIC && c->version == SPOOL_VERSION &&
+	    !program_is_skipped(c->skip, sizeof(c->skip)))
 		return c;
 	if (c)
 		kernel_call(SYS_munmap, c, sizeof(*c));
 	return NULL;
 }
 
+/* May this process be captured at all? */
+static bool is_allowed(void)
+{
+	const char *disable;
+
+	if (getauxval(AT_SECURE) || is_doubled() || is_foreign_libc())
+		return false;
+	disable = getenv("SLUICE_DISABLE");
+	return !disable || !disable[0] || !strcmp(disable, "0");
+}
+
 /* Maps the control page of the run that the environment names; NULL if nothing is to be captured.
  */
 static struct control *control_find(struct membership *m)
 {
-	const char *disable, *directory;
+	const char *directory = is_allowed() ? getenv("SLUICE_SPOOL") : NULL;
 
-	if (getauxval(AT_SECURE) || is_doubled() || is_foreign_libc())
-		return NULL;
-	disable = getenv("SLUICE_DISABLE");
-	if (disable && disable[0] && strcmp(disable, "0") != 0)
-		return NULL;
-	directory = getenv("SLUICE_SPOOL");
 	if (!directory || directory[0] != '/' || strlen(directory) >= sizeof(m->directory))
 		return NULL;
 	strcpy(m->directory, directory);
 	return control_map(m);
+}
+
+/* The same for a process that was not started by `sluice run`, if the policy of the site says so. A
+ * child may have inherited a run that is over. */
+static struct control *control_find_of_site(struct membership *m)
+{
+	if (m->policy ? !site_is_closed(m) : m->control || getenv("SLUICE_SPOOL") || !is_allowed())
+		return m->control;
+	return site_find_control(m);
 }
 
 static char *put_number(char *p, uint32_t number, int digits)
@@ -221,7 +238,7 @@ static char *put_number(char *p, uint32_t number, int digits)
 /* NNNNNNNN-PID.spool: unique in the run, and tells a human which process it belongs to. */
 static void spool_name(struct membership *m, int pid)
 {
-	char *p = put_number(m->name, m->number, 8);
+	char *p = put_number(site_put_prefix(m, m->name), m->number, 8);
 	int digits = 1;
 
 	for (int rest = pid; rest >= 10; rest /= 10)
@@ -318,6 +335,7 @@ static void forget_parent(struct membership *m)
 {
 	spool_forget();
 	counters_forget();
+	site_forget();
 	record_hooks.forked(&capture_self);
 	lanes_reset(&capture_self);
 	m->header = NULL;
@@ -343,7 +361,7 @@ static struct ancestry leave_parent(struct membership *m)
 /* NULL on failure, with an error number. */
 static struct spool_header *create_header(struct membership *m, int *error)
 {
-	long directory = directory_open(m->directory, &m->directory_id);
+	long directory = membership_directory_open(m);
 	struct spool_header *h;
 
 	*error = (int)-directory;
@@ -363,6 +381,10 @@ static bool create_spool(struct membership *m)
 
 	if (m->header)
 		from = leave_parent(m);
+	/* The child of a run that is over starts anew. */
+	if (control_of_spool != m->control)
+		from = (struct ancestry){ .parent = -1, .first_thread = from.first_thread };
+	control_of_spool = m->control;
 	m->number = atomic_fetch_add(&m->control->sequence, 1);
 	h = create_header(m, &error);
 	if (!h) {
@@ -390,13 +412,17 @@ static bool create_spool(struct membership *m)
 	spool_grow();
 	/* The header is complete; pairs with the acquire in header_check(). */
 	atomic_store_explicit(&h->state, SPOOL_LIVE, memory_order_release);
+	site_hand_over(m);
 	return true;
 }
 
 static bool membership_init(struct membership *m)
 {
-	if (!m->control)
+	if (!m->control) {
+		if (m->header)
+			forget_parent(m);
 		return false;
+	}
 	if (!capture_handles)
 		capture_handles = kernel_map_private(HANDLES_MAX * sizeof(*capture_handles));
 	if (!capture_handles) {
@@ -448,6 +474,7 @@ static void join(void)
 	wipe_gate_on_fork();
 	if (!m->control)
 		m->control = control_find(m);
+	m->control = control_find_of_site(m);
 	joined = membership_init(m);
 	mode = joined ? atomic_load(&m->control->mode) : CAPTURE_OFF;
 	page->gate.clock = joined ? m->control->clock : 0;

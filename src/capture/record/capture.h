@@ -15,6 +15,7 @@
  *   counters.c       counts calls that are not recorded
  *   cost.c           measures the overhead
  *   files.c          opens and maps the files of the run
+ *   site.c           joins by the policy of the site, and hands the spool to its daemon
  *   symbols.c        finds the real functions
  *   sandbox.c        notices that the program gives up system calls
  *   handles.c        finds out what a descriptor is that no wrapped call has opened
@@ -29,6 +30,8 @@
 
 #include "capture/record/files.h"
 #include "capture/record/frame.h"
+#include "contract/handover.h"
+#include "contract/policy.h"
 #include "contract/spool.h"
 
 #pragma GCC visibility push(hidden)
@@ -38,13 +41,25 @@ struct membership {
 	struct control *control;
 	struct spool_header *header;
 	uint32_t number;		  /* of this process's spool */
-	char name[32];			  /* of the spool's file */
+	char name[HANDOVER_NAME_BYTES];	  /* of the spool's file */
 	char directory[SPOOL_TEXT_BYTES]; /* that holds all spools of the run; absolute */
 	struct file_id directory_id, spool_id;
 	_Atomic(unsigned char *) segments[SPOOL_SEGMENTS_MAX];
+	/* If the site's policy made the process join (site.h): */
+	const struct policy *policy;   /* NULL: it was started by `sluice run` */
+	uint32_t directory_owner;      /* who may own the directory */
+	_Atomic uint32_t epoch;	       /* of the policy, when the daemon got the files */
+	_Atomic uint32_t wanted, done; /* handovers; equal if the daemon has all files */
 };
 
 extern struct membership capture_membership;
+
+/* Opens the directory of the run's files. Returns a descriptor, or -errno. */
+static inline long membership_directory_open(struct membership *m)
+{
+	return m->policy ? directory_open_shared(m->directory, &m->directory_id, m->directory_owner)
+			 : directory_open(m->directory, &m->directory_id);
+}
 
 /* Adds without ordering. Skips 0, so that the cache line is not modified. */
 static inline void counter_add(_Atomic uint64_t *counter, uint64_t n)
@@ -61,6 +76,9 @@ static inline void count_lost_record(enum loss_cause cause)
 
 /* Joins the run that the environment names, once per process. True if the gate is set. */
 bool attach(void);
+
+/* Is this program in a list of names that are not captured, one per line? */
+bool program_is_skipped(const char *skip, size_t bytes);
 
 /* Looks up a symbol in the libraries after this one; NULL if it does not exist. Only reads memory.
  */

@@ -9,6 +9,7 @@
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
 #include "capture/record/sandbox.h"
+#include "capture/record/site.h"
 #include "contract/call.h"
 #include "contract/group.h"
 
@@ -24,7 +25,7 @@ static struct counters_file *counters_create(void)
 	size_t n = strlen(m->name) - (sizeof(SPOOL_SUFFIX) - 1);
 	struct counters_file *file;
 	struct file_id id;
-	long directory = directory_open(m->directory, &m->directory_id);
+	long directory = membership_directory_open(m);
 	int error;
 
 	if (directory < 0)
@@ -33,8 +34,10 @@ static struct counters_file *counters_create(void)
 	memcpy(name + n, COUNTERS_SUFFIX, sizeof(COUNTERS_SUFFIX));
 	file = file_create(directory, name, sizeof(*file), &id, &error);
 	kernel_call(SYS_close, directory);
-	if (file)
+	if (file) {
 		file->magic = COUNTERS_MAGIC;
+		site_hand_over(m);
+	}
 	return file;
 }
 

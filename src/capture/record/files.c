@@ -39,6 +39,22 @@ long directory_open(const char *path, struct file_id *id)
 	return -EPERM;
 }
 
+/* Users may search it and create files, but not list it. */
+long directory_open_shared(const char *path, struct file_id *id, uint32_t owner)
+{
+	long fd = kernel_call(SYS_openat, AT_FDCWD, path,
+			      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (kernel_call(SYS_fstat, fd, &st) == 0 && (st.st_uid == owner || st.st_uid == 0) &&
+	    (st.st_mode & S_ISVTX || !(st.st_mode & OTHERS_WRITE)) && id_matches(id, &st))
+		return fd;
+	kernel_call(SYS_close, fd);
+	return -EPERM;
+}
+
 /*
  * Allocates space in a file before it is mapped, so that a full disk fails here instead of raising
  * SIGBUS later. Fails if the process's limit on file sizes would raise SIGXFSZ. Returns 0 or an
@@ -114,19 +130,27 @@ void *file_create(long directory, const char *name, size_t bytes, struct file_id
 	return mapped;
 }
 
-void *file_extend(long directory, const char *name, const struct file_id *id, uint64_t offset,
-		  size_t bytes, int *error)
+long file_reopen(long directory, const char *name, const struct file_id *id)
 {
-	struct file_id expected = *id;
-	void *mapped = NULL;
 	struct stat st;
 	long fd = file_open(directory, name, 0, &st);
 
-	*error = fd < 0 ? (int)-fd : ENOENT;
+	if (fd < 0 || !id || (id->device == st.st_dev && id->inode == st.st_ino))
+		return fd;
+	kernel_call(SYS_close, fd);
+	return -ENOENT;
+}
+
+void *file_extend(long directory, const char *name, const struct file_id *id, uint64_t offset,
+		  size_t bytes, int *error)
+{
+	long fd = file_reopen(directory, name, id);
+	void *mapped;
+
+	*error = (int)-fd;
 	if (fd < 0)
 		return NULL;
-	if (id_matches(&expected, &st))
-		mapped = map_allocated(fd, offset, bytes, error);
+	mapped = map_allocated(fd, offset, bytes, error);
 	kernel_call(SYS_close, fd);
 	return mapped;
 }

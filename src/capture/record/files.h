@@ -27,12 +27,22 @@ struct file_id {
  */
 long directory_open(const char *path, struct file_id *id);
 
+/*
+ * The same for the directory that the processes of all users share: it belongs to this user or to
+ * root, and users cannot remove files of each other.
+ */
+long directory_open_shared(const char *path, struct file_id *id, uint32_t owner);
+
 /* Maps a file of the directory that has at least this size, shared. NULL on failure. */
 void *file_map(long directory, const char *name, size_t bytes);
 
 /* Creates a file of this size in the directory and maps it, shared. NULL on failure, with an error
  * number. */
 void *file_create(long directory, const char *name, size_t bytes, struct file_id *id, int *error);
+
+/* Opens a file of this user in the directory; with an id, only that file. Returns a descriptor or
+ * -errno. */
+long file_reopen(long directory, const char *name, const struct file_id *id);
 
 /* Enlarges the file with this id, and maps the new part. NULL on failure, with an error number. */
 void *file_extend(long directory, const char *name, const struct file_id *id, uint64_t offset,

@@ -13,6 +13,7 @@
 #include "capture/record/hooks.h"
 #include "capture/record/kernel.h"
 #include "capture/record/sandbox.h"
+#include "capture/record/site.h"
 #include "contract/call.h"
 #include "contract/calls.h"
 
@@ -184,6 +185,7 @@ static bool lane_get_chunk(struct lane *l)
 	spool_yield(l);
 	thread_arm_destructor(s);
 	fed = spool_claim(l);
+	site_follow(&capture_membership);
 	if (fed)
 		cost_measure(s, l->chunk);
 	else

@@ -11,6 +11,7 @@
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
 #include "capture/record/sandbox.h"
+#include "capture/record/site.h"
 
 /* The control page, if launches are to be announced. */
 static struct control *open_control(void)
@@ -38,13 +39,21 @@ static bool is_disabled(char *const *envp)
 	return disable && disable[0] && strcmp(disable, "0") != 0;
 }
 
+static bool preloads_guest(char *const *envp)
+{
+	const char *preload = find_value(envp, "LD_PRELOAD");
+
+	return preload && strstr(preload, "libsluice");
+}
+
 static bool has_variables(char *const *envp)
 {
 	const char *spool = find_value(envp, "SLUICE_SPOOL");
-	const char *preload = find_value(envp, "LD_PRELOAD");
 
-	return spool && !strcmp(spool, capture_membership.directory) && preload &&
-	       strstr(preload, "libsluice");
+	/* A site may preload the library for all programs by another way. */
+	if (capture_membership.policy)
+		return preloads_guest(envp) || !preloads_guest(environ);
+	return spool && !strcmp(spool, capture_membership.directory) && preloads_guest(envp);
 }
 
 /* Does the path of this process's spool directory lead to the directory of the run? */
@@ -206,6 +215,10 @@ static struct launch_note *announce(const struct launch *l, pid_t pid)
 	note->time = l->time;
 	note->flags = (uint16_t)find_obstacles(c, l->envp);
 	put_path(note->path, l);
+	if (!site_includes(&capture_membership, note->path)) {
+		launch_free(note);
+		return NULL;
+	}
 	launch_publish(note);
 	return note;
 }

@@ -107,7 +107,7 @@ static unsigned char *segment_map(uint32_t segment)
 	struct membership *m = &capture_membership;
 	uint64_t offset = spool_chunk_offset(spool_segment_first(segment));
 	size_t bytes = (size_t)spool_segment_chunks(segment) * SPOOL_CHUNK_BYTES;
-	long directory = directory_open(m->directory, &m->directory_id);
+	long directory = membership_directory_open(m);
 	int error = (int)-directory;
 	unsigned char *base = NULL;
 

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/record/site.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#define XXH_NO_STREAM
+#include <xxhash.h>
+
+#include "capture/record/kernel.h"
+#include "capture/record/sandbox.h"
+#include "contract/clock.h"
+#include "contract/frame.h"
+#include "contract/handover.h"
+
+#define OTHERS_WRITE (S_IWGRP | S_IWOTH)
+#define SHARED_MODE (S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP)
+#define CONTROL_SUFFIX ".control"
+#define DRAFT_SUFFIX ".new"
+#define GROUPS_MAX 256
+/* Time to wait after the daemon could not be reached before the next attempt. */
+#define RETRY_NS UINT64_C(1000000000)
+
+/* Not on the stack, which may be small. Written before the gate opens, by one thread. */
+static char program[SPOOL_TEXT_BYTES];
+static uint32_t groups[GROUPS_MAX];
+static struct policy_subject subject;
+static enum policy_mode mode;
+
+/* The message; only the thread that has set `sending` uses it. */
+static struct {
+	struct frame_header header;
+	struct hello hello;
+} message;
+static atomic_bool sending;
+static _Atomic uint64_t retry_at_ns;
+
+_Static_assert(sizeof(message) == sizeof(struct frame_header) + sizeof(struct hello),
+	       "the frame is sent as it is in memory");
+
+static long file_status(long directory, const char *name, struct stat *st)
+{
+	return kernel_call(SYS_newfstatat, directory, name, st, AT_SYMLINK_NOFOLLOW);
+}
+
+/*
+ * The page decides where records go, so only root, the user, or someone whom root has given the
+ * directory may have written it.
+ */
+static bool page_is_trusted(long directory, const struct stat *page)
+{
+	struct stat own, above;
+
+	if (!S_ISREG(page->st_mode) || page->st_mode & OTHERS_WRITE ||
+	    kernel_call(SYS_fstat, directory, &own) != 0 || own.st_mode & OTHERS_WRITE ||
+	    (own.st_uid != page->st_uid && own.st_uid != 0))
+		return false;
+	if (page->st_uid == 0 || page->st_uid == (uid_t)kernel_call(SYS_geteuid))
+		return true;
+	return file_status(directory, "..", &above) == 0 && above.st_uid == 0 &&
+	       !(above.st_mode & OTHERS_WRITE);
+}
+
+/* Maps the page; at `at`, if that is not NULL. */
+static const struct policy *page_map(long directory, void *at, uint32_t *owner)
+{
+	long fd = kernel_call(SYS_openat, directory, POLICY_NAME,
+			      O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	long mapped = -EINVAL;
+
+	if (fd < 0)
+		return NULL;
+	if (kernel_call(SYS_fstat, fd, &st) == 0 && page_is_trusted(directory, &st) &&
+	    (uint64_t)st.st_size >= sizeof(struct policy))
+		mapped = kernel_call(SYS_mmap, at, sizeof(struct policy), PROT_READ,
+				     MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
+	kernel_call(SYS_close, fd);
+	if ((unsigned long)mapped > -4096ul)
+		return NULL;
+	*owner = st.st_uid;
+	return (const struct policy *)mapped;
+}
+
+static long site_directory_open(void)
+{
+	const char *site = getenv(POLICY_SITE_VARIABLE);
+
+	return kernel_call(SYS_openat, AT_FDCWD, site && site[0] == '/' ? site : POLICY_SITE,
+			   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* NULL: the site has no policy, or it cannot be trusted. */
+static const struct policy *page_find(uint32_t *owner)
+{
+	long directory = site_directory_open();
+	const struct policy *page;
+
+	if (directory < 0)
+		return NULL;
+	page = page_map(directory, NULL, owner);
+	kernel_call(SYS_close, directory);
+	if (!page || policy_is_valid(page, sizeof(*page)))
+		return page;
+	kernel_call(SYS_munmap, page, sizeof(*page));
+	return NULL;
+}
+
+/* The value of the first of these variables that is set; "" if none is. */
+static const char *first_value(const char *const *names)
+{
+	for (; *names; names++) {
+		const char *value = getenv(*names);
+
+		if (value && value[0])
+			return value;
+	}
+	return "";
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
+{
+	for (const unsigned char *p = bytes; n--; p++)
+		hash = (hash ^ *p) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* A session keeps its number as long as a process of it lives. */
+static uint64_t session_key(void)
+{
+	struct {
+		uint64_t namespace;
+		int64_t session;
+	} id = { 0, kernel_call(SYS_getsid, 0) };
+	struct stat ns;
+
+	if (kernel_call(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0)
+		id.namespace = ns.st_ino;
+	return hash_bytes(UINT64_C(0x84222325cbf29ce4), &id, sizeof(id));
+}
+
+static void put_text(char *to, size_t bytes, const char *text)
+{
+	size_t n = 0;
+
+	for (; n < bytes - 1 && text[n]; n++)
+		to[n] = text[n];
+	to[n] = 0;
+}
+
+#define NAME_ITEM(name) name,
+
+static void subject_init(struct hello *hello)
+{
+	static const char *const jobs[] = { HANDOVER_JOB_VARIABLES(NAME_ITEM) NULL };
+	static const char *const partitions[] = { HANDOVER_PARTITION_VARIABLES(NAME_ITEM) NULL };
+	long n = kernel_call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", program,
+			     sizeof(program) - 1);
+	long count = kernel_call(SYS_getgroups, GROUPS_MAX, groups);
+
+	program[n > 0 ? n : 0] = 0;
+	put_text(hello->job, sizeof(hello->job), first_value(jobs));
+	put_text(hello->partition, sizeof(hello->partition),
+		 hello->job[0] ? first_value(partitions) : "");
+	hello->key = hello->job[0] ? hash_bytes(UINT64_C(0xcbf29ce484222325), hello->job,
+						strlen(hello->job))
+				   : session_key();
+	subject = (struct policy_subject){ .user = (uint32_t)kernel_call(SYS_geteuid),
+					   .group = (uint32_t)kernel_call(SYS_getegid),
+					   .groups = groups,
+					   .group_count = count > 0 ? (size_t)count : 0,
+					   .program = program,
+					   .partition = hello->partition,
+					   .key = hello->key };
+}
+
+static char *put_decimal(char *p, uint32_t number)
+{
+	char digits[10];
+	int n = 0;
+
+	do
+		digits[n++] = (char)('0' + number % 10);
+	while (number /= 10);
+	while (n)
+		*p++ = digits[--n];
+	return p;
+}
+
+/* UID-KEY-M; see contract/handover.h. */
+static char *put_run(char *p)
+{
+	static const char letters[] = { [POLICY_OFF] = 'o',
+					[POLICY_COUNTERS] = 'c',
+					[POLICY_FLIGHT] = 'f',
+					[POLICY_TRACE] = 't' };
+
+	p = put_decimal(p, subject.user);
+	*p++ = '-';
+	for (int shift = 60; shift >= 0; shift -= 4)
+		*p++ = "0123456789abcdef"[message.hello.key >> shift & 15];
+	*p++ = '-';
+	*p++ = letters[mode];
+	return p;
+}
+
+char *site_put_prefix(const struct membership *m, char *name)
+{
+	if (!m->policy)
+		return name;
+	name = put_run(name);
+	*name++ = '-';
+	return name;
+}
+
+/* Fills a new page. Nobody else sees it before it gets its name. */
+static void control_fill(struct control *c, const struct policy *page)
+{
+	c->version = SPOOL_VERSION;
+	c->clock = page->clock;
+	c->owner = subject.user;
+	c->chunks_max = page->chunks_max;
+	memcpy(c->skip, page->skip, sizeof(page->skip));
+	c->skip[sizeof(c->skip) - 1] = '\n';
+	c->begin_ticks = clock_ticks(c->clock);
+	atomic_store(&c->mode, mode == POLICY_COUNTERS ? CAPTURE_COUNTERS : CAPTURE_TRACE);
+	c->magic = CONTROL_MAGIC;
+}
+
+/* Creates the page under a name of its own, and links it to its name, so that it is complete. */
+static bool control_create(const struct membership *m, long directory)
+{
+	char draft[HANDOVER_NAME_BYTES];
+	struct file_id id;
+	struct control *c;
+	char *end = put_run(draft);
+	int error;
+
+	*end++ = '-';
+	end = put_decimal(end, (uint32_t)kernel_call(SYS_getpid));
+	memcpy(end, DRAFT_SUFFIX, sizeof(DRAFT_SUFFIX));
+	c = file_create(directory, draft, sizeof(*c), &id, &error);
+	if (!c)
+		return false;
+	control_fill(c, m->policy);
+	kernel_call(SYS_munmap, c, sizeof(*c));
+	kernel_call(SYS_linkat, directory, draft, directory, message.hello.control, 0);
+	kernel_call(SYS_unlinkat, directory, draft, 0);
+	return true;
+}
+
+static bool control_is_valid(const struct control *c)
+{
+	return c->magic == CONTROL_MAGIC && c->version == SPOOL_VERSION &&
+	       c->owner == subject.user && c->clock <= CLOCK_SOURCE_COUNTER;
+}
+
+static struct control *control_map(struct membership *m)
+{
+	long directory = membership_directory_open(m);
+	struct control *c;
+
+	if (directory < 0)
+		return NULL;
+	c = file_map(directory, message.hello.control, sizeof(*c));
+	if (!c && control_create(m, directory))
+		c = file_map(directory, message.hello.control, sizeof(*c));
+	kernel_call(SYS_close, directory);
+	if (!c || control_is_valid(c))
+		return c;
+	kernel_call(SYS_munmap, c, sizeof(*c));
+	return NULL;
+}
+
+/* The process does not join. */
+static struct control *page_release(struct membership *m)
+{
+	kernel_call(SYS_munmap, m->policy, sizeof(*m->policy));
+	m->policy = NULL;
+	return NULL;
+}
+
+struct control *site_find_control(struct membership *m)
+{
+	struct control *c;
+	char *end;
+
+	if (!m->policy) {
+		m->policy = page_find(&m->directory_owner);
+		if (!m->policy)
+			return NULL;
+		subject_init(&message.hello);
+		mode = policy_decide(m->policy, &subject);
+	}
+	if (mode == POLICY_OFF || program_is_skipped(m->policy->skip, sizeof(m->policy->skip)))
+		return page_release(m);
+	message.hello.mode = mode;
+	end = put_run(message.hello.control);
+	memcpy(end, CONTROL_SUFFIX, sizeof(CONTROL_SUFFIX));
+	put_text(m->directory, sizeof(m->directory), m->policy->spools);
+	m->directory_id = (struct file_id){ 0 };
+	c = control_map(m);
+	return c ? c : page_release(m);
+}
+
+bool site_is_closed(const struct membership *m)
+{
+	return m->policy && m->control &&
+	       atomic_load_explicit(&m->control->pass_state, memory_order_relaxed) == PASS_CLOSED;
+}
+
+bool site_includes(const struct membership *m, const char *path)
+{
+	struct policy_subject who = subject;
+
+	if (!m->policy)
+		return true;
+	who.program = path;
+	return policy_decide(m->policy, &who) == mode;
+}
+
+/* The daemon may open the file by its name, too, if the site has a group for that. */
+static void share_with_group(long fd, uint32_t group)
+{
+	struct stat st;
+
+	if (group != POLICY_NOBODY && kernel_call(SYS_fstat, fd, &st) == 0 && st.st_gid == group &&
+	    (st.st_mode & ALLPERMS) != SHARED_MODE)
+		kernel_call(SYS_fchmod, fd, SHARED_MODE);
+}
+
+/* Opens the files of this process in the order of enum handover_descriptor; returns their number.
+ */
+static int files_open(struct membership *m, int fds[HANDOVER_DESCRIPTORS])
+{
+	char counters[sizeof(m->name) + sizeof(COUNTERS_SUFFIX)];
+	size_t stem = strlen(m->name) - (sizeof(SPOOL_SUFFIX) - 1);
+	const char *names[HANDOVER_DESCRIPTORS] = { message.hello.control, m->name, counters };
+	long directory = membership_directory_open(m);
+	int count = 0;
+
+	if (directory < 0)
+		return 0;
+	memcpy(counters, m->name, stem);
+	memcpy(counters + stem, COUNTERS_SUFFIX, sizeof(COUNTERS_SUFFIX));
+	while (count < HANDOVER_DESCRIPTORS) {
+		long fd = file_reopen(directory, names[count],
+				      count == HANDOVER_SPOOL ? &m->spool_id : NULL);
+
+		if (fd < 0)
+			break;
+		share_with_group(fd, m->policy->group);
+		fds[count++] = (int)fd;
+	}
+	kernel_call(SYS_close, directory);
+	return count;
+}
+
+static void message_seal(struct membership *m)
+{
+	struct frame_header *h = &message.header;
+	struct hello *hello = &message.hello;
+
+	hello->version = SPOOL_VERSION;
+	hello->epoch = atomic_load_explicit(&m->policy->epoch, memory_order_relaxed);
+	hello->number = m->number;
+	hello->pid = m->header->pid;
+	put_text(hello->spool, sizeof(hello->spool), m->name);
+	*h = (struct frame_header){ .magic = FRAME_MAGIC,
+				    .version = FRAME_VERSION,
+				    .type = FRAME_HELLO,
+				    .length = sizeof(*hello),
+				    .check = (uint32_t)XXH3_64bits(hello, sizeof(*hello)) };
+	h->head_check = (uint32_t)XXH3_64bits(h, offsetof(struct frame_header, head_check));
+}
+
+static bool message_send(const struct membership *m, const int *fds, int count)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	union {
+		struct cmsghdr header;
+		unsigned char bytes[CMSG_SPACE(HANDOVER_DESCRIPTORS * sizeof(int))];
+	} control = { 0 };
+	struct iovec part = { &message, sizeof(message) };
+	struct msghdr all = { .msg_iov = &part,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
+			      .msg_controllen = CMSG_SPACE((size_t)count * sizeof(int)) };
+	long fd = kernel_call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool sent;
+
+	if (fd < 0)
+		return false;
+	control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN((size_t)count * sizeof(int)),
+					   .cmsg_level = SOL_SOCKET,
+					   .cmsg_type = SCM_RIGHTS };
+	memcpy(CMSG_DATA(&control.header), fds, (size_t)count * sizeof(int));
+	put_text(to.sun_path, sizeof(to.sun_path), m->policy->socket);
+	sent = kernel_call(SYS_connect, fd, &to, sizeof(to)) == 0 &&
+	       kernel_call(SYS_sendmsg, fd, &all, MSG_DONTWAIT | MSG_NOSIGNAL) ==
+		       (long)sizeof(message);
+	kernel_call(SYS_close, fd);
+	return sent;
+}
+
+static void hand_over(struct membership *m)
+{
+	uint32_t wanted = atomic_load(&m->wanted);
+	int fds[HANDOVER_DESCRIPTORS];
+	int count = files_open(m, fds);
+	bool sent = false;
+
+	if (count > HANDOVER_SPOOL) {
+		message_seal(m);
+		sent = message_send(m, fds, count);
+	}
+	for (int i = 0; i < count; i++)
+		kernel_call(SYS_close, fds[i]);
+	if (!sent) {
+		atomic_store(&retry_at_ns, clock_monotonic_ns() + RETRY_NS);
+		return;
+	}
+	atomic_store(&m->epoch, message.hello.epoch);
+	atomic_store(&m->done, wanted);
+}
+
+void site_hand_over(struct membership *m)
+{
+	if (!m->policy)
+		return;
+	atomic_fetch_add(&m->wanted, 1);
+	/* If another thread is sending, site_follow() does this later. */
+	if (sandbox_is_sealed() || atomic_exchange(&sending, true))
+		return;
+	hand_over(m);
+	atomic_store(&sending, false);
+}
+
+/* Replaces the mapping of a page that another page has replaced. */
+static void page_renew(struct membership *m)
+{
+	long directory = site_directory_open();
+	uint32_t owner;
+
+	if (directory < 0)
+		return;
+	page_map(directory, (void *)(uintptr_t)m->policy, &owner);
+	kernel_call(SYS_close, directory);
+}
+
+void site_follow(struct membership *m)
+{
+	const struct policy *p = m->policy;
+
+	if (!p ||
+	    (atomic_load(&m->wanted) == atomic_load(&m->done) && !atomic_load(&p->superseded) &&
+	     atomic_load(&p->epoch) == atomic_load(&m->epoch)))
+		return;
+	if (sandbox_is_sealed() || clock_monotonic_ns() < atomic_load(&retry_at_ns) ||
+	    atomic_exchange(&sending, true))
+		return;
+	if (atomic_load(&p->superseded))
+		page_renew(m);
+	/* A page of another version is of no use, but the mapping must stay. */
+	if (policy_is_valid(p, sizeof(*p)))
+		hand_over(m);
+	else
+		atomic_store(&retry_at_ns, clock_monotonic_ns() + RETRY_NS);
+	atomic_store(&sending, false);
+}
+
+void site_forget(void)
+{
+	atomic_store(&sending, false);
+	atomic_store(&retry_at_ns, 0);
+}
