@@ -5,16 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "observe/collect/calibrate.h"
+#include "observe/collect/continuation.h"
 #include "observe/collect/control_page.h"
 #include "observe/collect/flight.h"
 #include "observe/collect/intake.h"
+#include "observe/collect/ledger.h"
 #include "observe/collect/mapping.h"
 #include "observe/collect/names.h"
 #include "observe/collect/overhead.h"
@@ -39,11 +43,19 @@ struct collector {
 	struct mapping page;
 	struct control *control;			/* page.base; guests can overwrite it */
 	struct control_plugin plugins[CONTROL_PLUGINS]; /* a copy from before the first guest */
-	uint64_t budget_ticks;				/* the same of plugin_budget_ticks */
 	uint64_t start;					/* of this process, as process_start() */
 	enum capture_clock clock;
-	struct moment begin;
+	struct moment earlier; /* by which the clock is measured */
+	uint64_t tick0;	       /* time 0 of the trace */
+	int64_t begin_ns;      /* the same in CLOCK_MONOTONIC */
 	struct run_info run;
+	char *trace;
+	/* Of a run that is handed over: */
+	struct ledger ledger;
+	struct trace old; /* that this collector continues; NULL reader: none */
+	void (*released)(void *arg, uint64_t ticket);
+	void *released_arg;
+	int64_t cpu_ns; /* of its passes */
 	struct intake intake;
 	struct overhead overhead;
 	uint32_t spools_seen;
@@ -105,8 +117,9 @@ static const char *clock_name(enum capture_clock source)
 static struct run_clock clock_now(const struct collector *c)
 {
 	struct moment now = calibrate_moment(c->clock);
-	struct run_clock clock = calibrate_run(c->clock, &c->begin, &now);
+	struct run_clock clock = calibrate_run(c->clock, &c->earlier, &now);
 
+	clock.tick0 = c->tick0;
 	clock.source = (char *)clock_name(c->clock);
 	return clock;
 }
@@ -156,7 +169,7 @@ static void start_watcher(struct collector *c, const struct collector_options *o
 		.config = o->config,
 		.run = &c->run,
 		.clock = &c->intake.clock,
-		.begin_ns = c->begin.monotonic_ns,
+		.begin_ns = c->begin_ns,
 		.health_directory = o->board,
 		.control = c->control,
 		.directory = c->directory,
@@ -265,7 +278,10 @@ static void collector_free(struct collector *c)
 	intake_release(&c->intake);
 	overhead_release(&c->overhead);
 	mapping_close(&c->page);
+	ledger_close(&c->ledger);
+	trace_close(&c->old);
 	run_info_release(&c->run);
+	free(c->trace);
 	free(c->directory);
 	free(c);
 }
@@ -286,39 +302,182 @@ static void init_overhead(struct collector *c, const struct collector_options *o
 	overhead_init(&c->overhead, &settings, o->mode);
 }
 
+/* Creates directory, control page and trace of a run. */
+static int begin_run(struct collector *c, const struct collector_options *o, struct err *err)
+{
+	int r;
+
+	c->clock = o->clock;
+	c->earlier = calibrate_moment(o->clock);
+	c->tick0 = c->earlier.ticks;
+	c->begin_ns = c->earlier.monotonic_ns;
+	c->run.started_ns = clock_realtime_ns();
+	r = create_directory(c, o, err);
+	c->intake.directory = c->directory;
+	c->intake.clock = clock_now(c);
+	if (r >= 0)
+		r = control_page_create(&c->page, c->directory, o, err);
+	c->control = c->page.base;
+	c->trace = xstrdup(o->trace);
+	if (r >= 0)
+		r = trace_container.create(&c->intake.writer, o->trace, &c->run, &c->intake.clock,
+					   call_table, call_count, err);
+	if (r < 0)
+		return r;
+	control_page_describe(c->control, &c->intake.clock, &c->run, o->trace);
+	c->intake.control = c->control;
+	return 0;
+}
+
+/* Maps the control page that a process has created. */
+static int map_control(struct collector *c, int fd, struct err *err)
+{
+	int r = mapping_open(&c->page, fd, sizeof(struct control));
+
+	if (r < 0)
+		return err_set(err, -r, "control page: cannot map: %s", strerror(-r));
+	c->control = c->page.base;
+	c->clock = c->control->clock;
+	if (c->control->magic != CONTROL_MAGIC || c->control->version != SPOOL_VERSION ||
+	    (c->clock != CLOCK_SOURCE_COUNTER && c->clock != CLOCK_SOURCE_MONOTONIC))
+		return err_set(err, EINVAL, "not a control page of this version of Sluice");
+	return 0;
+}
+
+/* The run began when its first process created the control page, which may be long ago. */
+static void set_begin(struct collector *c, struct ledger_page *page)
+{
+	struct moment now = calibrate_moment(c->clock);
+	uint64_t begin = c->control->begin_ticks;
+	struct run_clock clock = calibrate_run(c->clock, &c->earlier, &now);
+	int64_t age_ns;
+
+	c->tick0 = begin && begin < now.ticks ? begin : now.ticks;
+	age_ns = intake_ns(&clock, now.ticks - c->tick0);
+	c->begin_ns = age_ns < now.monotonic_ns ? now.monotonic_ns - age_ns : 0;
+	c->run.started_ns = clock_realtime_ns() - (now.monotonic_ns - c->begin_ns);
+	page->tick0 = c->tick0;
+	page->num = clock.num;
+	page->den = clock.den;
+	page->begin_ns = c->begin_ns;
+}
+
+static char *generation_path(const struct collector_options *o, uint32_t generation)
+{
+	return xprintf("%s.%u", o->trace, generation);
+}
+
+/* Opens the trace of the collector that this one continues, without what it had not completed. */
+static void open_old_trace(struct collector *c, const char *path)
+{
+	if (truncate(path, (off_t)ledger_valid_bytes(&c->ledger)) < 0 ||
+	    trace_open(&c->old, path, NULL, NULL) < 0)
+		return;
+	if (continuation_is_possible(&c->old.head)) {
+		run_info_release(&c->run);
+		copy_run(&c->run, &c->old.head.run);
+		return;
+	}
+	/* Written by another build. The file stays for the user; this trace has the rest. */
+	trace_close(&c->old);
+}
+
+/* Writes the next generation of the trace. All times are in ns of the clock in the ledger. */
+static int begin_generation(struct collector *c, const struct collector_options *o, struct err *err)
+{
+	const struct ledger_page *page = c->ledger.page;
+	uint32_t generation = atomic_load(&page->generation);
+	AUTO_FREE char *old = generation_path(o, generation);
+	struct run_clock ns = { (char *)clock_name(c->clock), 0, 1, 1, 0 };
+	struct stat st;
+	int r;
+
+	if (generation)
+		open_old_trace(c, old);
+	c->intake.host = c->run.host;
+	c->intake.in_ns = true;
+	c->intake.clock = (struct run_clock){ ns.source, page->tick0, page->num, page->den, 0 };
+	c->trace = generation_path(o, generation + 1);
+	c->intake.container = c->trace;
+	r = trace_container.create(&c->intake.writer, c->trace, &c->run, &ns, call_table,
+				   call_count, err);
+	if (r >= 0 && c->old.reader)
+		r = continuation_copy(&c->intake, &c->old, err);
+	if (r >= 0)
+		r = trace_container.flush(c->intake.writer, err);
+	if (r >= 0 && c->intake.error.code)
+		r = err_set(err, c->intake.error.code, "%s", c->intake.error.text);
+	if (r >= 0 && stat(c->trace, &st) != 0)
+		r = err_set(err, errno, "%s: %s", c->trace, strerror(errno));
+	if (r < 0)
+		return r;
+	ledger_replace(&c->ledger, (uint64_t)st.st_size);
+	if (c->old.reader)
+		unlink(old);
+	c->intake.ledger = &c->ledger;
+	return 0;
+}
+
+/* Begins or continues a run that is handed over. */
+static int begin_handed(struct collector *c, const struct collector_options *o, struct err *err)
+{
+	const struct collector_handed *h = o->handed;
+	int r = map_control(c, h->control, err);
+
+	if (r >= 0)
+		r = ledger_open(&c->ledger, h->ledger, err);
+	if (r < 0)
+		return r;
+	c->earlier = *h->earlier;
+	if (r == 0)
+		set_begin(c, c->ledger.page);
+	c->tick0 = c->ledger.page->tick0;
+	c->begin_ns = c->ledger.page->begin_ns;
+	r = c->ledger.page->den ? begin_generation(c, o, err)
+				: err_set(err, EINVAL, "%s: damaged; remove it", h->ledger);
+	if (r < 0)
+		return r;
+	/* By this, the next collector finds the ledger. */
+	snprintf(c->control->run, sizeof(c->control->run), "%s", c->run.uuid);
+	c->released = h->released;
+	c->released_arg = h->arg;
+	c->intake.launches.is_blind = h->is_foreign;
+	if (h->tap)
+		c->intake.tap = *h->tap;
+	return 0;
+}
+
+static void discard(struct collector *c)
+{
+	if (c->directory)
+		process_remove_spool(c->directory);
+	if (c->intake.writer)
+		trace_container.finish(c->intake.writer, &(struct run_end){ 0 }, &c->intake.clock,
+				       NULL);
+	if (c->ledger.page && c->trace)
+		unlink(c->trace);
+	collector_free(c);
+}
+
 int collector_open(struct collector **out, const struct collector_options *o, struct err *err)
 {
 	struct collector *c = xcalloc(1, sizeof(*c));
 	int r;
 
 	copy_run(&c->run, o->run);
-	c->clock = o->clock;
-	c->begin = calibrate_moment(o->clock);
-	c->run.started_ns = clock_realtime_ns();
 	c->namespace = process_namespace();
-	r = create_directory(c, o, err);
-	intake_init(&c->intake, c->directory, c->run.host);
-	c->intake.clock = clock_now(c);
-	init_overhead(c, o);
-	if (r >= 0)
-		r = control_page_create(&c->page, c->directory, o, err);
-	c->control = c->page.base;
-	if (r >= 0)
-		r = trace_container.create(&c->intake.writer, o->trace, &c->run, &c->intake.clock,
-					   call_table, call_count, err);
+	intake_init(&c->intake, NULL, c->run.host);
+	r = o->handed ? begin_handed(c, o, err) : begin_run(c, o, err);
 	if (r < 0) {
-		if (c->directory)
-			process_remove_spool(c->directory);
-		collector_free(c);
+		discard(c);
 		return r;
 	}
-	control_page_describe(c->control, &c->intake.clock, &c->run, o->trace);
-	c->intake.control = c->control;
-	c->start = c->control->collector_start;
+	init_overhead(c, o);
+	c->start = process_start(getpid());
 	c->intake.launches.control = c->control;
 	start_watcher(c, o);
-	memcpy(c->plugins, c->control->plugins, sizeof(c->plugins));
-	c->budget_ticks = c->control->plugin_budget_ticks;
+	if (!o->handed)
+		memcpy(c->plugins, c->control->plugins, sizeof(c->plugins));
 	*out = c;
 	return 0;
 }
@@ -343,6 +502,8 @@ static bool is_gone(struct collector *c, const struct member *m, struct process_
 
 	if (m->replaced)
 		return true;
+	if (m->process)
+		return process_start(m->process) != is->process_start;
 	if (is->pid_namespace == c->namespace)
 		return process_start(is->pid) != is->process_start;
 	if (!*scanned)
@@ -372,7 +533,7 @@ static void check_processes(struct collector *c, bool reap)
 
 static void find_spools(struct collector *c, bool last)
 {
-	if (last || atomic_load(&c->control->sequence) != c->spools_seen)
+	if (c->directory && (last || atomic_load(&c->control->sequence) != c->spools_seen))
 		c->spools_seen += (uint32_t)intake_find(&c->intake, last);
 }
 
@@ -487,7 +648,22 @@ static void poll_watcher(struct collector *c)
 	c->anomalies = anomalies;
 }
 
-size_t collector_poll(struct collector *c)
+/* Tells whoever handed the spools over that they are in the trace. */
+static void release_spools(struct collector *c)
+{
+	struct intake *in = &c->intake;
+
+	if (!in->released_count)
+		return;
+	intake_commit(in);
+	if (in->error.code)
+		return;
+	for (size_t i = 0; i < in->released_count; i++)
+		c->released(c->released_arg, in->released[i]);
+	in->released_count = 0;
+}
+
+static size_t poll_once(struct collector *c)
 {
 	bool due = is_due(&c->taken_ns, clock_monotonic_ns(), PASS_NS);
 	struct intake *in = &c->intake;
@@ -503,10 +679,78 @@ size_t collector_poll(struct collector *c)
 			end_member(c, in->members[i]);
 	if (in->watcher)
 		poll_watcher(c);
+	release_spools(c);
 	/* Nothing can be written any more, so the guests may stop. */
-	if (in->error.code)
+	if (in->error.code && !in->ledger)
 		atomic_store(&c->control->mode, CAPTURE_OFF);
 	return taken;
+}
+
+static int64_t thread_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+size_t collector_poll(struct collector *c)
+{
+	int64_t before_ns = c->directory ? 0 : thread_cpu_ns();
+	size_t taken = poll_once(c);
+
+	if (!c->directory)
+		c->cpu_ns += thread_cpu_ns() - before_ns;
+	return taken;
+}
+
+const char *collector_trace(const struct collector *c)
+{
+	return c->trace;
+}
+
+int collector_adopt(struct collector *c, const struct intake_handed *handed, struct err *err)
+{
+	return intake_adopt(&c->intake, handed, err);
+}
+
+int collector_adopt_counters(struct collector *c, uint64_t ticket, int fd)
+{
+	return intake_adopt_counters(&c->intake, ticket, fd);
+}
+
+size_t collector_live(const struct collector *c)
+{
+	size_t live = launches_starting(&c->intake.launches);
+
+	for (size_t i = 0; i < c->intake.member_count; i++)
+		live += !c->intake.members[i]->ended;
+	return live;
+}
+
+const struct err *collector_error(const struct collector *c)
+{
+	return c->intake.error.code ? &c->intake.error : NULL;
+}
+
+void collector_abandon(struct collector *c,
+		       void (*each)(void *arg, const struct intake_handed *handed), void *arg)
+{
+	struct intake *in = &c->intake;
+
+	for (size_t i = 0; each && i < in->member_count; i++) {
+		struct member *m = in->members[i];
+		struct intake_handed handed = { m->spool.fd, m->counters, m->number, m->process,
+						m->ticket };
+
+		m->spool.fd = m->counters = -1;
+		each(arg, &handed);
+	}
+	if (in->watcher)
+		watcher_stop(in->watcher, &(struct watcher_counts){ 0 });
+	/* What it adds lies behind the part of the trace that counts. */
+	in->form->finish(in->writer, &(struct run_end){ .exit_status = -1 }, &in->clock, NULL);
+	collector_free(c);
 }
 
 /* Runs a pass, and returns whether a process is attached or known to be starting. */
@@ -586,28 +830,33 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 {
 	struct run_end end = { .exit_status = exit_status, .complete = true };
 	struct intake *in = &c->intake;
+	struct run_clock ns = { (char *)clock_name(c->clock), 0, 1, 1, 0 };
 	struct err late = { 0 };
 	int64_t watcher_ns;
 	int r;
 
-	end.duration_ns = calibrate_moment(c->clock).monotonic_ns - c->begin.monotonic_ns;
+	end.duration_ns = calibrate_moment(c->clock).monotonic_ns - c->begin_ns;
 	atomic_store(&c->control->mode, CAPTURE_OFF);
-	in->clock = clock_now(c);
+	if (!in->in_ns)
+		in->clock = clock_now(c);
 	launches_check(&in->launches);
 	read_rest(c);
 	intake_unrecorded(in);
 	report_limits(c);
 	watcher_ns = stop_watcher(c);
 	write_accounts(c);
-	overhead_finish(&c->overhead, overhead_cpu_ns(), watcher_ns);
-	r = in->form->finish(in->writer, &end, &in->clock, &late);
+	overhead_finish(&c->overhead, c->directory ? overhead_cpu_ns() : c->cpu_ns, watcher_ns);
+	r = in->form->finish(in->writer, &end, in->in_ns ? &ns : &in->clock, &late);
 	if (in->error.code)
 		r = err_set(err, in->error.code, "%s", in->error.text);
 	else if (r < 0)
 		r = err_set(err, late.code, "%s", late.text);
 	if (totals)
 		*totals = in->totals;
-	process_remove_spool(c->directory);
+	if (c->directory)
+		process_remove_spool(c->directory);
+	for (size_t i = 0; i < in->released_count && r >= 0; i++)
+		c->released(c->released_arg, in->released[i]);
 	collector_free(c);
 	return r;
 }

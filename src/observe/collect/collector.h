@@ -20,6 +20,21 @@
 struct config;
 struct err;
 struct collector;
+struct intake_handed;
+struct intake_tap;
+struct moment;
+
+/* A run whose processes hand over their files by descriptors: see contract/handover.h. */
+struct collector_handed {
+	int control;	    /* descriptor of the control page; it stays with the caller */
+	const char *ledger; /* path of the ledger (ledger.h); continues the run if it exists */
+	const struct moment *earlier; /* a moment long ago, by which the clock is measured */
+	bool is_foreign;	      /* the processes belong to another user */
+	const struct intake_tap *tap; /* copied; NULL: none */
+	/* The spool with this ticket is in the trace: its files are not needed any more. */
+	void (*released)(void *arg, uint64_t ticket);
+	void *arg;
+};
 
 struct collector_options {
 	const char *trace;     /* path of the container to write */
@@ -43,6 +58,9 @@ struct collector_options {
 	const char *forbidden;	/* names as in control.forbidden; NULL: none */
 	const struct advice *advice; /* for programs that ask; NULL: no opinion on anything */
 	bool parameters_shared;	     /* the other nodes of the job use the same parameters */
+	/* NULL: processes find the spool directory. Otherwise `trace` is completed by the number of
+	 * its generation, see collector_trace(). */
+	const struct collector_handed *handed;
 	double overhead_budget;	     /* share of the run time, see overhead.h; 0: no limit */
 	int64_t overhead_grace_ns;
 };
@@ -70,6 +88,25 @@ const char *collector_base(const char *spool_dir, uint64_t spool_bytes);
 
 int collector_open(struct collector **collector, const struct collector_options *options,
 		   struct err *err);
+
+/* Path of the container that is being written. */
+const char *collector_trace(const struct collector *collector);
+
+/* Of a run that is handed over: adds a spool, or the counters of one; see intake.h. */
+int collector_adopt(struct collector *collector, const struct intake_handed *handed,
+		    struct err *err);
+int collector_adopt_counters(struct collector *collector, uint64_t ticket, int fd);
+
+/* Number of processes that are alive, and the error that keeps the trace from being written. */
+size_t collector_live(const struct collector *collector);
+const struct err *collector_error(const struct collector *collector); /* NULL: none */
+
+/*
+ * Frees the collector of a run that is handed over, and leaves trace and spools to the next one.
+ * `each` gets the members and owns their descriptors; NULL: these are closed.
+ */
+void collector_abandon(struct collector *collector,
+		       void (*each)(void *arg, const struct intake_handed *handed), void *arg);
 
 /* Directory that processes of the run must find in SLUICE_SPOOL. Valid until collector_close(). */
 const char *collector_directory(const struct collector *collector);

@@ -84,26 +84,48 @@ static int fd_take(int *fd)
 	return taken;
 }
 
+/* Maps the header and reads the identity. `name` is for messages. */
+static int header_open(struct spool *spool, int fd, const char *name, struct err *err)
+{
+	struct stat st;
+	int r;
+
+	*spool = (struct spool){ .fd = -1 };
+	if (fstat(fd, &st) != 0 || st.st_size < (off_t)SPOOL_HEADER_BYTES)
+		return -EAGAIN;
+	r = mapping_open(&spool->header, fd, SPOOL_HEADER_BYTES);
+	if (r < 0)
+		return err_set(err, -r, "%s: cannot map: %s", name, strerror(-r));
+	r = header_check(header_of(spool), name, err);
+	if (r < 0)
+		mapping_close(&spool->header);
+	else
+		spool->identity = identity_of(header_of(spool));
+	return r;
+}
+
+int spool_adopt(struct spool *spool, int fd, struct err *err)
+{
+	int r = header_open(spool, fd, "spool", err);
+
+	if (r == -EAGAIN)
+		r = err_set(err, EINVAL, "spool: the header is not complete");
+	if (r >= 0)
+		spool->fd = fd;
+	return r;
+}
+
 int spool_open(struct spool *spool, const char *path, struct err *err)
 {
 	AUTO_CLOSE int fd = file_open(path);
-	struct stat st;
 	int r;
 
 	*spool = (struct spool){ .fd = -1 };
 	if (fd < 0)
 		return err_set(err, -fd, "%s: %s", path, strerror(-fd));
-	if (fstat(fd, &st) != 0 || st.st_size < (off_t)SPOOL_HEADER_BYTES)
-		return -EAGAIN;
-	r = mapping_open(&spool->header, fd, SPOOL_HEADER_BYTES);
+	r = header_open(spool, fd, path, err);
 	if (r < 0)
-		return err_set(err, -r, "%s: cannot map: %s", path, strerror(-r));
-	r = header_check(header_of(spool), path, err);
-	if (r < 0) {
-		mapping_close(&spool->header);
 		return r;
-	}
-	spool->identity = identity_of(header_of(spool));
 	spool->path = xstrdup(path);
 	if (!descriptors_are_scarce(fd))
 		spool->fd = fd_take(&fd);
@@ -112,9 +134,9 @@ int spool_open(struct spool *spool, const char *path, struct err *err)
 
 void spool_close(struct spool *spool)
 {
-	mapping_close(&spool->header);
-	if (spool->path && spool->fd >= 0)
+	if (spool->header.base && spool->fd >= 0)
 		close(spool->fd);
+	mapping_close(&spool->header);
 	free(spool->path);
 	free(spool->views);
 	*spool = (struct spool){ .fd = -1 };

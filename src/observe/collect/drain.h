@@ -39,8 +39,8 @@ struct chunk_view {
 };
 
 struct spool {
-	char *path;
-	int fd; /* -1: descriptors are scarce, and the file is opened for each access */
+	char *path; /* NULL: the process has handed over a descriptor */
+	int fd;	    /* -1: descriptors are scarce, and the file is opened for each access */
 	struct mapping header;
 	struct spool_identity identity;
 	uint64_t file_bytes; /* size of the file, as last seen */
@@ -69,7 +69,10 @@ struct pending {
  * are final, unless resources were missing. *spool must not be moved while it is open.
  */
 int spool_open(struct spool *spool, const char *path, struct err *err);
-void spool_close(struct spool *spool); /* the file stays */
+void spool_close(struct spool *spool); /* the file stays; a zeroed spool is fine */
+
+/* The same for a descriptor that a process has handed over; on success it belongs to the spool. */
+int spool_adopt(struct spool *spool, int fd, struct err *err);
 
 /*
  * Copies the header; its identity is the one that was found by spool_open(). Without `texts`, only

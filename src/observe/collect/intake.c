@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "observe/collect/flight.h"
+#include "observe/collect/ledger.h"
 #include "observe/tally/losses.h"
 #include "observe/watch/watcher.h"
 #include "trace/facts.h"
@@ -52,8 +54,18 @@ static void on_new_file(void *arg, file_id id, const char *path)
 
 	if (in->watcher)
 		watcher_file(in->watcher, id, path);
+	if (in->tap.file)
+		in->tap.file(in->tap.arg, id, path);
 	if (!in->error.code)
 		note_failure(in, in->form->add_file(in->writer, id, path, &err), &err);
+}
+
+static void member_free(struct member *m)
+{
+	spool_close(&m->spool);
+	if (m->counters >= 0)
+		close(m->counters);
+	free(m);
 }
 
 void intake_init(struct intake *in, const char *directory, const char *host)
@@ -66,10 +78,9 @@ void intake_init(struct intake *in, const char *directory, const char *host)
 
 void intake_release(struct intake *in)
 {
-	for (size_t i = 0; i < in->member_count; i++) {
-		spool_close(&in->members[i]->spool);
-		free(in->members[i]);
-	}
+	for (size_t i = 0; i < in->member_count; i++)
+		member_free(in->members[i]);
+	free(in->released);
 	launches_release(&in->launches);
 	resolver_free(in->resolver);
 	order_release(&in->order);
@@ -85,8 +96,11 @@ void intake_release(struct intake *in)
 
 int64_t intake_ns(const struct run_clock *clock, uint64_t ticks)
 {
-	unsigned __int128 ns = (unsigned __int128)ticks * clock->num / clock->den;
+	unsigned __int128 ns;
 
+	if (clock->num == clock->den)
+		return ticks < INT64_MAX ? (int64_t)ticks : INT64_MAX;
+	ns = (unsigned __int128)ticks * clock->num / clock->den;
 	return ns < INT64_MAX ? (int64_t)ns : INT64_MAX;
 }
 
@@ -258,16 +272,35 @@ static void announce_member(struct intake *in, struct member *m)
 	in->process_count++;
 }
 
-static int add_member(struct intake *in, const char *path, uint32_t number)
+/*
+ * The trace holds the records of a known process that end by written_until: a collector died after
+ * it had written them, and before it had consumed them.
+ */
+static void skip_written(struct intake *in, struct member *m)
 {
-	struct member *m = xcalloc(1, sizeof(*m));
-	struct err err = { 0 };
-	int r = spool_open(&m->spool, path, &err);
+	uint64_t until = in->ledger ? in->ledger->page->written_until : 0;
 
-	if (r < 0) {
-		free(m);
-		return r;
+	in->pending_count = 0;
+	if (until)
+		spool_pending(&m->spool, &in->pending, &in->pending_count, &in->pending_cap);
+	for (size_t i = 0; i < in->pending_count; i++) {
+		struct pending *p = &in->pending[i];
+		const uint64_t *at, *r, *end;
+
+		portion_begin(&in->portion);
+		portion_add(&in->portion, p);
+		for (at = end = p->records; at < p->end && (r = pending_next(p, &at)); end = at)
+			if (record_start(r) + record_duration(r) > until)
+				break;
+		spool_consume(p, end);
 	}
+	in->pending_count = 0;
+}
+
+/* Adds a member whose spool is open. */
+static void add_member(struct intake *in, struct member *m, uint32_t number)
+{
+	m->number = number;
 	m->index = choose_index(in, &m->spool.identity);
 	m->rank = -1;
 	if (m->index == in->process_count) {
@@ -276,6 +309,7 @@ static int add_member(struct intake *in, const char *path, uint32_t number)
 		m->parent = in->known[m->index].parent;
 		m->rank = in->known[m->index].rank;
 		in->known_taken[m->index] = true;
+		skip_written(in, m);
 	}
 	in->members =
 		xgrow(in->members, &in->member_cap, in->member_count + 1, sizeof(*in->members));
@@ -283,7 +317,56 @@ static int add_member(struct intake *in, const char *path, uint32_t number)
 	map_put(&in->numbers, (uint64_t)number + 1, (void *)((uintptr_t)m->index + 1));
 	replace_image(in, m);
 	in->totals.processes++;
+}
+
+static int open_member(struct intake *in, const char *path, uint32_t number)
+{
+	struct member *m = xcalloc(1, sizeof(*m));
+	struct err err = { 0 };
+	int r = spool_open(&m->spool, path, &err);
+
+	m->counters = -1;
+	if (r < 0)
+		member_free(m);
+	else
+		add_member(in, m, number);
+	return r;
+}
+
+int intake_adopt(struct intake *in, const struct intake_handed *handed, struct err *err)
+{
+	struct member *m;
+	int r;
+
+	if (map_get(&in->numbers, (uint64_t)handed->number + 1))
+		return err_set(err, EEXIST, "spool %u of this run is known", handed->number);
+	if (in->process_count >= PROCESSES_MAX)
+		return err_set(err, EUSERS, "the run has more than %d processes", PROCESSES_MAX);
+	m = xcalloc(1, sizeof(*m));
+	m->counters = -1;
+	r = spool_adopt(&m->spool, handed->spool, err);
+	if (r < 0) {
+		member_free(m);
+		return r;
+	}
+	m->counters = handed->counters;
+	m->process = handed->process;
+	m->ticket = handed->ticket;
+	add_member(in, m, handed->number);
 	return 0;
+}
+
+int intake_adopt_counters(struct intake *in, uint64_t ticket, int fd)
+{
+	for (size_t i = 0; i < in->member_count; i++) {
+		struct member *m = in->members[i];
+
+		if (m->ticket != ticket || m->counters >= 0)
+			continue;
+		m->counters = fd;
+		return 0;
+	}
+	return -ENOENT;
 }
 
 static int is_spool(const struct dirent *entry)
@@ -327,7 +410,7 @@ static bool find_member(struct intake *in, const char *name, bool last)
 	if (map_get(&in->numbers, (uint64_t)number + 1))
 		return false;
 	if (in->process_count < PROCESSES_MAX) {
-		int r = add_member(in, path, number);
+		int r = open_member(in, path, number);
 
 		if (r == 0)
 			return true;
@@ -347,7 +430,7 @@ size_t intake_find(struct intake *in, bool last)
 {
 	struct dirent **names;
 	size_t found = 0;
-	int n = scandir(in->directory, &names, is_spool, alphasort);
+	int n = in->directory ? scandir(in->directory, &names, is_spool, alphasort) : -1;
 
 	for (int i = 0; i < n; i++) {
 		found += find_member(in, names[i]->d_name, last);
@@ -416,6 +499,8 @@ static void write_batch(struct intake *in)
 		if (end_ns > in->last_ns)
 			in->last_ns = end_ns;
 	}
+	if (in->tap.activities && in->batch_count)
+		in->tap.activities(in->tap.arg, in->batch, in->batch_count);
 	if (in->flight)
 		flight_add(in->flight, in->batch, in->batch_count);
 	else
@@ -512,11 +597,43 @@ static void consume_taken(struct intake *in)
 	}
 }
 
+static uint64_t container_bytes(const struct intake *in)
+{
+	struct stat st;
+
+	return stat(in->container, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+void intake_commit(struct intake *in)
+{
+	struct err err;
+
+	if (!in->ledger || in->error.code)
+		return;
+	note_failure(in, in->form->flush(in->writer, &err), &err);
+	if (!in->error.code)
+		ledger_extend(in->ledger, container_bytes(in));
+}
+
+static void store_in_ledger(const struct intake *in, enum pass_state state, uint64_t until)
+{
+	/* What could not be written must not count as written. */
+	if (!in->ledger || in->error.code)
+		return;
+	if (state == PASS_WRITING)
+		ledger_begin(in->ledger, until);
+	else if (state == PASS_WRITTEN)
+		ledger_written(in->ledger, container_bytes(in));
+	else
+		ledger_consumed(in->ledger);
+}
+
 /*
  * Stores the progress of the pass, so that recovery knows which records are in the trace already.
  */
 static void store_progress(struct intake *in, enum pass_state state, uint64_t until)
 {
+	store_in_ledger(in, state, until);
 	if (!in->control)
 		return;
 	if (in->flight)
@@ -551,6 +668,9 @@ size_t intake_pass(struct intake *in, uint64_t now, bool due)
 	count = write_ordered(in);
 	if (in->form->flush && !in->error.code)
 		note_failure(in, in->form->flush(in->writer, &err), &err);
+	/* A collector that continues later reads the records again. */
+	if (in->ledger && in->error.code)
+		return 0;
 	store_progress(in, PASS_WRITTEN, until);
 	consume_taken(in);
 	store_progress(in, PASS_NONE, 0);
@@ -713,21 +833,31 @@ static void write_counters(struct intake *in, struct member *m, const struct cou
 		write_counted(in, m, &list[i]);
 }
 
-/* Reads the counters file next to a spool, if there is one. */
+/* Opens the counters file next to a spool, and removes it. */
+static int take_counters(const struct member *m)
+{
+	int stem = (int)(strlen(m->spool.path) - strlen(SPOOL_SUFFIX)), fd;
+	AUTO_FREE char *path = xprintf("%.*s%s", stem, m->spool.path, COUNTERS_SUFFIX);
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+/* Reads the counters of the process, if there are any. */
 static void read_counters(struct intake *in, struct member *m)
 {
-	int stem = (int)(strlen(m->spool.path) - strlen(SPOOL_SUFFIX));
-	AUTO_FREE char *path = xprintf("%.*s%s", stem, m->spool.path, COUNTERS_SUFFIX);
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	AUTO_FREE struct counters_file *file = NULL;
 
-	if (fd < 0)
+	if (m->counters < 0 && m->spool.path)
+		m->counters = take_counters(m);
+	if (m->counters < 0)
 		return;
 	file = xcalloc(1, sizeof(*file));
-	if (pread(fd, file, sizeof(*file), 0) == (ssize_t)sizeof(*file) &&
+	if (pread(m->counters, file, sizeof(*file), 0) == (ssize_t)sizeof(*file) &&
 	    file->magic == COUNTERS_MAGIC)
 		write_counters(in, m, file);
-	unlink(path);
 }
 
 /* Ignores accounts of plug-ins that were overwritten. header is a copy. */
@@ -758,8 +888,18 @@ static void remove_member(struct intake *in, struct member *m)
 		map_remove(&in->images, image_key(&m->spool.identity));
 	in->ended_ranks += m->rank >= 0;
 	resolver_ended(in->resolver, m->index);
-	spool_close(&m->spool);
-	free(m);
+	member_free(m);
+}
+
+static void release_spool(struct intake *in, const struct member *m)
+{
+	if (m->spool.path) {
+		unlink(m->spool.path);
+		return;
+	}
+	in->released = xgrow(in->released, &in->released_cap, in->released_count + 1,
+			     sizeof(*in->released));
+	in->released[in->released_count++] = m->ticket;
 }
 
 uint32_t intake_end(struct intake *in, struct member *m)
@@ -773,7 +913,7 @@ uint32_t intake_end(struct intake *in, struct member *m)
 	check_accounts(in, m, in->header);
 	accounts_add(&in->accounts, in->header, m->index);
 	write_loss(in, m, in->header);
-	unlink(m->spool.path);
+	release_spool(in, m);
 	remove_member(in, m);
 	return chunks;
 }

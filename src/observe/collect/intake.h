@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Turns a directory of spools into a trace: finds the spools, reads the committed records pass by
- * pass, sorts and resolves them, and passes them to a writer. The collector uses it for living
- * processes, and recover.c for the spools that a dead collector left behind. collector.c, intake.c,
+ * Turns spools into a trace: reads the committed records pass by pass, sorts and resolves them, and
+ * passes them to a writer. Spools are found in the directory of a run, or are handed over by their
+ * processes (intake_adopt()). The collector uses it for living processes, and recover.c for the
+ * spools that a dead collector left behind. collector.c, intake.c,
  * accounts.c, launches.c, control_page.c and overhead.c implement one collector together.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_INTAKE_H
@@ -28,19 +29,42 @@ struct watcher;
 /* One process of the run whose spool is open. */
 struct member {
 	struct spool spool; /* first member: a struct spool * of ours is a struct member * */
+	uint32_t number;    /* of the spool in the run */
 	uint32_t index;	    /* index in the trace */
 	int32_t parent;	    /* index of the process it was forked from; -1: none */
 	int32_t rank;	    /* rank last written to the trace */
 	bool replaced;	    /* exec replaced the image: a newer spool has the same process */
 	bool ended;	    /* the process is gone; closed once nothing is pending */
+	int counters;	    /* descriptor of its counters; -1: look for the file */
+	int32_t process;    /* its pid as this process sees it; 0: unknown */
+	uint64_t ticket;    /* of whoever handed the spool over */
 	size_t pending;	    /* sequences found in the last pass */
 };
 
+/* A spool that a process has handed over. */
+struct intake_handed {
+	int spool;	 /* descriptors */
+	int counters;	 /* -1: none */
+	uint32_t number; /* of the spool in the run, as the process says */
+	int32_t process; /* pid of the process, as the kernel says; 0: unknown */
+	uint64_t ticket; /* for the caller */
+};
+
+/* Sees what is written. */
+struct intake_tap {
+	void (*file)(void *arg, file_id id, const char *path);		       /* may be NULL */
+	void (*activities)(void *arg, const struct activity *batch, size_t n); /* may be NULL */
+	void *arg;
+};
+
 struct intake {
-	const char *directory; /* borrowed, like host */
+	const char *directory; /* borrowed, like host; NULL: spools are handed over */
 	const char *host;
 	struct control
-		*control; /* receives the progress of a pass, for recovery; NULL: not needed */
+		*control;      /* receives the progress of a pass, for recovery; NULL: not needed */
+	struct ledger *ledger; /* the same, if the run can be continued; NULL: it cannot */
+	const char *container; /* path of the trace, with a ledger */
+	struct intake_tap tap;
 	const struct trace_format *form;
 	void *writer;
 	struct err error;	/* the first write error; nothing is written after it */
@@ -73,6 +97,8 @@ struct intake {
 	struct accounts accounts;
 	struct launches launches; /* counts processes that could not be recorded */
 	struct watcher *watcher;  /* receives everything that is written; NULL: no watcher */
+	uint64_t *released;	  /* tickets of members that have ended since intake_commit() */
+	size_t released_count, released_cap;
 	struct collector_totals totals;
 };
 
@@ -85,6 +111,18 @@ void intake_release(struct intake *in); /* does not free the writer */
  * which there is no memory or no descriptor now is tried again, until `last`.
  */
 size_t intake_find(struct intake *in, bool last);
+
+/*
+ * Adds a spool that was handed over, and takes its descriptors on success. -EEXIST: its number is
+ * known.
+ */
+int intake_adopt(struct intake *in, const struct intake_handed *handed, struct err *err);
+
+/* The member has created its counters after it was adopted. Takes the descriptor on success. */
+int intake_adopt_counters(struct intake *in, uint64_t ticket, int fd);
+
+/* With a ledger: what was written so far is valid, also if this process dies. */
+void intake_commit(struct intake *in);
 
 /* Makes room for processes of an existing trace, which keep their indices. The array is borrowed.
  */

@@ -88,6 +88,8 @@ static enum elf_kind inspect(struct launches *l, const char *path)
 
 	if (known)
 		return (enum elf_kind)(known - 1);
+	if (l->is_blind)
+		return ELF_UNKNOWN;
 	kind = elf_inspect(path, &interpreter);
 	for (int i = 0; i < SCRIPT_DEPTH && kind == ELF_SCRIPT; i++) {
 		char *script = interpreter;

@@ -16,6 +16,7 @@
 #ifndef SLUICE_OBSERVE_COLLECT_LAUNCHES_H
 #define SLUICE_OBSERVE_COLLECT_LAUNCHES_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/map.h"
@@ -26,7 +27,8 @@ struct launch_waiting;
 struct launch_count;
 
 struct launches {
-	struct control *control;	/* NULL: nothing to read */
+	struct control *control; /* NULL: nothing to read */
+	bool is_blind; /* does not open files that processes name: they belong to another user */
 	struct launch_waiting *waiting; /* programs that have not joined yet */
 	size_t waiting_count, waiting_cap;
 	struct map joined; /* when the latest image of a process has joined, in ticks */

@@ -3,7 +3,7 @@
  * Shared mappings of files that other processes can truncate. An access beyond the end of a
  * truncated file raises SIGBUS; here it finds zeros instead, and the mapping is marked as lost. The
  * first mapping_open() installs a handler of SIGBUS for this. A SIGBUS elsewhere still ends the
- * process. For programs with one thread.
+ * process. A mapping belongs to one thread; several threads may have mappings.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_MAPPING_H
 #define SLUICE_OBSERVE_COLLECT_MAPPING_H

@@ -21,10 +21,9 @@
 #include "base/process.h"
 #include "base/trusted.h"
 #include "observe/collect/collector.h"
+#include "observe/collect/continuation.h"
 #include "observe/collect/intake.h"
 #include "trace/output.h"
-
-#define BATCH 4096
 
 /* A run whose collector may be dead. */
 struct spool_run {
@@ -115,54 +114,6 @@ bool collector_is_alive(const char *directory)
 	return collector_is(directory, false);
 }
 
-/*
- * The call table of the old trace must equal ours: another build assigns other numbers to
- * functions.
- */
-static bool calls_are_ours(const struct trace_head *head)
-{
-	if (head->call_count != call_count)
-		return false;
-	for (size_t i = 0; i < call_count; i++)
-		if (strcmp(head->calls[i].name, call_table[i].name) != 0)
-			return false;
-	return true;
-}
-
-/* Copies what the dead collector had written, and learns the open handles from it. */
-static int copy_old_trace(struct intake *in, struct trace *old, struct err *err)
-{
-	AUTO_FREE struct activity *batch = xcalloc(BATCH, sizeof(*batch));
-	const struct trace_head *head = &old->head;
-	ssize_t n = 0;
-	int r = 0;
-
-	for (size_t i = 0; r >= 0 && i < head->process_count; i++) {
-		const struct process_info *p = &head->processes[i];
-
-		r = in->form->add_process(in->writer, p, err);
-		resolver_process(in->resolver, p->index, p->parent, p->first_thread, p->directory);
-	}
-	for (size_t i = 1; i < head->file_count; i++)
-		resolver_file(in->resolver, head->files[i]);
-	while (r >= 0 && (n = trace_next(old, batch, BATCH, err)) > 0) {
-		for (ssize_t i = 0; i < n; i++)
-			resolver_replay(in->resolver, &batch[i]);
-		intake_write(in, batch, (size_t)n);
-		in->totals.activities += (uint64_t)n;
-	}
-	for (size_t i = 0; r >= 0 && i < head->aggregate_count; i++)
-		r = in->form->add_aggregate(in->writer, &head->aggregates[i], err);
-	for (size_t i = 0; r >= 0 && i < head->loss_count; i++) {
-		r = in->form->add_loss(in->writer, &head->losses[i], err);
-		in->totals.lost += head->losses[i].records;
-	}
-	if (r >= 0)
-		r = trace_copy_notes(head, in->form, in->writer, err);
-	intake_set_known(in, head->processes, head->process_count);
-	return r < 0 ? r : (int)n;
-}
-
 /* has_trace: some records are in the trace already, `in_trace` of them. */
 static void read_spools(struct intake *in, const struct control *control, bool has_trace,
 			uint64_t in_trace)
@@ -229,7 +180,7 @@ static int find_old_trace(struct trace *old, const struct control *control, enum
 			totals->lost += old->head.losses[i].records;
 	} else if (is_same_run(&old->head.run, control)) {
 		*found = OLD_PARTIAL;
-		if (calls_are_ours(&old->head))
+		if (continuation_is_possible(&old->head))
 			return 0;
 		err_set(err, EINVAL,
 			"%s: the trace was written by another build of Sluice; use that build to "
@@ -286,7 +237,7 @@ static int write_recovered(struct intake *in, struct trace *old, const struct ru
 					control->clock_den, 0 };
 	in->in_ns = true;
 	if (old)
-		r = copy_old_trace(in, old, err);
+		r = continuation_copy(in, old, err);
 	if (r >= 0)
 		read_spools(in, control, old != NULL, in->totals.activities);
 	end.duration_ns = in->last_ns;
