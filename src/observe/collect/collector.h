@@ -61,7 +61,7 @@ struct collector_options {
 	/* NULL: processes find the spool directory. Otherwise `trace` is completed by the number of
 	 * its generation, see collector_trace(). */
 	const struct collector_handed *handed;
-	double overhead_budget;	     /* share of the run time, see overhead.h; 0: no limit */
+	double overhead_budget; /* share of the run time, see overhead.h; 0: no limit */
 	int64_t overhead_grace_ns;
 };
 
