@@ -136,10 +136,3 @@ int policy_page_publish(const char *site, struct policy *page, struct err *err)
 	}
 	return r;
 }
-
-void policy_page_withdraw(const char *site)
-{
-	AUTO_FREE char *path = xprintf("%s/" POLICY_NAME, site);
-
-	unlink(path);
-}

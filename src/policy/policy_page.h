@@ -29,7 +29,4 @@ int policy_page_prepare(const char *spools, uint32_t group, struct err *err);
  */
 int policy_page_publish(const char *site, struct policy *page, struct err *err);
 
-/* Removes SITE/policy, so that processes that start from now on are not recorded. */
-void policy_page_withdraw(const char *site);
-
 #endif

@@ -6,7 +6,7 @@
  *	handover SITE SPOOLS TRACES POLICY LINGER_MS
  *
  * Prints "ready", and one line per run that is over: its user, mode, activities, losses and trace.
- * SIGINT completes all runs, SIGTERM leaves them to the next one. SIGHUP stops receiving messages.
+ * SIGTERM ends it, and leaves runs that are not over to the next one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,15 +31,12 @@
 
 #define SCAN_NS (200 * NS_PER_MS)
 
-static volatile sig_atomic_t stop, is_deaf;
+static volatile sig_atomic_t stop;
 static uint64_t files, activities;
 
 static void on_signal(int number)
 {
-	if (number == SIGHUP)
-		is_deaf = 1;
-	else
-		stop = number;
+	stop = number;
 }
 
 static void on_end(void *arg, const struct reception_end *end)
@@ -170,8 +167,7 @@ static void serve(struct reception *reception, int listening)
 	while (!stop) {
 		size_t taken;
 
-		if (!is_deaf)
-			accept_all(reception, listening);
+		accept_all(reception, listening);
 		taken = reception_poll(reception);
 		if (clock_monotonic_ns() - scanned > SCAN_NS) {
 			reception_scan(reception);
@@ -201,9 +197,7 @@ int main(int argc, char **argv)
 	options.spools = argv[2];
 	options.traces = argv[3];
 	options.linger_ns = (uint64_t)atoll(argv[5]) * NS_PER_MS;
-	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
 	path = xprintf("%s/" POLICY_SOCKET_NAME, argv[1]);
 	listening = open_socket(path);
 	if (publish(argv[1], path, argv[2], argv[4], &err) < 0 ||
@@ -212,8 +206,6 @@ int main(int argc, char **argv)
 	printf("ready\n");
 	fflush(stdout);
 	serve(reception, listening);
-	if (stop == SIGINT)
-		reception_finish(reception);
 	counts = reception_counts(reception);
 	printf("counts accepted %llu refused %llu repeated %llu seen %llu files %llu\n",
 	       (unsigned long long)counts.accepted, (unsigned long long)counts.refused,

@@ -70,7 +70,7 @@ check_least 3 'function == "open" or function == "openat"'
 site_stop
 cat >"$site_policy" <<END
 [policy]
-skip = cat, dd
+skip=cat, dd
 rule = mode=off program=*/streams
 rule = mode=counters partition=count*
 rule = mode=trace user=$(id -u) program=plain

@@ -101,7 +101,7 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	case_begin "the file system of the traces is full for a while"
 	site_stop
 	mkdir -p small
-	mount -t tmpfs -o size=1500k,mode=700 tmpfs small || skip mount
+	mount -t tmpfs -o size=1500k,mode=700 tmpfs small || skip mounts
 	at_exit 'umount "$work/small" 2>/dev/null'
 	kept=$site_traces
 	site_traces=$work/small/traces

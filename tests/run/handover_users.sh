@@ -6,8 +6,8 @@
 . "$(dirname "$0")/libusers.sh"
 
 daemon=nobody
-id -u $daemon >/dev/null 2>&1 || skip "user nobody"
-site=$(mktemp -d /run/sluice-test.XXXXXX) || skip /run
+id -u $daemon >/dev/null 2>&1 || skip nobody
+site=$(mktemp -d /run/sluice-test.XXXXXX) || skip root
 traces=$users/traces
 driver=
 at_exit '[ -z "$driver" ] || kill "$driver" 2>/dev/null; rm -rf "$site"'

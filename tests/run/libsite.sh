@@ -30,7 +30,7 @@ site_start() {
 	fail "the driver is not ready"
 }
 
-# site_stop [SIGNAL]: TERM leaves runs to the next driver, INT completes them
+# site_stop [SIGNAL]: runs that are not over are left to the next driver
 site_stop() {
 	[ -n "$site_pid" ] || return 0
 	kill -"${1:-TERM}" $site_pid 2>/dev/null || true

@@ -681,21 +681,6 @@ struct reception_counts reception_counts(const struct reception *r)
 	return r->counts;
 }
 
-void reception_finish(struct reception *r)
-{
-	while (r->run_count) {
-		struct run *run = r->runs[r->run_count - 1];
-
-		run->retry_at_ns = 0;
-		if (!run->collector)
-			run_resume(run);
-		if (run->collector)
-			run_end(run);
-		else
-			run_free(run);
-	}
-}
-
 void reception_close(struct reception *r)
 {
 	if (!r)

@@ -117,9 +117,6 @@ size_t reception_poll(struct reception *reception);
 
 struct reception_counts reception_counts(const struct reception *reception);
 
-/* Ends all runs now: those with living processes, too, which are switched off. */
-void reception_finish(struct reception *reception);
-
 /* Closes everything. What was not finished is left for the next reception. */
 void reception_close(struct reception *reception);
 
