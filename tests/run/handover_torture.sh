@@ -43,9 +43,12 @@ both "$prog/sandbox" forks
 case_begin "a program that starts in a sandbox makes no system call for the site"
 bare "$prog/sandbox" denies kill "$prog/sandbox" failed
 captured_rc=0
+ends=$(site_ends)
 (mkdir inner && cd inner && under_site "$prog/sandbox" denies kill "$prog/sandbox" failed) >captured.out 2>captured.err ||
 	captured_rc=$?
 check_eq "$captured_rc" "$bare_rc" "exit code"
+# The process that installs the filter is recorded until then.
+site_wait "$ends"
 
 case_begin "a program that is linked statically"
 ends=$(site_ends)
