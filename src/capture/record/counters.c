@@ -20,8 +20,9 @@ static atomic_bool making;
 
 static struct counters_file *counters_create(void)
 {
+	/* Not on the stack, which may be small. Only one thread gets here. */
+	static char name[sizeof(capture_membership.name) + sizeof(COUNTERS_SUFFIX)];
 	struct membership *m = &capture_membership;
-	char name[sizeof(m->name) + sizeof(COUNTERS_SUFFIX)];
 	size_t n = strlen(m->name) - (sizeof(SPOOL_SUFFIX) - 1);
 	struct counters_file *file;
 	struct file_id id;

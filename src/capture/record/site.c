@@ -34,11 +34,23 @@ static uint32_t groups[GROUPS_MAX];
 static struct policy_subject subject;
 static enum policy_mode mode;
 
-/* The message; only the thread that has set `sending` uses it. */
+/* The message, and what is needed to send it; only the thread that has set `sending` uses it. */
 static struct {
 	struct frame_header header;
 	struct hello hello;
 } message;
+static struct {
+	int fds[HANDOVER_DESCRIPTORS];
+	char counters[HANDOVER_NAME_BYTES + sizeof(COUNTERS_SUFFIX)]; /* name */
+	struct stat st;
+	struct sockaddr_un to;
+	union {
+		struct cmsghdr header;
+		unsigned char bytes[CMSG_SPACE(HANDOVER_DESCRIPTORS * sizeof(int))];
+	} rights;
+	struct iovec part;
+	struct msghdr all;
+} scratch;
 static atomic_bool sending;
 static _Atomic uint64_t retry_at_ns;
 
@@ -329,37 +341,43 @@ bool site_includes(const struct membership *m, const char *path)
 /* The daemon may open the file by its name, too, if the site has a group for that. */
 static void share_with_group(long fd, uint32_t group)
 {
-	struct stat st;
+	const struct stat *st = &scratch.st;
 
-	if (group != POLICY_NOBODY && kernel_call(SYS_fstat, fd, &st) == 0 && st.st_gid == group &&
-	    (st.st_mode & ALLPERMS) != SHARED_MODE)
+	if (group != POLICY_NOBODY && kernel_call(SYS_fstat, fd, st) == 0 && st->st_gid == group &&
+	    (st->st_mode & ALLPERMS) != SHARED_MODE)
 		kernel_call(SYS_fchmod, fd, SHARED_MODE);
 }
 
-/* Opens the files of this process in the order of enum handover_descriptor; returns their number.
- */
-static int files_open(struct membership *m, int fds[HANDOVER_DESCRIPTORS])
+/* Opens a file of this process: enum handover_descriptor. */
+static long file_open_number(const struct membership *m, long directory, int number)
 {
-	char counters[sizeof(m->name) + sizeof(COUNTERS_SUFFIX)];
 	size_t stem = strlen(m->name) - (sizeof(SPOOL_SUFFIX) - 1);
-	const char *names[HANDOVER_DESCRIPTORS] = { message.hello.control, m->name, counters };
+
+	if (number == HANDOVER_CONTROL)
+		return file_reopen(directory, message.hello.control, NULL);
+	if (number == HANDOVER_SPOOL)
+		return file_reopen(directory, m->name, &m->spool_id);
+	memcpy(scratch.counters, m->name, stem);
+	memcpy(scratch.counters + stem, COUNTERS_SUFFIX, sizeof(COUNTERS_SUFFIX));
+	return file_reopen(directory, scratch.counters, NULL);
+}
+
+/* Opens the files of this process; returns their number. */
+static int files_open(struct membership *m)
+{
 	long directory = membership_directory_open(m);
 	int count = 0;
 
-	if (directory < 0)
-		return 0;
-	memcpy(counters, m->name, stem);
-	memcpy(counters + stem, COUNTERS_SUFFIX, sizeof(COUNTERS_SUFFIX));
-	while (count < HANDOVER_DESCRIPTORS) {
-		long fd = file_reopen(directory, names[count],
-				      count == HANDOVER_SPOOL ? &m->spool_id : NULL);
+	while (directory >= 0 && count < HANDOVER_DESCRIPTORS) {
+		long fd = file_open_number(m, directory, count);
 
 		if (fd < 0)
 			break;
 		share_with_group(fd, m->policy->group);
-		fds[count++] = (int)fd;
+		scratch.fds[count++] = (int)fd;
 	}
-	kernel_call(SYS_close, directory);
+	if (directory >= 0)
+		kernel_call(SYS_close, directory);
 	return count;
 }
 
@@ -381,30 +399,29 @@ static void message_seal(struct membership *m)
 	h->head_check = (uint32_t)XXH3_64bits(h, offsetof(struct frame_header, head_check));
 }
 
-static bool message_send(const struct membership *m, const int *fds, int count)
+static bool message_send(const struct membership *m, int count)
 {
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	union {
-		struct cmsghdr header;
-		unsigned char bytes[CMSG_SPACE(HANDOVER_DESCRIPTORS * sizeof(int))];
-	} control = { 0 };
-	struct iovec part = { &message, sizeof(message) };
-	struct msghdr all = { .msg_iov = &part,
-			      .msg_iovlen = 1,
-			      .msg_control = &control,
-			      .msg_controllen = CMSG_SPACE((size_t)count * sizeof(int)) };
+	struct sockaddr_un *to = &scratch.to;
+	struct cmsghdr *rights = &scratch.rights.header;
+	size_t bytes = (size_t)count * sizeof(int);
 	long fd = kernel_call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	bool sent;
 
 	if (fd < 0)
 		return false;
-	control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN((size_t)count * sizeof(int)),
-					   .cmsg_level = SOL_SOCKET,
-					   .cmsg_type = SCM_RIGHTS };
-	memcpy(CMSG_DATA(&control.header), fds, (size_t)count * sizeof(int));
-	put_text(to.sun_path, sizeof(to.sun_path), m->policy->socket);
-	sent = kernel_call(SYS_connect, fd, &to, sizeof(to)) == 0 &&
-	       kernel_call(SYS_sendmsg, fd, &all, MSG_DONTWAIT | MSG_NOSIGNAL) ==
+	*rights = (struct cmsghdr){ .cmsg_len = CMSG_LEN(bytes),
+				    .cmsg_level = SOL_SOCKET,
+				    .cmsg_type = SCM_RIGHTS };
+	memcpy(CMSG_DATA(rights), scratch.fds, bytes);
+	to->sun_family = AF_UNIX;
+	put_text(to->sun_path, sizeof(to->sun_path), m->policy->socket);
+	scratch.part = (struct iovec){ &message, sizeof(message) };
+	scratch.all = (struct msghdr){ .msg_iov = &scratch.part,
+				       .msg_iovlen = 1,
+				       .msg_control = rights,
+				       .msg_controllen = CMSG_SPACE(bytes) };
+	sent = kernel_call(SYS_connect, fd, to, sizeof(*to)) == 0 &&
+	       kernel_call(SYS_sendmsg, fd, &scratch.all, MSG_DONTWAIT | MSG_NOSIGNAL) ==
 		       (long)sizeof(message);
 	kernel_call(SYS_close, fd);
 	return sent;
@@ -413,16 +430,15 @@ static bool message_send(const struct membership *m, const int *fds, int count)
 static void hand_over(struct membership *m)
 {
 	uint32_t wanted = atomic_load(&m->wanted);
-	int fds[HANDOVER_DESCRIPTORS];
-	int count = files_open(m, fds);
+	int count = files_open(m);
 	bool sent = false;
 
 	if (count > HANDOVER_SPOOL) {
 		message_seal(m);
-		sent = message_send(m, fds, count);
+		sent = message_send(m, count);
 	}
 	for (int i = 0; i < count; i++)
-		kernel_call(SYS_close, fds[i]);
+		kernel_call(SYS_close, scratch.fds[i]);
 	if (!sent) {
 		atomic_store(&retry_at_ns, clock_monotonic_ns() + RETRY_NS);
 		return;

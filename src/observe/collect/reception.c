@@ -57,6 +57,7 @@ struct run {
 	char *base; /* path of the trace without suffixes */
 	char *command, *directory;
 	struct collector *collector; /* NULL: the last one failed, the next one starts later */
+	bool is_continued;	     /* an earlier reception has begun its trace */
 	uint64_t retry_at_ns, last_alive_ns;
 	struct guest **guests;
 	size_t guest_count, guest_cap;
@@ -319,12 +320,14 @@ static int run_start(struct run *run, struct err *err)
 
 	if (fd < 0)
 		return fd;
-	if (!find_earlier(run, directory))
+	run->is_continued = find_earlier(run, directory);
+	if (!run->is_continued)
 		make_uuid(run->uuid);
 	run->base = xprintf("%s/%s", directory, run->uuid);
 	result = run_open_collector(run, err);
 	if (result == -EBUSY) {
 		/* The control page names a run of another reception. */
+		run->is_continued = false;
 		make_uuid(run->uuid);
 		free(run->base);
 		run->base = xprintf("%s/%s", directory, run->uuid);
@@ -399,6 +402,18 @@ static int run_begin(struct reception *r, const struct reception_message *m,
 	r->counts.runs++;
 	*out = run;
 	return 0;
+}
+
+/* Removes a run that has got no spool. */
+static void run_discard(struct run *run)
+{
+	AUTO_FREE char *trace = xstrdup(collector_trace(run->collector));
+	AUTO_FREE char *ledger = xprintf("%s" LEDGER_SUFFIX, run->base);
+
+	collector_abandon(run->collector, NULL, NULL);
+	unlink(trace);
+	unlink(ledger);
+	run_free(run);
 }
 
 /* ---- Messages ---- */
@@ -507,6 +522,7 @@ static int take_message(struct reception *r, const struct reception_message *m,
 {
 	struct stat control, spool, counters;
 	struct guest *known = NULL;
+	bool is_new = false;
 	struct run *run;
 	size_t spools;
 	int result = check_message(m, err);
@@ -536,8 +552,12 @@ static int take_message(struct reception *r, const struct reception_message *m,
 		if (result < 0)
 			return result;
 		fds[HANDOVER_CONTROL] = -1;
+		is_new = true;
 	}
 	result = take_spool(run, m, spool.st_ino, err);
+	/* A run that was continued keeps its trace. */
+	if (result < 0 && is_new && !run->is_continued)
+		run_discard(run);
 	if (result >= 0)
 		fds[HANDOVER_SPOOL] = fds[HANDOVER_COUNTERS] = -1;
 	return result;
