@@ -34,15 +34,16 @@ static uint32_t groups[GROUPS_MAX];
 static struct policy_subject subject;
 static enum policy_mode mode;
 
-/* The message, and what is needed to send it; only the thread that has set `sending` uses it. */
+/* The message, and what is needed to send it: used by the thread that has set `sending`, and before
+ * the gate opens. Not on the stack. */
 static struct {
 	struct frame_header header;
 	struct hello hello;
 } message;
 static struct {
 	int fds[HANDOVER_DESCRIPTORS];
-	char counters[HANDOVER_NAME_BYTES + sizeof(COUNTERS_SUFFIX)]; /* name */
-	struct stat st;
+	char name[HANDOVER_NAME_BYTES + sizeof(COUNTERS_SUFFIX)]; /* of a file */
+	struct stat st, directory, above;
 	struct sockaddr_un to;
 	union {
 		struct cmsghdr header;
@@ -57,27 +58,22 @@ static _Atomic uint64_t retry_at_ns;
 _Static_assert(sizeof(message) == sizeof(struct frame_header) + sizeof(struct hello),
 	       "the frame is sent as it is in memory");
 
-static long file_status(long directory, const char *name, struct stat *st)
-{
-	return kernel_call(SYS_newfstatat, directory, name, st, AT_SYMLINK_NOFOLLOW);
-}
-
 /*
  * The page decides where records go, so only root, the user, or someone whom root has given the
  * directory may have written it.
  */
 static bool page_is_trusted(long directory, const struct stat *page)
 {
-	struct stat own, above;
+	const struct stat *own = &scratch.directory, *above = &scratch.above;
 
 	if (!S_ISREG(page->st_mode) || page->st_mode & OTHERS_WRITE ||
-	    kernel_call(SYS_fstat, directory, &own) != 0 || own.st_mode & OTHERS_WRITE ||
-	    (own.st_uid != page->st_uid && own.st_uid != 0))
+	    kernel_call(SYS_fstat, directory, own) != 0 || own->st_mode & OTHERS_WRITE ||
+	    (own->st_uid != page->st_uid && own->st_uid != 0))
 		return false;
 	if (page->st_uid == 0 || page->st_uid == (uid_t)kernel_call(SYS_geteuid))
 		return true;
-	return file_status(directory, "..", &above) == 0 && above.st_uid == 0 &&
-	       !(above.st_mode & OTHERS_WRITE);
+	return kernel_call(SYS_newfstatat, directory, "..", above, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       above->st_uid == 0 && !(above->st_mode & OTHERS_WRITE);
 }
 
 /* Maps the page; at `at`, if that is not NULL. */
@@ -85,19 +81,19 @@ static const struct policy *page_map(long directory, void *at, uint32_t *owner)
 {
 	long fd = kernel_call(SYS_openat, directory, POLICY_NAME,
 			      O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
+	const struct stat *st = &scratch.st;
 	long mapped = -EINVAL;
 
 	if (fd < 0)
 		return NULL;
-	if (kernel_call(SYS_fstat, fd, &st) == 0 && page_is_trusted(directory, &st) &&
-	    (uint64_t)st.st_size >= sizeof(struct policy))
+	if (kernel_call(SYS_fstat, fd, st) == 0 && page_is_trusted(directory, st) &&
+	    (uint64_t)st->st_size >= sizeof(struct policy))
 		mapped = kernel_call(SYS_mmap, at, sizeof(struct policy), PROT_READ,
 				     MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
 	kernel_call(SYS_close, fd);
 	if ((unsigned long)mapped > -4096ul)
 		return NULL;
-	*owner = st.st_uid;
+	*owner = st->st_uid;
 	return (const struct policy *)mapped;
 }
 
@@ -151,10 +147,9 @@ static uint64_t session_key(void)
 		uint64_t namespace;
 		int64_t session;
 	} id = { 0, kernel_call(SYS_getsid, 0) };
-	struct stat ns;
 
-	if (kernel_call(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0)
-		id.namespace = ns.st_ino;
+	if (kernel_call(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &scratch.st, 0) == 0)
+		id.namespace = scratch.st.st_ino;
 	return hash_bytes(UINT64_C(0x84222325cbf29ce4), &id, sizeof(id));
 }
 
@@ -249,10 +244,9 @@ static void control_fill(struct control *c, const struct policy *page)
 /* Creates the page under a name of its own, and links it to its name, so that it is complete. */
 static bool control_create(const struct membership *m, long directory)
 {
-	char draft[HANDOVER_NAME_BYTES];
+	char *draft = scratch.name, *end = put_run(draft);
 	struct file_id id;
 	struct control *c;
-	char *end = put_run(draft);
 	int error;
 
 	*end++ = '-';
@@ -357,9 +351,9 @@ static long file_open_number(const struct membership *m, long directory, int num
 		return file_reopen(directory, message.hello.control, NULL);
 	if (number == HANDOVER_SPOOL)
 		return file_reopen(directory, m->name, &m->spool_id);
-	memcpy(scratch.counters, m->name, stem);
-	memcpy(scratch.counters + stem, COUNTERS_SUFFIX, sizeof(COUNTERS_SUFFIX));
-	return file_reopen(directory, scratch.counters, NULL);
+	memcpy(scratch.name, m->name, stem);
+	memcpy(scratch.name + stem, COUNTERS_SUFFIX, sizeof(COUNTERS_SUFFIX));
+	return file_reopen(directory, scratch.name, NULL);
 }
 
 /* Opens the files of this process; returns their number. */
