@@ -25,6 +25,8 @@
 #define CONTROL_SUFFIX ".control"
 #define DRAFT_SUFFIX ".new"
 #define GROUPS_MAX 256
+/* Not inlined, so that callers do not need its stack for what they do afterwards. */
+#define APART __attribute__((noinline))
 /* Time to wait after the daemon could not be reached before the next attempt. */
 #define RETRY_NS UINT64_C(1000000000)
 
@@ -106,7 +108,7 @@ static long site_directory_open(void)
 }
 
 /* NULL: the site has no policy, or it cannot be trusted. */
-static const struct policy *page_find(uint32_t *owner)
+APART static const struct policy *page_find(uint32_t *owner)
 {
 	long directory = site_directory_open();
 	const struct policy *page;
@@ -164,7 +166,7 @@ static void put_text(char *to, size_t bytes, const char *text)
 
 #define NAME_ITEM(name) name,
 
-static void subject_init(struct hello *hello)
+APART static void subject_init(struct hello *hello)
 {
 	static const char *const jobs[] = { HANDOVER_JOB_VARIABLES(NAME_ITEM) NULL };
 	static const char *const partitions[] = { HANDOVER_PARTITION_VARIABLES(NAME_ITEM) NULL };
@@ -188,7 +190,7 @@ static void subject_init(struct hello *hello)
 					   .key = hello->key };
 }
 
-static char *put_decimal(char *p, uint32_t number)
+APART static char *put_decimal(char *p, uint32_t number)
 {
 	char digits[10];
 	int n = 0;
@@ -228,7 +230,7 @@ char *site_put_prefix(const struct membership *m, char *name)
 }
 
 /* Fills a new page. Nobody else sees it before it gets its name. */
-static void control_fill(struct control *c, const struct policy *page)
+APART static void control_fill(struct control *c, const struct policy *page)
 {
 	c->version = SPOOL_VERSION;
 	c->clock = page->clock;
@@ -245,7 +247,7 @@ static void control_fill(struct control *c, const struct policy *page)
 static bool control_create(const struct membership *m, long directory)
 {
 	char *draft = scratch.name, *end = put_run(draft);
-	struct file_id id;
+	static struct file_id id; /* of no use; not on the stack */
 	struct control *c;
 	int error;
 
