@@ -25,7 +25,7 @@ for case in $("$prog/descriptors" 2>&1 | tr ' |' '\n\n' | grep -E '^[a-z_]+$' | 
 done
 
 case_begin "a storm of processes"
-both sh -c 'i=0; while [ $i -lt 150 ]; do /bin/true; i=$((i + 1)); done; for i in 1 2 3 4 5 6 7 8; do "$0" & done; wait' \
+both sh -c 'i=0; while [ $i -lt 150 ]; do /bin/true; i=$((i + 1)); done; for i in 1 2 3 4 5 6 7 8; do (mkdir $i && cd $i && exec "$0") & done; wait' \
 	"$prog/plain"
 [ "$(json_get report.json '["run"]["processes"]')" -ge 159 ] || wrong "processes are missing"
 check_sound
