@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/trusted.h"
 
 static struct ledger_sizes *current(const struct ledger *l)
@@ -44,8 +43,7 @@ static int map_page(struct ledger *l, int fd, const char *path, struct err *err)
 
 int ledger_open(struct ledger *l, const char *path, struct err *err)
 {
-	AUTO_CLOSE int fd = trusted_open_file(AT_FDCWD, path, O_RDWR, TRUSTED_PRIVATE, NULL);
-	int r;
+	int fd = trusted_open_file(AT_FDCWD, path, O_RDWR, TRUSTED_PRIVATE, NULL), r;
 
 	*l = (struct ledger){ .fd = -1 };
 	if (fd == -ENOENT)
@@ -53,12 +51,13 @@ int ledger_open(struct ledger *l, const char *path, struct err *err)
 	if (fd < 0)
 		return err_set(err, -fd, "%s: %s", path, strerror(-fd));
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
-		return err_set(err, EBUSY, "%s: another collector has this run", path);
-	r = map_page(l, fd, path, err);
-	if (r >= 0) {
+		r = err_set(err, EBUSY, "%s: another collector has this run", path);
+	else
+		r = map_page(l, fd, path, err);
+	if (r < 0)
+		close(fd);
+	else
 		l->fd = fd;
-		fd = -1;
-	}
 	return r;
 }
 
