@@ -3,6 +3,7 @@
 # can be moved. Included last, because it refers to targets of kernels/.
 set(SLUICE_LIBDIR ${CMAKE_INSTALL_LIBDIR}/sluice)
 install(TARGETS sluice RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS sluiced RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
 if(TARGET sluice-lab)
 	install(TARGETS sluice-lab RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/sluice)
 endif()
@@ -36,6 +37,11 @@ configure_package_config_file(packaging/sluiceConfig.cmake.in ${generated}/sluic
 	PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_DATADIR SLUICE_LIBDIR)
 write_basic_package_version_file(${generated}/sluiceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${generated}/sluiceConfig.cmake ${generated}/sluiceConfigVersion.cmake DESTINATION ${package_dir})
+
+# The daemon as a service of the system.
+configure_file(packaging/sluiced.service ${generated}/sluiced.service @ONLY)
+install(FILES ${generated}/sluiced.service packaging/sluiced.socket DESTINATION lib/systemd/system)
+install(FILES packaging/sluice.sysusers DESTINATION lib/sysusers.d RENAME sluice.conf)
 
 # Kernels are optional: a machine may have no MPI, or the target "kernels" may not have been built.
 foreach(mpi mpich openmpi)

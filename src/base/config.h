@@ -177,6 +177,25 @@ struct err;
 	  "limit")                                                                                 \
 	X(SITE_ARCHIVE, "site", "archive", TEXT, "PATH", "/var/lib/sluice/archive",                \
 	  "directory of the archive: calls that left the site database, as Parquet files")         \
+	X(SITE_SOCKET, "site", "socket", TEXT, "PATH", "/run/sluice/socket",                       \
+	  "socket of the daemon sluiced")                                                          \
+	X(SITE_STATE, "site", "state", TEXT, "PATH", "/var/lib/sluice",                            \
+	  "directory in which sluiced keeps traces and what waits for the database")               \
+	X(SITE_MEMORY, "site", "memory", SIZE, "SIZE", "256M",                                     \
+	  "memory limit of sluiced: connections get a quarter; no new process is collected while " \
+	  "more than three quarters are in use")                                                   \
+	X(SITE_CLIENTS, "site", "clients", COUNT, "N", "8192",                                     \
+	  "maximum number of connections to sluiced; fewer if the limit of open files is lower")   \
+	X(SITE_USER_CLIENTS, "site", "user_clients", COUNT, "N", "1024",                           \
+	  "maximum number of connections of one user to sluiced")                                  \
+	X(SITE_THREADS, "site", "threads", COUNT, "N", "2",                                        \
+	  "threads of sluiced that receive messages, 1 to 64")                                     \
+	X(SITE_TIMEOUT, "site", "timeout", TIME, "TIME", "10s",                                    \
+	  "time in which a client of sluiced must complete a message that it has begun")           \
+	X(SITE_QUEUE, "site", "queue", SIZE, "SIZE", "1G",                                         \
+	  "maximum size of what waits on disk for the database of the site")                       \
+	X(SITE_ALERT, "site", "alert", TEXT, "COMMAND", "",                                        \
+	  "command that sluiced runs when an alert begins or ends; empty: none")                   \
 	X(RUN_SUMMARY, "run", "summary", CHOICE, "auto|yes|no", "auto",                            \
 	  "print a summary after a run; auto: if standard error is a terminal, else only the "     \
 	  "path "                                                                                  \

@@ -92,6 +92,7 @@ struct program {
 	const struct command_ops *const *commands;
 	const struct command_section *sections; /* ends with an empty row */
 	const struct command_alias *aliases;	/* ends with an empty row; NULL for none */
+	const char *fallback; /* command to run if the user names none; NULL: show the overview */
 };
 
 /* The program that is running; defined beside its main(). */

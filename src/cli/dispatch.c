@@ -256,6 +256,7 @@ static int run_command_line(struct config *config, const struct main_args *args,
 			    char **argv)
 {
 	char *version[] = { (char *)"version", NULL };
+	char *fallback[] = { (char *)cli_program.fallback, NULL };
 	AUTO_FREE char *storage = NULL;
 	AUTO_FREE char **replaced = NULL;
 	int ret = apply_main_options(config, args);
@@ -264,6 +265,8 @@ static int run_command_line(struct config *config, const struct main_args *args,
 		return ret;
 	if (args->version)
 		return run_words(config, 1, version);
+	if (!argc && cli_program.fallback)
+		return run_words(config, 1, fallback);
 	if (!argc) {
 		manual_overview(stderr);
 		return COMMAND_MISUSE;

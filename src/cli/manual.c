@@ -196,10 +196,18 @@ static void print_section(FILE *out, const struct command_section *section)
 	}
 }
 
+static const char *program_usage(void)
+{
+	return cli_program.fallback ? "[OPTION]... [COMMAND [ARGUMENT]...]"
+				    : "[OPTION]... COMMAND [ARGUMENT]...";
+}
+
 void manual_overview(FILE *out)
 {
-	fprintf(out, "Usage: %s [OPTION]... COMMAND [ARGUMENT]...\n\n", cli_program.name);
+	fprintf(out, "Usage: %s %s\n\n", cli_program.name, program_usage());
 	print_sentence(out, cli_program.summary);
+	if (cli_program.fallback)
+		fprintf(out, "Without a command, it runs '%s'.\n", cli_program.fallback);
 	for (const struct command_section *section = cli_program.sections; section->title;
 	     section++)
 		print_section(out, section);
@@ -347,7 +355,9 @@ static void roff_commands(FILE *out, const char *parent, const struct command_op
 static void program_page(FILE *out)
 {
 	roff_head(out, cli_program.page, cli_program.summary);
-	fprintf(out, "%s\n[OPTION]... COMMAND [ARGUMENT]...\n.SH COMMANDS\n", cli_program.name);
+	fprintf(out, "%s\n%s\n.SH COMMANDS\n", cli_program.name, program_usage());
+	if (cli_program.fallback)
+		fprintf(out, "Without a command, it runs\n.BR %s .\n", cli_program.fallback);
 	roff_commands(out, "", cli_program.commands);
 	roff_rows(out, main_options);
 	roff_settings(out);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every command of sluice and sluice-lab has a man page. The page, the help text and the completion list the same
+# Every command of sluice, sluice-lab and sluiced has a man page. The page, the help text and the completion list the same
 # options; --help and `help` print the same text; groff and man accept the pages; and the shells accept the completion
 # scripts. run/cli.sh tests what the scripts do.
 set -eu
@@ -64,11 +64,12 @@ for c in json.load(sys.stdin)["commands"]: print("yes" if c["json"] else "no", c
 
 check_program "$BUILD/sluice" sluice
 check_program "$BUILD/sluice-lab" "sluice lab"
+check_program "$BUILD/sluiced" sluiced
 # Pages of groups, and pages that nothing refers to
 for file in "$pages"/man/*.1; do
 	page=$(basename "$file" .1)
 	check_page "$page"
-	[ "$page" = sluice ] || grep -q "^\.BR ${page//-/\\\\-} (1)" "$pages"/man/*.1 || [ "$page" = sluice-lab ] ||
+	[ "$page" = sluice ] || grep -q "^\.BR ${page//-/\\\\-} (1)" "$pages"/man/*.1 || [ "$page" = sluice-lab ] || [ "$page" = sluiced ] ||
 		complain "no page refers to $page.1"
 done
 

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Helpers for tests of sluiced; to be sourced after libtest.sh.
+sluiced=$BUILD/sluiced
+export SLUICE_SITE_SOCKET=$work/run/socket SLUICE_SITE_STATE=$work/state
+
+# start_daemon [VARIABLE=VALUE]...: starts sluiced and waits until it answers; sets $daemon
+start_daemon() {
+	local try
+	env "$@" "$sluiced" 2>>"$work/daemon.log" &
+	daemon=$!
+	at_exit "stop_process $daemon"
+	for try in $(seq $polls); do
+		"$sluiced" status --json >"$work/status" 2>/dev/null && return
+		kill -0 "$daemon" 2>/dev/null || fail "sluiced has ended: $(cat "$work/daemon.log")"
+		sleep 0.05
+	done
+	fail "sluiced does not answer"
+}
+
+# stop_process PID: ends a process, if it still runs, and waits for it
+stop_process() {
+	kill "$1" 2>/dev/null || true
+	wait "$1" 2>/dev/null || true
+}
+
+# status EXPRESSION: status '["memory"]["peak"]'
+status() {
+	"$sluiced" status --json >"$work/status" || fail "sluiced does not answer: $(cat "$work/daemon.log")"
+	json_get "$work/status" "$1"
+}
+
+# worker_of DAEMON: the pid of its worker
+worker_of() {
+	pgrep -P "$1" -x sluiced-worker
+}
