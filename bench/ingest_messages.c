@@ -70,6 +70,7 @@ static void send_all(int fd, const void *bytes, size_t n)
 /* Returns the number of calls in the message. */
 static uint64_t fill_message(struct message *message, uint64_t number)
 {
+	uint8_t speed = (uint8_t)(number % SPEED_COUNT);
 	uint64_t calls = 0;
 
 	message->head =
@@ -78,8 +79,8 @@ static uint64_t fill_message(struct message *message, uint64_t number)
 		struct sums_row *row = &message->rows[i];
 
 		*row = (struct sums_row){ .operation = (uint8_t)(i % CLASS_COUNT),
-					  .speed = (uint8_t)(number % SPEED_COUNT),
-					  .calls = (uint32_t)((number + i) % 1000 + 1),
+					  .speed = speed,
+					  .calls = (uint32_t)((number + i) & 1023) + 1,
 					  .bytes = number << 12,
 					  .ns = number * 1000 + i };
 		calls += row->calls;

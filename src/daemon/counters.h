@@ -37,7 +37,6 @@ struct counters {
 	_Atomic uint64_t clients;     /* now */
 	_Atomic uint64_t frames, bytes;
 	_Atomic uint64_t hellos; /* spools that were handed over */
-	_Atomic uint64_t sums_messages, sums_rows, sums_calls;
 	_Atomic uint64_t refusals[REFUSAL_COUNT];
 	/* Memory of connections and incomplete frames. */
 	uint64_t memory_limit;

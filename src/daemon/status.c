@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "daemon/counters.h"
+#include "daemon/sums_table.h"
 #include "wire/frame.h"
 
 #define ANSWER_S 10
@@ -28,7 +29,8 @@ uint64_t status_resident_bytes(void)
 	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void write_counters(struct json *json, const struct counters *counters)
+static void write_counters(struct json *json, const struct counters *counters,
+			   const struct sums_counts *sums)
 {
 	json_count(json, "clients", counters->clients);
 	json_count(json, "connections", counters->connections);
@@ -36,9 +38,9 @@ static void write_counters(struct json *json, const struct counters *counters)
 	json_count(json, "bytes", counters->bytes);
 	json_count(json, "hellos", counters->hellos);
 	json_open(json, "sums", '{');
-	json_count(json, "messages", counters->sums_messages);
-	json_count(json, "rows", counters->sums_rows);
-	json_count(json, "calls", counters->sums_calls);
+	json_count(json, "messages", sums->messages);
+	json_count(json, "rows", sums->rows);
+	json_count(json, "calls", sums->calls);
 	json_close(json);
 	json_open(json, "memory", '{');
 	json_count(json, "limit", counters->memory_limit);
@@ -52,7 +54,8 @@ static void write_counters(struct json *json, const struct counters *counters)
 	json_close(json);
 }
 
-void status_write(struct buf *out, const struct counters *counters, double uptime_s)
+void status_write(struct buf *out, const struct counters *counters, const struct sums_counts *sums,
+		  double uptime_s)
 {
 	char *text = NULL;
 	size_t n = 0;
@@ -65,7 +68,7 @@ void status_write(struct buf *out, const struct counters *counters, double uptim
 	json_text(&json, "version", SLUICE_VERSION);
 	json_count(&json, "pid", (uint64_t)getpid());
 	json_real(&json, "uptime_s", uptime_s);
-	write_counters(&json, counters);
+	write_counters(&json, counters, sums);
 	json_end(&json);
 	fclose(stream);
 	buf_add(out, text, n);

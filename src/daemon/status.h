@@ -11,8 +11,10 @@
 struct buf;
 struct counters;
 struct err;
+struct sums_counts;
 
-void status_write(struct buf *out, const struct counters *counters, double uptime_s);
+void status_write(struct buf *out, const struct counters *counters, const struct sums_counts *sums,
+		  double uptime_s);
 
 /* Resident memory of this process in bytes; 0: unknown. */
 uint64_t status_resident_bytes(void);

@@ -21,6 +21,7 @@ struct place {
 
 struct sums_table {
 	pthread_mutex_t lock;
+	struct sums_counts received;
 	size_t count, last; /* places in use; the one that was used last */
 	struct place places[SUMS_PLACES];
 };
@@ -103,8 +104,20 @@ int64_t sums_table_add_frame(struct sums_table *table, const struct frame *frame
 		add_sums(&place->sums[row.operation][row.speed], &sums);
 		calls += row.calls;
 	}
+	table->received.messages++;
+	table->received.rows += count;
+	table->received.calls += (uint64_t)calls;
 	pthread_mutex_unlock(&table->lock);
 	return calls;
+}
+
+void sums_table_count(struct sums_table *table, struct sums_counts *counts)
+{
+	pthread_mutex_lock(&table->lock);
+	counts->messages += table->received.messages;
+	counts->rows += table->received.rows;
+	counts->calls += table->received.calls;
+	pthread_mutex_unlock(&table->lock);
 }
 
 void sums_table_add(struct sums_table *table, const char *filesystem, const char *target,

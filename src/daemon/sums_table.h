@@ -20,11 +20,19 @@ struct sums {
 	uint64_t calls, bytes, ns;
 };
 
+/* What a table has received since it was made. */
+struct sums_counts {
+	uint64_t messages, rows, calls;
+};
+
 struct sums_table *sums_table_new(void);
 void sums_table_free(struct sums_table *table);
 
 /* Adds the rows of a frame SUMS. Returns the number of their calls, or -EBADMSG. */
 int64_t sums_table_add_frame(struct sums_table *table, const struct frame *frame);
+
+/* Adds what was received in frames to *counts. */
+void sums_table_count(struct sums_table *table, struct sums_counts *counts);
 
 /* Adds calls of one kind. */
 void sums_table_add(struct sums_table *table, const char *filesystem, const char *target,

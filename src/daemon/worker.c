@@ -39,20 +39,17 @@ static int handle_sums(struct worker *worker, unsigned thread, const struct fram
 {
 	int64_t calls = sums_table_add_frame(worker->sums[thread], frame);
 
-	if (calls < 0)
-		return refuse(REFUSAL_CONTENT);
-	counters_add(&worker->counters.sums_messages, 1);
-	counters_add(&worker->counters.sums_rows,
-		     (frame->length - sizeof(struct sums_head)) / sizeof(struct sums_row));
-	counters_add(&worker->counters.sums_calls, (uint64_t)calls);
-	return 0;
+	return calls < 0 ? refuse(REFUSAL_CONTENT) : 0;
 }
 
 static int handle_status(struct worker *worker, struct client *client)
 {
 	AUTO_BUF struct buf text = { 0 };
+	struct sums_counts sums = { 0 };
 
-	status_write(&text, &worker->counters,
+	for (unsigned i = 0; i < worker->threads; i++)
+		sums_table_count(worker->sums[i], &sums);
+	status_write(&text, &worker->counters, &sums,
 		     (double)(clock_now_ns() - worker->started_ns) / NS_PER_S);
 	return client_send(client, FRAME_STATUS, buf_text(&text), text.len);
 }

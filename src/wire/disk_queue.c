@@ -35,6 +35,7 @@
 #define SEGMENT_SUFFIX ".frames"
 #define SEGMENT_NAME_BYTES 32
 #define SEGMENT_MAX (UINT64_C(1) << 30) /* a longer file was not written by this program */
+#define SEQUENCE_MAX (UINT64_C(1) << 62) /* a greater one is damaged */
 #define RELEASED_NAME "released"
 #define ID_RAW 16
 
@@ -247,7 +248,7 @@ static int list_segments(struct disk_queue *queue, struct err *err)
 		struct stat st;
 
 		segment_name(name, first);
-		if (first && strcmp(name, entry->d_name) == 0 &&
+		if (first && first < SEQUENCE_MAX && strcmp(name, entry->d_name) == 0 &&
 		    fstatat(queue->directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			add_segment(queue, first, (uint64_t)st.st_size);
 	}
@@ -303,32 +304,56 @@ static int find_id(struct disk_queue *queue, struct err *err)
 }
 
 /*
+ * Can the frame at the offset of a segment have this sequence? There are at most as many frames
+ * before it as headers fit there.
+ */
+static bool is_plausible(uint64_t first, uint64_t offset, uint64_t sequence)
+{
+	return sequence >= first && sequence - first <= offset / FRAME_HEADER_BYTES;
+}
+
+/*
+ * Finds the next valid frame of a segment in the bytes that begin at its offset. Returns where it
+ * is, or n; *sequence is the least sequence before, and that of the frame afterwards.
+ */
+static size_t search_frame(const uint8_t *bytes, size_t n, uint64_t first, uint64_t offset,
+			   uint64_t *sequence)
+{
+	struct frame frame;
+	size_t at = 0;
+
+	while (at < n) {
+		at += frame_search(bytes + at, n - at, *sequence);
+		if (at < n &&
+		    frame_decode(&frame, bytes + at, n - at, FRAME_PAYLOAD_MAX, NULL) > 0 &&
+		    is_plausible(first, offset + at, frame.sequence)) {
+			*sequence = frame.sequence;
+			return at;
+		}
+		at += at < n;
+	}
+	return n;
+}
+
+/*
  * Finds the end of the frames in the bytes of the newest segment, and the sequence after the last
  * one. Damage that is followed by valid frames is left to the reader.
  */
-static size_t scan_frames(const uint8_t *bytes, size_t n, uint64_t *next)
+static size_t scan_frames(const uint8_t *bytes, size_t n, uint64_t first, uint64_t *next)
 {
 	size_t at = size_min(n, sizeof(struct segment_header));
 
+	*next = first;
 	while (at < n) {
 		struct frame frame;
-		int r = frame_decode(&frame, bytes + at, n - at, FRAME_PAYLOAD_MAX, NULL);
+		uint64_t sequence = *next;
+		size_t more = search_frame(bytes + at, n - at, first, at, &sequence);
 
-		if (r > 0 && frame.sequence >= *next) {
-			*next = frame.sequence + 1;
-			at += (size_t)r;
-			continue;
-		}
-		r = 0;
-		if (n - at > 1) {
-			size_t more = frame_search(bytes + at + 1, n - at - 1, *next);
-
-			r = more < n - at - 1;
-			if (r)
-				at += 1 + more;
-		}
-		if (!r)
+		if (more == n - at)
 			break;
+		at += more;
+		at += (size_t)frame_decode(&frame, bytes + at, n - at, FRAME_PAYLOAD_MAX, NULL);
+		*next = sequence + 1;
 	}
 	return at;
 }
@@ -365,8 +390,7 @@ static int recover_newest(struct disk_queue *queue, struct err *err)
 	n = read_at(queue->fd, bytes, newest.bytes, 0);
 	if (n < 0)
 		return fail_file(queue, "", (int)-n, err);
-	queue->status.next = newest.first;
-	end = scan_frames(bytes, (size_t)n, &queue->status.next);
+	end = scan_frames(bytes, (size_t)n, newest.first, &queue->status.next);
 	queue->status.torn_bytes = newest.bytes - end;
 	/* The truncation needs no sync: a torn tail that returns is removed again. */
 	if (end < newest.bytes && ftruncate(queue->fd, (off_t)end) != 0)
@@ -684,8 +708,7 @@ static int skip_damage(struct disk_queue *queue, const struct view *view, struct
 {
 	uint64_t from = queue->read.offset + 1, end = u64_min(view->segment.bytes, SEGMENT_MAX);
 	size_t left = end > from ? end - from : 0, at;
-	uint64_t next = view->until;
-	struct frame frame;
+	uint64_t next = queue->read.sequence;
 	ssize_t n;
 
 	buf_clear(bytes);
@@ -693,10 +716,8 @@ static int skip_damage(struct disk_queue *queue, const struct view *view, struct
 	n = read_at(queue->read_fd, bytes->data, left, from);
 	if (n < 0)
 		return fail_file(queue, "", (int)-n, err);
-	at = frame_search(bytes->data, (size_t)n, queue->read.sequence);
-	if (at < (size_t)n &&
-	    frame_decode(&frame, bytes->data + at, (size_t)n - at, FRAME_PAYLOAD_MAX, NULL) > 0)
-		next = u64_min(next, frame.sequence);
+	at = search_frame((const uint8_t *)bytes->data, (size_t)n, view->segment.first, from, &next);
+	next = at < (size_t)n ? u64_min(next, view->until) : view->until;
 	count_lost(queue, next);
 	queue->read.offset = from + at;
 	return 0;
@@ -712,7 +733,7 @@ static int read_next(struct disk_queue *queue, const struct view *view, struct b
 		r = read_frame(queue, bytes, frame, err);
 	if (r < 0)
 		return r;
-	if (r == 0)
+	if (r == 0 || !is_plausible(view->segment.first, queue->read.offset, frame->sequence))
 		return skip_damage(queue, view, bytes, err);
 	if (frame->sequence > queue->read.sequence)
 		count_lost(queue, u64_min(frame->sequence, view->until));
