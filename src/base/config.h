@@ -194,6 +194,9 @@ struct err;
 	  "time in which a client of sluiced must complete a message that it has begun")           \
 	X(SITE_QUEUE, "site", "queue", SIZE, "SIZE", "1G",                                         \
 	  "maximum size of what waits on disk for the database of the site")                       \
+	X(SITE_METRICS, "site", "metrics", TEXT, "ADDRESS", "",                                    \
+	  "where sluiced serves metrics to Prometheus: HOST:PORT or the path of a unix socket; "   \
+	  "empty: nowhere")                                                                        \
 	X(SITE_ALERT, "site", "alert", TEXT, "COMMAND", "",                                        \
 	  "command that sluiced runs when an alert begins or ends; empty: none")                   \
 	X(RUN_SUMMARY, "run", "summary", CHOICE, "auto|yes|no", "auto",                            \

@@ -14,7 +14,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "daemon/counters.h"
-#include "daemon/sums_table.h"
 #include "wire/frame.h"
 
 #define ANSWER_S 10
@@ -29,24 +28,26 @@ uint64_t status_resident_bytes(void)
 	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void write_counters(struct json *json, const struct counters *counters,
-			   const struct sums_counts *sums)
+static void write_counters(struct json *json, const struct status_view *view)
 {
+	const struct counters *counters = view->counters;
+
 	json_count(json, "clients", counters->clients);
 	json_count(json, "connections", counters->connections);
 	json_count(json, "frames", counters->frames);
 	json_count(json, "bytes", counters->bytes);
 	json_count(json, "hellos", counters->hellos);
 	json_open(json, "sums", '{');
-	json_count(json, "messages", sums->messages);
-	json_count(json, "rows", sums->rows);
-	json_count(json, "calls", sums->calls);
+	json_count(json, "messages", view->sums.messages);
+	json_count(json, "rows", view->sums.rows);
+	json_count(json, "calls", view->sums.calls);
 	json_close(json);
 	json_open(json, "memory", '{');
-	json_count(json, "limit", counters->memory_limit);
+	json_count(json, "limit", view->memory_limit);
+	json_count(json, "resident", status_resident_bytes());
+	json_count(json, "clients_limit", counters->memory_limit);
 	json_count(json, "used", counters->memory);
 	json_count(json, "peak", counters->memory_peak);
-	json_count(json, "resident", status_resident_bytes());
 	json_close(json);
 	json_open(json, "refused", '{');
 	for (int i = 0; i < REFUSAL_COUNT; i++)
@@ -54,8 +55,41 @@ static void write_counters(struct json *json, const struct counters *counters,
 	json_close(json);
 }
 
-void status_write(struct buf *out, const struct counters *counters, const struct sums_counts *sums,
-		  double uptime_s)
+static void write_forwarder(struct json *json, const struct forwarder_status *status)
+{
+	const struct disk_queue_status *queue = &status->queue;
+
+	json_open(json, "database", '{');
+	json_bool(json, "connected", status->is_connected);
+	json_count(json, "applied", status->applied);
+	json_count(json, "invalid", status->invalid);
+	json_count(json, "traces_waiting", status->traces);
+	json_count(json, "traces_failed", status->failed);
+	json_close(json);
+	json_open(json, "queue", '{');
+	json_count(json, "frames", queue->durable - queue->released);
+	json_count(json, "bytes", queue->bytes);
+	json_count(json, "last", queue->durable);
+	json_count(json, "refused", queue->refused);
+	json_count(json, "failures", queue->failures);
+	json_count(json, "lost", queue->lost);
+	json_count(json, "torn_bytes", queue->torn_bytes);
+	json_close(json);
+}
+
+static void write_reception(struct json *json, const struct reception_counts *counts)
+{
+	json_open(json, "collected", '{');
+	json_count(json, "runs", counts->runs);
+	json_count(json, "spools", counts->spools);
+	json_count(json, "activities", counts->activities);
+	json_count(json, "accepted", counts->accepted);
+	json_count(json, "refused", counts->refused);
+	json_count(json, "repeated", counts->repeated);
+	json_close(json);
+}
+
+void status_write(struct buf *out, const struct status_view *view)
 {
 	char *text = NULL;
 	size_t n = 0;
@@ -67,8 +101,13 @@ void status_write(struct buf *out, const struct counters *counters, const struct
 	json_start(&json, stream, "sluice.daemon/1");
 	json_text(&json, "version", SLUICE_VERSION);
 	json_count(&json, "pid", (uint64_t)getpid());
-	json_real(&json, "uptime_s", uptime_s);
-	write_counters(&json, counters, sums);
+	json_real(&json, "uptime_s", view->uptime_s);
+	json_count(&json, "rules", (uint64_t)view->rules);
+	json_bool(&json, "alert", view->alert.is_raised);
+	write_counters(&json, view);
+	write_reception(&json, &view->reception);
+	if (view->has_forwarder)
+		write_forwarder(&json, &view->forwarder);
 	json_end(&json);
 	fclose(stream);
 	buf_add(out, text, n);

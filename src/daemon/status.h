@@ -6,15 +6,32 @@
 #ifndef SLUICE_DAEMON_STATUS_H
 #define SLUICE_DAEMON_STATUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-struct buf;
-struct counters;
-struct err;
-struct sums_counts;
+#include "daemon/alert.h"
+#include "daemon/counters.h"
+#include "daemon/forwarder.h"
+#include "daemon/sums_table.h"
+#include "observe/collect/reception.h"
 
-void status_write(struct buf *out, const struct counters *counters, const struct sums_counts *sums,
-		  double uptime_s);
+struct buf;
+struct err;
+
+/* What the daemon knows of itself at a moment. */
+struct status_view {
+	double uptime_s;
+	uint64_t memory_limit; /* of the whole daemon, bytes */
+	int rules;	       /* of the policy */
+	const struct counters *counters;
+	struct sums_counts sums;
+	struct reception_counts reception;
+	bool has_forwarder; /* there is a database */
+	struct forwarder_status forwarder;
+	struct alert alert;
+};
+
+void status_write(struct buf *out, const struct status_view *view);
 
 /* Resident memory of this process in bytes; 0: unknown. */
 uint64_t status_resident_bytes(void);

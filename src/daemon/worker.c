@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/worker.h"
 
-#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -11,11 +12,21 @@
 #include "base/err.h"
 #include "base/integer.h"
 #include "base/mem.h"
+#include "base/place.h"
+#include "base/trusted.h"
+#include "daemon/collection.h"
 #include "daemon/counters.h"
+#include "daemon/forwarder.h"
+#include "daemon/group_names.h"
 #include "daemon/keeper.h"
+#include "daemon/metering.h"
+#include "daemon/observer.h"
+#include "daemon/publication.h"
 #include "daemon/server.h"
 #include "daemon/status.h"
 #include "daemon/sums_table.h"
+#include "metrics/metrics.h"
+#include "metrics/serve.h"
 
 #define THREADS_MAX 64
 #define IDLE_NS (600 * NS_PER_S) /* a connection without messages is closed */
@@ -25,15 +36,47 @@ struct worker {
 	const struct worker_options *options;
 	int channel;
 	int64_t started_ns;
+	char *traces;
 	struct counters counters;
 	unsigned threads;
 	struct sums_table **sums; /* one per thread of the server */
+	struct observer *observer;
+	struct forwarder *forwarder; /* NULL: there is no database */
+	struct collection *collection;
+	struct server *server;
+	struct metrics *metrics;
+	struct metrics_server *metrics_server;
+	struct metering metering; /* of the thread that serves metrics */
+	pthread_mutex_t lock;	  /* protects what the first thread changes: */
+	struct alert alert;
+	int rules;
 };
 
 static int refuse(enum refusal why)
 {
 	return -1 - (int)why;
 }
+
+static void look_at_worker(struct worker *worker, struct status_view *view)
+{
+	*view = (struct status_view){
+		.uptime_s = (double)(clock_now_ns() - worker->started_ns) / NS_PER_S,
+		.memory_limit = config_number(worker->options->config, SETTING_SITE_MEMORY),
+		.counters = &worker->counters,
+		.reception = collection_counts(worker->collection),
+		.has_forwarder = worker->forwarder,
+	};
+	for (unsigned i = 0; i < worker->threads; i++)
+		sums_table_count(worker->sums[i], &view->sums);
+	if (worker->forwarder)
+		view->forwarder = forwarder_status(worker->forwarder);
+	pthread_mutex_lock(&worker->lock);
+	view->alert = worker->alert;
+	view->rules = worker->rules;
+	pthread_mutex_unlock(&worker->lock);
+}
+
+/* --- threads of the server --- */
 
 static int handle_sums(struct worker *worker, unsigned thread, const struct frame *frame)
 {
@@ -45,12 +88,10 @@ static int handle_sums(struct worker *worker, unsigned thread, const struct fram
 static int handle_status(struct worker *worker, struct client *client)
 {
 	AUTO_BUF struct buf text = { 0 };
-	struct sums_counts sums = { 0 };
+	struct status_view view;
 
-	for (unsigned i = 0; i < worker->threads; i++)
-		sums_table_count(worker->sums[i], &sums);
-	status_write(&text, &worker->counters, &sums,
-		     (double)(clock_now_ns() - worker->started_ns) / NS_PER_S);
+	look_at_worker(worker, &view);
+	status_write(&text, &view);
 	return client_send(client, FRAME_STATUS, buf_text(&text), text.len);
 }
 
@@ -60,6 +101,8 @@ static int handle_frame(void *arg, unsigned thread, struct client *client,
 	struct worker *worker = arg;
 
 	switch (frame->type) {
+	case FRAME_HELLO:
+		return collection_offer(worker->collection, client, frame);
 	case FRAME_SUMS:
 		return handle_sums(worker, thread, frame);
 	case FRAME_STATUS_REQUEST:
@@ -69,7 +112,36 @@ static int handle_frame(void *arg, unsigned thread, struct client *client,
 	}
 }
 
-/* Blocks the signals in all threads of the worker; wait_for_stop() receives them. */
+/* --- the collecting thread --- */
+
+static void see_end(void *arg, const struct reception_end *end)
+{
+	struct worker *worker = arg;
+
+	if (end->err)
+		worker->options->tell(end->err->text);
+	if (end->trace && worker->forwarder)
+		forwarder_add(worker->forwarder, end->trace, end->run.user, end->run.job,
+			      end->run.partition);
+}
+
+/* --- the thread that serves metrics --- */
+
+static void update_metrics(void *arg, struct metrics *metrics)
+{
+	struct worker *worker = arg;
+	struct status_view view;
+
+	for (unsigned i = 0; i < worker->threads; i++)
+		metering_add_sums(metrics, worker->sums[i]);
+	metering_add_sums(metrics, observer_sums(worker->observer));
+	look_at_worker(worker, &view);
+	metering_update(&worker->metering, metrics, &view);
+}
+
+/* --- start and stop --- */
+
+/* Blocks the signals in all threads of the worker; serve_until_stop() receives them. */
 static void block_signals(sigset_t *mask)
 {
 	sigemptyset(mask);
@@ -80,17 +152,76 @@ static void block_signals(sigset_t *mask)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static void wait_for_stop(const sigset_t *mask)
+static void publish_policy(struct worker *worker)
 {
-	const struct timespec period = { .tv_sec = 1 };
-	int number;
+	struct err err = { 0 };
+	int r = publication_update(worker->options->config, &err);
 
-	do
-		number = sigtimedwait(mask, NULL, &period);
-	while (number != SIGTERM && number != SIGINT);
+	if (r < 0) {
+		worker->options->tell(err.text);
+		return;
+	}
+	pthread_mutex_lock(&worker->lock);
+	worker->rules = r;
+	pthread_mutex_unlock(&worker->lock);
 }
 
-static int serve(struct worker *worker, const sigset_t *mask, struct err *err)
+static void serve_until_stop(struct worker *worker, const sigset_t *mask)
+{
+	int64_t period_ns =
+		i64_max((int64_t)config_number(worker->options->config, SETTING_HEALTH_INTERVAL),
+			100 * NS_PER_MS);
+	struct timespec period = { period_ns / NS_PER_S, period_ns % NS_PER_S };
+
+	for (;;) {
+		int number = sigtimedwait(mask, NULL, &period);
+
+		if (number == SIGTERM || number == SIGINT)
+			return;
+		if (number == SIGHUP) {
+			publish_policy(worker);
+			continue;
+		}
+		if (!observer_cycle(worker->observer, clock_realtime_ns()))
+			continue;
+		pthread_mutex_lock(&worker->lock);
+		worker->alert = *observer_alert(worker->observer);
+		pthread_mutex_unlock(&worker->lock);
+	}
+}
+
+static int start_forwarder(struct worker *worker, const char *state, struct err *err)
+{
+	struct forwarder_options options = {
+		.config = worker->options->config,
+		.state = state,
+		.traces = worker->traces,
+		.database = config_text(worker->options->config, SETTING_SITE_DATABASE),
+		.tell = worker->options->tell,
+	};
+
+	return *options.database ? forwarder_start(&worker->forwarder, &options, err) : 0;
+}
+
+static int start_collection(struct worker *worker, struct err *err)
+{
+	const struct config *config = worker->options->config;
+	struct collection_options options = {
+		.config = config,
+		.spools = config_text(config, SETTING_SITE_SPOOLS),
+		.traces = worker->traces,
+		.channel = worker->channel,
+		.resident_max = config_number(config, SETTING_SITE_MEMORY) / 4 * 3,
+		.counters = &worker->counters,
+		.observer = worker->observer,
+		.on_end = see_end,
+		.arg = worker,
+	};
+
+	return collection_start(&worker->collection, &options, err);
+}
+
+static int start_server(struct worker *worker, struct err *err)
 {
 	const struct config *config = worker->options->config;
 	struct server_options options = {
@@ -104,16 +235,62 @@ static int serve(struct worker *worker, const sigset_t *mask, struct err *err)
 		.handle = handle_frame,
 		.arg = worker,
 	};
-	struct server *server;
-	int r = server_start(&server, &options, err);
+
+	return server_start(&worker->server, &options, err);
+}
+
+static int start_metrics(struct worker *worker, const char *state, struct err *err)
+{
+	const struct config *config = worker->options->config;
+	AUTO_FREE char *token = place_join(state, "metrics.token");
+	struct metrics_server_options options = {
+		.address = config_text(config, SETTING_SITE_METRICS),
+		.token_file = token,
+		.group = group_names_find(config_text(config, SETTING_SITE_GROUP)),
+		.update = update_metrics,
+		.arg = worker,
+	};
+
+	if (!*options.address)
+		return 0;
+	worker->metrics = metrics_new();
+	return metrics_server_start(&worker->metrics_server, worker->metrics, &options, err);
+}
+
+static int start_all(struct worker *worker, struct err *err)
+{
+	const struct config *config = worker->options->config;
+	const char *state = config_text(config, SETTING_SITE_STATE);
+	int r = trusted_make_directory(state, err);
 
 	if (r < 0)
 		return r;
-	r = keeper_ready(worker->channel);
+	close(r);
+	worker->traces = place_join(state, "traces");
+	r = publication_prepare(config, err);
 	if (r == 0)
-		wait_for_stop(mask);
-	server_stop(server);
-	return 0;
+		r = observer_new(&worker->observer, config, config_text(config, SETTING_SITE_ALERT),
+				 worker->options->tell, err);
+	if (r == 0)
+		r = start_forwarder(worker, state, err);
+	if (r == 0)
+		r = start_collection(worker, err);
+	if (r == 0)
+		r = start_server(worker, err);
+	if (r == 0)
+		r = start_metrics(worker, state, err);
+	return r;
+}
+
+static void stop_all(struct worker *worker)
+{
+	metrics_server_stop(worker->metrics_server);
+	metrics_free(worker->metrics);
+	server_stop(worker->server);
+	collection_stop(worker->collection);
+	forwarder_stop(worker->forwarder);
+	observer_free(worker->observer);
+	free(worker->traces);
 }
 
 int worker_run(const struct worker_options *options, int channel, struct err *err)
@@ -126,15 +303,24 @@ int worker_run(const struct worker_options *options, int channel, struct err *er
 	int r;
 
 	block_signals(&mask);
+	pthread_mutex_init(&worker.lock, NULL);
 	worker.counters.memory_limit = config_number(config, SETTING_SITE_MEMORY) / CLIENTS_SHARE;
 	worker.threads = (unsigned)u64_min(u64_max(config_number(config, SETTING_SITE_THREADS), 1),
 					   THREADS_MAX);
 	worker.sums = xcalloc(worker.threads, sizeof(*worker.sums));
 	for (unsigned i = 0; i < worker.threads; i++)
 		worker.sums[i] = sums_table_new();
-	r = serve(&worker, &mask, err);
+	r = start_all(&worker, err);
+	if (r == 0) {
+		publish_policy(&worker);
+		/* If the keeper is gone, a signal ends this process as well. */
+		keeper_ready(channel);
+		serve_until_stop(&worker, &mask);
+	}
+	stop_all(&worker);
 	for (unsigned i = 0; i < worker.threads; i++)
 		sums_table_free(worker.sums[i]);
 	free(worker.sums);
+	pthread_mutex_destroy(&worker.lock);
 	return r;
 }

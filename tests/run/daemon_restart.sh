@@ -64,7 +64,7 @@ if pid == 0:
     os.dup2(listener.fileno(), 3)
     os.set_inheritable(3, True)
     os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1", NOTIFY_SOCKET=sys.argv[2],
-                      SLUICE_SITE_SOCKET="/nonexistent/socket")
+                      SLUICE_SITE_SOCKET=sys.argv[1])
     os.execv(sys.argv[3], [sys.argv[3]])
 print(notify.recv(100).decode(), flush=True)
 answer = subprocess.run([sys.argv[3], "status", "--json"], env=dict(os.environ, SLUICE_SITE_SOCKET=sys.argv[1]))

@@ -2,6 +2,7 @@
 # Helpers for tests of sluiced; to be sourced after libtest.sh.
 sluiced=$BUILD/sluiced
 export SLUICE_SITE_SOCKET=$work/run/socket SLUICE_SITE_STATE=$work/state
+export SLUICE_SITE_SPOOLS=$work/spools SLUICE_SITE_POLICY=$work/policy
 
 # start_daemon [VARIABLE=VALUE]...: starts sluiced and waits until it answers; sets $daemon
 start_daemon() {

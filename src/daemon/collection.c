@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/collection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "contract/handover.h"
+#include "daemon/keeper.h"
+#include "daemon/observer.h"
+#include "daemon/status.h"
+
+#define INBOX_MAX 1024
+#define SCAN_NS (5 * NS_PER_S)
+#define BUSY_NS NS_PER_MS /* between passes that found much */
+#define QUIET_NS (20 * NS_PER_MS)
+#define MUCH 1000
+
+_Static_assert(sizeof(struct hello) <= KEPT_BYTES, "the keeper can hold it");
+_Static_assert((int)HANDOVER_DESCRIPTORS <= FRAME_DESCRIPTORS_MAX, "and its descriptors");
+
+struct collection {
+	struct collection_options options;
+	struct reception *reception;
+	dev_t device; /* of the directory of the spools */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	struct reception_message taken[INBOX_MAX]; /* the collecting thread's */
+	struct reception_message inbox[INBOX_MAX]; /* under the lock, like the rest */
+	size_t waiting;
+	uint64_t ticket;
+	struct reception_counts counts;
+	_Atomic bool stops, is_full;
+};
+
+static int refuse(enum refusal why)
+{
+	return -1 - (int)why;
+}
+
+/* --- threads of the server --- */
+
+/*
+ * A file in the file system of the spools. Asking any other file system could block, for example
+ * one that the client serves itself by FUSE; so the answer must come from the kernel's memory.
+ */
+static bool is_spool_file(const struct collection *collection, int fd, uid_t user)
+{
+	struct statx st;
+
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_UID, &st) ==
+		       0 &&
+	       makedev(st.stx_dev_major, st.stx_dev_minor) == collection->device &&
+	       S_ISREG(st.stx_mode) && st.stx_uid == user;
+}
+
+static void hold_message(struct collection *collection, const struct reception_message *message)
+{
+	struct kept kept = { .ticket = message->ticket,
+			     .user = message->user,
+			     .bytes = sizeof(message->hello),
+			     .fd_count = (uint32_t)message->fd_count };
+
+	memcpy(kept.payload, &message->hello, sizeof(message->hello));
+	memcpy(kept.fds, message->fds, message->fd_count * sizeof(int));
+	/* If the keeper is out of reach, the process hands over again, or its files are found. */
+	keeper_hold(collection->options.channel, &kept);
+}
+
+/* Puts the message where the collecting thread finds it; false if there is no room. */
+static bool post_message(struct collection *collection, struct reception_message *message)
+{
+	bool has_room;
+
+	pthread_mutex_lock(&collection->lock);
+	has_room = collection->waiting < INBOX_MAX;
+	if (has_room) {
+		message->ticket = ++collection->ticket;
+		/* Before the thread can see it, so that the keeper holds it before it is dropped.
+		 */
+		hold_message(collection, message);
+		collection->inbox[collection->waiting++] = *message;
+	}
+	pthread_mutex_unlock(&collection->lock);
+	return has_room;
+}
+
+int collection_offer(struct collection *collection, struct client *client,
+		     const struct frame *frame)
+{
+	struct reception_message message = { .user = client->user,
+					     .process = client->process,
+					     .fd_count = client->fd_count };
+
+	if (frame->length != sizeof(message.hello))
+		return refuse(REFUSAL_CONTENT);
+	if (client->fd_count <= HANDOVER_SPOOL || client->fd_count > HANDOVER_DESCRIPTORS)
+		return refuse(REFUSAL_DESCRIPTORS);
+	for (uint32_t i = 0; i < client->fd_count; i++) {
+		if (!is_spool_file(collection, client->fds[i], client->user))
+			return refuse(REFUSAL_DESCRIPTORS);
+		message.fds[i] = client->fds[i];
+	}
+	if (atomic_load(&collection->is_full))
+		return refuse(REFUSAL_MEMORY);
+	memcpy(&message.hello, frame->payload, sizeof(message.hello));
+	if (!post_message(collection, &message))
+		return refuse(REFUSAL_BUSY);
+	client->fd_count = 0;
+	counters_add(&collection->options.counters->hellos, 1);
+	return 0;
+}
+
+struct reception_counts collection_counts(struct collection *collection)
+{
+	struct reception_counts counts;
+
+	pthread_mutex_lock(&collection->lock);
+	counts = collection->counts;
+	pthread_mutex_unlock(&collection->lock);
+	return counts;
+}
+
+/* --- the collecting thread --- */
+
+static void take_message(struct collection *collection, const struct reception_message *message)
+{
+	struct err err = { 0 };
+
+	/* A refusal is counted by the reception. */
+	reception_take(collection->reception, message, &err);
+}
+
+static void take_inbox(struct collection *collection)
+{
+	size_t count;
+
+	pthread_mutex_lock(&collection->lock);
+	count = collection->waiting;
+	memcpy(collection->taken, collection->inbox, count * sizeof(collection->inbox[0]));
+	collection->waiting = 0;
+	collection->counts = reception_counts(collection->reception);
+	pthread_mutex_unlock(&collection->lock);
+	for (size_t i = 0; i < count; i++)
+		take_message(collection, &collection->taken[i]);
+}
+
+static void *collect(void *arg)
+{
+	struct collection *collection = arg;
+	int64_t scanned_ns = 0;
+
+	while (!atomic_load(&collection->stops)) {
+		size_t found;
+
+		take_inbox(collection);
+		if (clock_now_ns() - scanned_ns > SCAN_NS) {
+			reception_scan(collection->reception);
+			scanned_ns = clock_now_ns();
+		}
+		found = reception_poll(collection->reception);
+		atomic_store(&collection->is_full,
+			     status_resident_bytes() > collection->options.resident_max);
+		clock_sleep_ns(found > MUCH ? BUSY_NS : QUIET_NS);
+	}
+	return NULL;
+}
+
+static void see_release(void *arg, uint64_t ticket)
+{
+	struct collection *collection = arg;
+
+	keeper_drop(collection->options.channel, ticket);
+}
+
+static struct observed observed_run(const struct reception_run *run)
+{
+	return (struct observed){ run->id, run->user, run->job };
+}
+
+static void see_file(void *arg, const struct reception_run *run, file_id id, const char *path)
+{
+	struct collection *collection = arg;
+	struct observed seen = observed_run(run);
+
+	observer_file(collection->options.observer, &seen, id, path);
+}
+
+static void see_activities(void *arg, const struct reception_run *run, const struct activity *batch,
+			   size_t n)
+{
+	struct collection *collection = arg;
+	struct observed seen = observed_run(run);
+
+	observer_activities(collection->options.observer, &seen, batch, n);
+}
+
+static void see_end(void *arg, const struct reception_end *end)
+{
+	struct collection *collection = arg;
+
+	observer_end(collection->options.observer, end->run.id);
+	if (collection->options.on_end)
+		collection->options.on_end(collection->options.arg, end);
+}
+
+/* --- start and stop --- */
+
+/* What an earlier worker had received. */
+static int take_kept(struct collection *collection)
+{
+	struct kept kept;
+	int r;
+
+	while ((r = keeper_next(collection->options.channel, &kept)) > 0) {
+		struct reception_message message = { .user = kept.user, .ticket = kept.ticket };
+
+		memcpy(&message.hello, kept.payload, sizeof(message.hello));
+		for (; message.fd_count < kept.fd_count && message.fd_count < HANDOVER_DESCRIPTORS;
+		     message.fd_count++)
+			message.fds[message.fd_count] = kept.fds[message.fd_count];
+		take_message(collection, &message);
+	}
+	return r;
+}
+
+static int open_reception(struct collection *collection, struct err *err)
+{
+	const struct collection_options *options = &collection->options;
+	const struct config *config = options->config;
+	struct reception_options reception = {
+		.spools = options->spools,
+		.traces = options->traces,
+		.flight_ring = config_number(config, SETTING_FLIGHT_CALLS),
+		.config = config,
+		.on_end = see_end,
+		.on_release = see_release,
+		.on_activities = see_activities,
+		.on_file = see_file,
+		.arg = collection,
+	};
+	struct stat st;
+
+	if (stat(options->spools, &st) != 0)
+		return err_set(err, errno, "%s: %s", options->spools, strerror(errno));
+	collection->device = st.st_dev;
+	return reception_open(&collection->reception, &reception, err);
+}
+
+int collection_start(struct collection **made, const struct collection_options *options,
+		     struct err *err)
+{
+	struct collection *collection = xcalloc(1, sizeof(*collection));
+	int r;
+
+	collection->options = *options;
+	/* Larger than those of earlier workers. */
+	collection->ticket = (uint64_t)clock_realtime_ns();
+	pthread_mutex_init(&collection->lock, NULL);
+	r = open_reception(collection, err);
+	if (r == 0) {
+		r = take_kept(collection);
+		if (r < 0)
+			err_set(err, -r, "the keeper is gone: %s", strerror(-r));
+	}
+	if (r == 0) {
+		r = -pthread_create(&collection->thread, NULL, collect, collection);
+		if (r < 0)
+			err_set(err, -r, "cannot start a thread: %s", strerror(-r));
+	}
+	if (r < 0) {
+		reception_close(collection->reception);
+		pthread_mutex_destroy(&collection->lock);
+		free(collection);
+		return r;
+	}
+	*made = collection;
+	return 0;
+}
+
+void collection_stop(struct collection *collection)
+{
+	if (!collection)
+		return;
+	atomic_store(&collection->stops, true);
+	pthread_join(collection->thread, NULL);
+	for (size_t i = 0; i < collection->waiting; i++)
+		for (size_t k = 0; k < collection->inbox[i].fd_count; k++)
+			close(collection->inbox[i].fds[k]);
+	reception_close(collection->reception);
+	pthread_mutex_destroy(&collection->lock);
+	free(collection);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The forwarder: brings the runs that were collected into the database of the site. One thread
+ * turns finished traces into rows (site/build.h) and puts them into a queue on disk
+ * (wire/disk_queue.h); another one sends them to the database (site/site.h). The database may be
+ * away for days: the queue is bounded, and traces that do not fit wait as files.
+ *
+ * Nothing is lost or stored twice if the process is killed: a trace is marked as sent
+ * (TRACE.sent) after its rows are durable in the queue, and the database knows the numbers of the
+ * rows that it has.
+ */
+#ifndef SLUICE_DAEMON_FORWARDER_H
+#define SLUICE_DAEMON_FORWARDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "wire/disk_queue.h"
+
+struct config;
+struct err;
+struct forwarder;
+
+struct forwarder_options {
+	const struct config *config;
+	const char *state;    /* directory of the daemon */
+	const char *traces;   /* directory of the traces: TRACES/UID/NAME.sluice */
+	const char *database; /* as for site_open() */
+	void (*tell)(const char *sentence);
+};
+
+struct forwarder_status {
+	struct disk_queue_status queue;
+	uint64_t traces;  /* that wait to be turned into rows */
+	uint64_t applied; /* frames that the database has acknowledged */
+	uint64_t invalid; /* frames that the database cannot take */
+	uint64_t failed;  /* traces that cannot be turned into rows */
+	bool is_connected;
+};
+
+int forwarder_start(struct forwarder **forwarder, const struct forwarder_options *options,
+		    struct err *err);
+
+/* A trace is complete. job and partition may be NULL. */
+void forwarder_add(struct forwarder *forwarder, const char *trace, uid_t user, const char *job,
+		   const char *partition);
+
+struct forwarder_status forwarder_status(struct forwarder *forwarder);
+
+/* Stops within a moment; what was not sent is sent by the next one. Accepts NULL. */
+void forwarder_stop(struct forwarder *forwarder);
+
+#endif

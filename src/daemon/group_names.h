@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Groups of the operating system. In a file of its own, because the group of <grp.h> is not the one
+ * of contract/group.h.
+ */
+#ifndef SLUICE_DAEMON_GROUP_NAMES_H
+#define SLUICE_DAEMON_GROUP_NAMES_H
+
+#include <sys/types.h>
+
+#define GROUP_NONE ((gid_t)-1)
+
+/* The group of this name; GROUP_NONE if there is none, or if the name is empty. */
+gid_t group_names_find(const char *name);
+
+/*
+ * The effective group, if it is private to the effective user: it has the user's name and no other
+ * members. GROUP_NONE otherwise, and for root.
+ */
+gid_t group_names_private(void);
+
+#endif

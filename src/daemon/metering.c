@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/metering.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "daemon/sums_table.h"
+#include "metrics/metrics.h"
+
+#define SPEED_NAME(name, text) [SPEED_##name] = text,
+static const char *const speed_names[SPEED_COUNT] = { SPEED_LIST(SPEED_NAME) };
+#define CLASS_NAME(name, text, ...) [CLASS_##name] = text,
+static const char *const class_names[CLASS_COUNT] = { CLASS_LIST(CLASS_NAME) };
+
+static void add_sums(void *arg, const char *filesystem, const char *target,
+		     enum call_class operation, enum speed speed, const struct sums *sums)
+{
+	const char *labels[] = { filesystem, target, class_names[operation], speed_names[speed] };
+	struct metrics *metrics = arg;
+
+	metrics_add(metrics, METRIC_OPERATIONS, labels, (double)sums->calls);
+	metrics_add(metrics, METRIC_BYTES, labels, (double)sums->bytes);
+	metrics_add(metrics, METRIC_SECONDS, labels, (double)sums->ns / NS_PER_S);
+}
+
+void metering_add_sums(struct metrics *metrics, struct sums_table *table)
+{
+	sums_table_drain(table, add_sums, metrics);
+}
+
+static void add_refusals(struct metering *metering, struct metrics *metrics,
+			 const struct counters *counters)
+{
+	for (int i = 0; i < REFUSAL_COUNT; i++) {
+		const char *labels[] = { refusal_names[i] };
+		uint64_t now = atomic_load(&counters->refusals[i]);
+
+		metrics_add(metrics, METRIC_REJECTED, labels,
+			    (double)(now - metering->refusals[i]));
+		metering->refusals[i] = now;
+	}
+}
+
+static void set_forwarder(struct metering *metering, struct metrics *metrics,
+			  const struct forwarder_status *now)
+{
+	const struct disk_queue_status *queue = &now->queue;
+
+	metrics_set(metrics, METRIC_QUEUE_BYTES, NULL, (double)queue->bytes);
+	metrics_set(metrics, METRIC_QUEUE_FRAMES, NULL, (double)(queue->durable - queue->released));
+	metrics_set(metrics, METRIC_DATABASE_UP, NULL, now->is_connected);
+	metrics_add(metrics, METRIC_FORWARDED, NULL,
+		    (double)(now->applied - metering->last.forwarder.applied));
+}
+
+/* While an alert lasts, its gauge is 1; the gauge of an earlier cause is removed. */
+static void set_alert(struct metering *metering, struct metrics *metrics, const struct alert *alert)
+{
+	const char *labels[] = { "node", alert->cause };
+
+	if (metering->last.alert.is_raised &&
+	    (!alert->is_raised || strcmp(alert->cause, metering->last.alert.cause) != 0))
+		metrics_forget(metrics, METRIC_ANOMALY, "node");
+	if (alert->is_raised)
+		metrics_set(metrics, METRIC_ANOMALY, labels, 1);
+}
+
+void metering_update(struct metering *metering, struct metrics *metrics,
+		     const struct status_view *view)
+{
+	const struct counters *counters = view->counters;
+
+	metrics_set(metrics, METRIC_CLIENTS, NULL, (double)atomic_load(&counters->clients));
+	metrics_set(metrics, METRIC_MEMORY, NULL, (double)status_resident_bytes());
+	metrics_set(metrics, METRIC_MEMORY_LIMIT, NULL, (double)view->memory_limit);
+	metrics_set(metrics, METRIC_RUNS, NULL, (double)view->reception.runs);
+	metrics_add(metrics, METRIC_ACTIVITIES, NULL,
+		    (double)(view->reception.activities - metering->last.reception.activities));
+	add_refusals(metering, metrics, counters);
+	if (view->has_forwarder)
+		set_forwarder(metering, metrics, &view->forwarder);
+	set_alert(metering, metrics, &view->alert);
+	metering->last = *view;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The mount points of the node, to tell on which file system a file is by its path alone: asking
+ * the file system could block if it hangs. Belongs to one thread.
+ */
+#ifndef SLUICE_DAEMON_MOUNT_TABLE_H
+#define SLUICE_DAEMON_MOUNT_TABLE_H
+
+#include <stddef.h>
+
+struct mount_table {
+	char **paths; /* sorted by length, the longest first */
+	size_t count, cap;
+};
+
+/* Reads mount points from the text of a mountinfo file; replaces those of the table. */
+void mount_table_parse(struct mount_table *table, const char *mountinfo);
+
+/* Reads those of this process. Without them, the table has "/" only. */
+void mount_table_load(struct mount_table *table);
+void mount_table_release(struct mount_table *table);
+
+/* The mount point of an absolute path; "other" for anything else. Valid until the table changes. */
+const char *mount_table_find(const struct mount_table *table, const char *path);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The observer: sees every call that the daemon collects, and knows how the node is doing. It sums
+ * up calls for the metrics, grades how fast they are (observe/plugins/grading.h), and lets the
+ * reasoner of the node judge (observe/reason/reasoner.h). While an anomaly lasts, there is an alert
+ * with its likely cause: the load of the node, one file system, or one job; and who loads the
+ * storage now.
+ *
+ * Threads: one collects (observer_file, observer_activities, observer_end); another one calls
+ * observer_cycle() every second or so. Memory: OBSERVER_RUNS runs with OBSERVER_FILES files each;
+ * what exceeds that is summed up under "other".
+ */
+#ifndef SLUICE_DAEMON_OBSERVER_H
+#define SLUICE_DAEMON_OBSERVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/alert.h"
+
+struct activity;
+struct buf;
+struct config;
+struct err;
+struct observer;
+struct sums_table;
+
+#define OBSERVER_RUNS 1024
+#define OBSERVER_FILES 65536
+#define OBSERVER_MOUNTS 255
+#define OBSERVER_RANKED 5 /* runs that an alert names */
+
+/* A run as the collector knows it. */
+struct observed {
+	uint64_t id; /* not 0 */
+	uid_t user;
+	const char *job; /* "": none */
+};
+
+/* Fails if the settings of statistics are invalid. command and tell are as in struct alert. */
+int observer_new(struct observer **observer, const struct config *config, const char *command,
+		 void (*tell)(const char *sentence), struct err *err);
+void observer_free(struct observer *observer);
+
+/* A file that activities of the run refer to, before the first of them. */
+void observer_file(struct observer *observer, const struct observed *run, uint32_t file,
+		   const char *path);
+/* Durations are in ns. */
+void observer_activities(struct observer *observer, const struct observed *run,
+			 const struct activity *batch, size_t n);
+/* The run is over. */
+void observer_end(struct observer *observer, uint64_t run);
+
+/* Judges. Returns true if the alert was raised or cleared. now_ns is CLOCK_REALTIME. */
+bool observer_cycle(struct observer *observer, int64_t now_ns);
+
+/* The alert as it is now: what observer_cycle() has left. For the thread that calls it. */
+const struct alert *observer_alert(const struct observer *observer);
+
+/* Sums of calls since they were last drained. */
+struct sums_table *observer_sums(struct observer *observer);
+
+/* Number of runs that make calls. */
+size_t observer_runs(struct observer *observer);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/publication.h"
+
+#include <libgen.h>
+#include <stdlib.h>
+
+#include "base/config.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/place.h"
+#include "contract/policy.h"
+#include "contract/spool.h"
+#include "daemon/group_names.h"
+#include "observe/collect/calibrate.h"
+#include "policy/policy_page.h"
+#include "policy/rules.h"
+
+/*
+ * Spools belong to the daemon's group, if that is private, so that the daemon can read those that
+ * were not handed over. root can read all of them anyway.
+ */
+static uint32_t group_of_spools(void)
+{
+	gid_t group = group_names_private();
+
+	return group == GROUP_NONE ? POLICY_NOBODY : group;
+}
+
+int publication_prepare(const struct config *config, struct err *err)
+{
+	return policy_page_prepare(config_text(config, SETTING_SITE_SPOOLS), group_of_spools(),
+				   err);
+}
+
+int publication_update(const struct config *config, struct err *err)
+{
+	const char *socket = config_text(config, SETTING_SITE_SOCKET);
+	const char *rules = config_text(config, SETTING_SITE_POLICY);
+	AUTO_FREE struct policy *page = xcalloc(1, sizeof(*page));
+	AUTO_FREE char *copy = xstrdup(socket);
+	const char *counter;
+	int r = policy_page_init(page, socket, config_text(config, SETTING_SITE_SPOOLS), err);
+
+	if (r < 0)
+		return r;
+	page->clock = calibrate_counter_is_steady(&counter) ? CLOCK_SOURCE_COUNTER
+							    : CLOCK_SOURCE_MONOTONIC;
+	page->group = group_of_spools();
+	if (place_exists(rules)) {
+		r = rules_load(page, rules, err);
+		if (r < 0)
+			return r;
+	}
+	r = policy_page_publish(dirname(copy), page, err);
+	return r < 0 ? r : (int)page->rule_count;
+}

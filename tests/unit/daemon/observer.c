@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/observer.h"
+
+#include <errno.h>
+#include <sluice/activity.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "check.h"
+#include "contract/call.h"
+#include "contract/calls.h"
+#include "daemon/mount_table.h"
+#include "daemon/sums_table.h"
+
+static char told[4096];
+
+static void tell(const char *sentence)
+{
+	snprintf(told, sizeof(told), "%s", sentence);
+}
+
+static struct observer *make(const char *command)
+{
+	struct observer *observer = NULL;
+	struct config config;
+	struct err err = { 0 };
+
+	config_init(&config);
+	/* The load of the machine that runs the test must not explain anything. */
+	REQUIRE(config_assign(&config, "stats.providers=memory", "test", &err) == 0);
+	REQUIRE(observer_new(&observer, &config, command, tell, &err) == 0);
+	config_release(&config);
+	told[0] = 0;
+	return observer;
+}
+
+static const struct observed first = { 1, 1000, "17" }, second = { 2, 1001, "18" };
+
+/* Writes of 1 MiB. */
+static void add_writes(struct observer *observer, const struct observed *run, uint32_t file,
+		       unsigned count, int64_t duration_ns)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct activity a = { .duration_ns = duration_ns + i % 100,
+				      .result = 1 << 20,
+				      .size = 1 << 20,
+				      .file = file,
+				      .call = CALL_write,
+				      .layer = LAYER_POSIX };
+
+		observer_activities(observer, run, &a, 1);
+	}
+}
+
+/* Two jobs on two file systems; `slow` makes the calls of one of them slow. */
+static bool run_cycle(struct observer *observer, int64_t *now, const struct observed *slow)
+{
+	*now += NS_PER_S;
+	add_writes(observer, &first, 1, 100, slow == &first ? 500 * NS_PER_MS : NS_PER_MS);
+	add_writes(observer, &second, 1, 50, slow == &second ? 500 * NS_PER_MS : NS_PER_MS);
+	return observer_cycle(observer, *now);
+}
+
+static struct observer *make_usual(int64_t *now)
+{
+	struct observer *observer = make(NULL);
+
+	*now = NS_PER_S;
+	observer_file(observer, &first, 1, "/proc/version");
+	observer_file(observer, &second, 1, "/");
+	for (int i = 0; i < 30; i++)
+		CHECK(!run_cycle(observer, now, NULL));
+	CHECK_TEXT(told, "");
+	return observer;
+}
+
+static void alert_lasts_as_long_as_the_anomaly(void)
+{
+	int64_t now;
+	struct observer *observer = make_usual(&now);
+	int raised = 0;
+
+	while (raised < 10 && !run_cycle(observer, &now, &first))
+		raised++;
+	CHECK_INT(raised, ALERT_CYCLES - 1);
+	CHECK(observer_alert(observer)->is_raised);
+	CHECK_WORDS(told, "alert|likely cause|file system /proc");
+	/* Both jobs are named, the one that moves more bytes first. */
+	CHECK_WORDS(told, "job 17 of user 1000|job 18 of user 1001");
+	CHECK(strstr(told, "job 17") < strstr(told, "job 18"));
+	told[0] = 0;
+	for (int i = 0; i < 5; i++)
+		CHECK(!run_cycle(observer, &now, &first)); /* it lasts, and is not told again */
+	CHECK_TEXT(told, "");
+	for (int i = 0; i < 3 * ALERT_CYCLES && observer_alert(observer)->is_raised; i++)
+		run_cycle(observer, &now, NULL);
+	CHECK(!observer_alert(observer)->is_raised);
+	CHECK_WORDS(told, "over|/proc");
+	observer_free(observer);
+}
+
+static void one_bad_cycle_is_no_alert(void)
+{
+	int64_t now;
+	struct observer *observer = make_usual(&now);
+
+	for (int i = 0; i < 5; i++) {
+		CHECK(!run_cycle(observer, &now, &second));
+		CHECK(!run_cycle(observer, &now, NULL));
+	}
+	CHECK(!observer_alert(observer)->is_raised);
+	observer_free(observer);
+}
+
+static void job_is_the_cause_on_a_shared_file_system(void)
+{
+	struct observer *observer = make(NULL);
+	int64_t now = NS_PER_S;
+
+	observer_file(observer, &first, 1, "/proc/version");
+	observer_file(observer, &second, 1, "/proc/cmdline");
+	for (int i = 0; i < 30; i++)
+		run_cycle(observer, &now, NULL);
+	for (int i = 0; i < ALERT_CYCLES; i++)
+		run_cycle(observer, &now, &second);
+	CHECK(observer_alert(observer)->is_raised);
+	CHECK_TEXT(observer_alert(observer)->cause, "job 18 of user 1001");
+	CHECK_INT(observer_runs(observer), 2);
+	observer_end(observer, 2);
+	CHECK_INT(observer_runs(observer), 1);
+	observer_end(observer, 2);
+	observer_free(observer);
+}
+
+static void command_learns_of_the_alert(void)
+{
+	AUTO_FREE char *path = check_path("alert");
+	AUTO_FREE char *command =
+		xprintf("echo \"$SLUICE_ALERT: $SLUICE_ALERT_CAUSE\" >> %s", path);
+	struct alert alert = { .command = command, .tell = tell };
+	struct alert_view bad = { true, "calls are slow", "node load", "" },
+			  good = { false, "", "", "" };
+	char text[256] = "";
+	FILE *file;
+
+	for (int i = 0; i < ALERT_CYCLES; i++)
+		CHECK_INT(alert_update(&alert, &bad), i == ALERT_CYCLES - 1);
+	while (alert.commands[0]) {
+		clock_sleep_ns(NS_PER_MS);
+		alert_reap(&alert);
+	}
+	for (int i = 0; i < ALERT_CYCLES; i++)
+		alert_update(&alert, &good);
+	while (alert.commands[0]) {
+		clock_sleep_ns(NS_PER_MS);
+		alert_reap(&alert);
+	}
+	file = fopen(path, "r");
+	REQUIRE(file);
+	CHECK(fread(text, 1, sizeof(text) - 1, file) > 0);
+	fclose(file);
+	CHECK_TEXT(text, "raised: node load\ncleared: node load\n");
+}
+
+struct drained {
+	uint64_t calls, bytes;
+	char filesystems[256];
+};
+
+static void take(void *arg, const char *filesystem, const char *target, enum call_class operation,
+		 enum speed speed, const struct sums *sums)
+{
+	struct drained *drained = arg;
+
+	(void)speed;
+	CHECK_TEXT(target, "");
+	CHECK_INT(operation, CLASS_WRITE);
+	drained->calls += sums->calls;
+	drained->bytes += sums->bytes;
+	snprintf(drained->filesystems + strlen(drained->filesystems), 64, "%s ", filesystem);
+}
+
+static void sums_name_the_file_system(void)
+{
+	struct observer *observer = make(NULL);
+	struct drained drained = { 0 };
+	struct activity nested = { .result = 1 << 20, .parent = 7, .call = CALL_write };
+
+	observer_file(observer, &first, 3, "/proc/version");
+	add_writes(observer, &first, 3, 10, 1000);
+	add_writes(observer, &first, 4, 5, 1000); /* a file that nobody has named */
+	observer_activities(observer, &first, &nested, 1);
+	sums_table_drain(observer_sums(observer), take, &drained);
+	CHECK_INT(drained.calls, 15);
+	CHECK_INT(drained.bytes, 15 << 20);
+	CHECK_TEXT(drained.filesystems, "/proc other ");
+	drained = (struct drained){ 0 };
+	sums_table_drain(observer_sums(observer), take, &drained);
+	CHECK_INT(drained.calls, 0);
+	observer_free(observer);
+}
+
+static void mount_point_is_the_longest_that_fits(void)
+{
+	struct mount_table table = { 0 };
+
+	mount_table_parse(&table, "22 1 8:2 / / rw - ext4 /dev/sda2 rw\n"
+				  "23 22 0:5 / /home rw - nfs server:/home rw\n"
+				  "24 23 0:6 / /home/my\\040data rw - nfs server:/x rw\n"
+				  "damaged line\n");
+	CHECK_TEXT(mount_table_find(&table, "/home/a"), "/home");
+	CHECK_TEXT(mount_table_find(&table, "/home"), "/home");
+	CHECK_TEXT(mount_table_find(&table, "/homes/a"), "/");
+	CHECK_TEXT(mount_table_find(&table, "/home/my data/x"), "/home/my data");
+	CHECK_TEXT(mount_table_find(&table, "socket:[17]"), "other");
+	mount_table_parse(&table, "");
+	CHECK_TEXT(mount_table_find(&table, "/home/a"), "/");
+	mount_table_release(&table);
+}
+
+TESTS(TEST(alert_lasts_as_long_as_the_anomaly), TEST(one_bad_cycle_is_no_alert),
+      TEST(job_is_the_cause_on_a_shared_file_system), TEST(command_learns_of_the_alert),
+      TEST(sums_name_the_file_system), TEST(mount_point_is_the_longest_that_fits))
