@@ -32,7 +32,7 @@ static int refuse_frame(int problem)
 	}
 }
 
-void client_drop_descriptors(struct client *client)
+static void drop_descriptors(struct client *client)
 {
 	while (client->fd_count)
 		close(client->fds[--client->fd_count]);
@@ -50,7 +50,7 @@ static void drop_partial(struct client *client, struct counters *counters)
 
 void client_release(struct client *client, struct counters *counters)
 {
-	client_drop_descriptors(client);
+	drop_descriptors(client);
 	drop_partial(client, counters);
 	close(client->fd);
 }
@@ -105,7 +105,7 @@ static int handle(struct client *client, const struct client_room *room, const s
 {
 	int r = room->handle(room->arg, client, frame);
 
-	client_drop_descriptors(client);
+	drop_descriptors(client);
 	return r;
 }
 

@@ -53,9 +53,6 @@ int client_receive(struct client *client, const struct client_room *room);
 /* Sends one frame without waiting. Returns 0 or -1 - enum refusal. */
 int client_send(struct client *client, uint16_t type, const void *payload, size_t n);
 
-/* Closes descriptors that arrived. */
-void client_drop_descriptors(struct client *client);
-
 /* Closes the connection and releases all but the structure itself. */
 void client_release(struct client *client, struct counters *counters);
 

@@ -28,7 +28,6 @@ struct collection_options {
 	/* A run is over; called by the collecting thread. */
 	void (*on_end)(void *arg, const struct reception_end *end);
 	void *arg;
-	void (*tell)(const char *sentence);
 };
 
 /* Takes what the keeper has held for this worker, and starts the thread. */

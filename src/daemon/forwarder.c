@@ -404,6 +404,7 @@ struct forwarder_status forwarder_status(struct forwarder *forwarder)
 	pthread_mutex_lock(&forwarder->lock);
 	status = forwarder->status;
 	pthread_mutex_unlock(&forwarder->lock);
+	status.stream = disk_queue_id(forwarder->queue);
 	status.queue = disk_queue_status(forwarder->queue);
 	return status;
 }

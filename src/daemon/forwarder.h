@@ -31,6 +31,7 @@ struct forwarder_options {
 };
 
 struct forwarder_status {
+	const char *stream; /* id of the queue, by which the database knows this node */
 	struct disk_queue_status queue;
 	uint64_t traces;  /* that wait to be turned into rows */
 	uint64_t applied; /* frames that the database has acknowledged */

@@ -301,16 +301,6 @@ struct sums_table *observer_sums(struct observer *observer)
 	return observer->sums;
 }
 
-size_t observer_runs(struct observer *observer)
-{
-	size_t count;
-
-	pthread_mutex_lock(&observer->lock);
-	count = observer->runs.count;
-	pthread_mutex_unlock(&observer->lock);
-	return count;
-}
-
 /* --- collecting --- */
 
 /* Call with the lock. */

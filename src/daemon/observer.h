@@ -61,7 +61,4 @@ const struct alert *observer_alert(const struct observer *observer);
 /* Sums of calls since they were last drained. */
 struct sums_table *observer_sums(struct observer *observer);
 
-/* Number of runs that make calls. */
-size_t observer_runs(struct observer *observer);
-
 #endif

@@ -67,6 +67,7 @@ static void write_forwarder(struct json *json, const struct forwarder_status *st
 	json_count(json, "traces_failed", status->failed);
 	json_close(json);
 	json_open(json, "queue", '{');
+	json_text(json, "id", status->stream);
 	json_count(json, "frames", queue->durable - queue->released);
 	json_count(json, "bytes", queue->bytes);
 	json_count(json, "last", queue->durable);
