@@ -163,7 +163,7 @@ static void straggler(const char *path)
 	snprintf(name, sizeof(name), "%s.%d", path, rank);
 	fd = open(name, O_WRONLY | O_CREAT | (rank == 1 ? O_DSYNC : 0), 0644);
 	MUST(fd >= 0);
-	for (int i = 0; i < 100; i++)
+	for (int i = 0; i < 500; i++)
 		MUST(write(fd, block, 128 * KIB) == 128 * KIB);
 	MUST(close(fd) == 0);
 }

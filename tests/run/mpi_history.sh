@@ -86,7 +86,7 @@ own_stay() {
 	check_line report program: cb_buffer_size "1048576 (program) instead of 8388608 (plugin)"
 	! grep -q "romio_ds_write.*instead" report || wrong "a conflict about a hint that only one sets"
 	case_begin "$1: the parameters of the run set a hint"
-	observed "$sluice" run -p cb_buffer_size=2097152 -o "$work/trace" -- "mpiexec.$1" -n 4 "$BUILD/mpi/$1/hinted" 1 $own
+	observed "$sluice" run -p cb_buffer_size=2097152 -o "$work/trace" -- "mpiexec.$1" -n 4 "$BUILD/mpi/$1/hinted" 300 $own
 	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
 	opened world.dat "cb_buffer_size=2097152;romio_ds_write=disable"
 	"$sluice" report "$work/trace" >report

@@ -168,7 +168,7 @@ static inline void fake_prepare(struct fake *fake)
 /* Puts the store into memory, as the tests make thousands of commits. */
 static inline void sample_make_in_memory(struct sample *sample)
 {
-	strcpy(sample->directory, "/dev/shm/sluice-store.XXXXXX");
+	*sample = (struct sample){ .directory = "/dev/shm/sluice-store.XXXXXX" };
 	if (!mkdtemp(sample->directory))
 		sample_make(sample);
 	else
