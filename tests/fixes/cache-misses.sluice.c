@@ -25,7 +25,7 @@ static void program(void)
 		return;
 	}
 	fd = open(path, O_RDONLY);
-	MUST(fd >= 0 && posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM) == 0);
+	MUST(fd >= 0);
 	for (off_t at = 0; at < all; at += 2 * bytes) {
 		MUST(pread(fd, block, (size_t)bytes, at) == bytes);
 		usleep(500);

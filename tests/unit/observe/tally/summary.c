@@ -644,7 +644,7 @@ static void the_report_has_three_tables(void)
 	CHECK(strncmp(text, "ran 1.00 us, 30.0%", 18) == 0);
 	CHECK(strstr(text, "\nBy layer\n"));
 	CHECK(strstr(text, "\nBy function\n"));
-	CHECK_WORDS(text, "1 more functions|--top 2");
+	CHECK_WORDS(text, "1 more function (|--top 2");
 	CHECK(strstr(text, "\nBy file\n"));
 	CHECK(strstr(text, "7.63 GiB/s  /b\n"));
 }
