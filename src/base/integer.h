@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The smaller, the larger and the common divisor of two integers. For doubles use fmin() and
- * fmax().
+ * The smaller, the larger and the common divisor of two integers, and the integer in a double. For
+ * doubles use fmin() and fmax().
  */
 #ifndef SLUICE_BASE_INTEGER_H
 #define SLUICE_BASE_INTEGER_H
@@ -49,6 +49,23 @@ static inline uint64_t u64_gcd(uint64_t a, uint64_t b)
 		b = rest;
 	}
 	return a;
+}
+
+/*
+ * Rounds down and saturates, where C leaves the result undefined: sums over a broken file may be
+ * any number. NaN is 0.
+ */
+static inline uint64_t u64_of(double value)
+{
+	if (!(value > 0))
+		return 0;
+	return value < (double)UINT64_MAX ? (uint64_t)value : UINT64_MAX;
+}
+
+static inline int64_t i64_of(double value)
+{
+	return value < 0 ? -(int64_t)(u64_min(u64_of(-value), INT64_MAX))
+			 : (int64_t)u64_min(u64_of(value), INT64_MAX);
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/integer.h"
 #include "base/table.h"
 #include "base/term.h"
 #include "base/text.h"
@@ -32,7 +33,7 @@ static const char *value_text(char out[UNIT_TEXT], enum contrast_measure measure
 		return strcpy(out, "-");
 	switch (contrast_measures[measure].unit) {
 	case CONTRAST_NS:
-		return unit_ns(out, (int64_t)value);
+		return unit_ns(out, i64_of(value));
 	case CONTRAST_BYTES:
 		return unit_bytes(out, value);
 	case CONTRAST_PERCENT:

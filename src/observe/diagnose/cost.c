@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/integer.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "observe/diagnose/case.h"
@@ -92,7 +93,7 @@ static const struct size_group *pooled_groups(const struct diagnosis *d, unsigne
 /* Times of requests to memory; false if they cannot be measured. */
 static bool find_replay(const struct diagnosis *d, int way, double size, struct replay *replay)
 {
-	uint64_t bytes = size < 1 ? 1 : (uint64_t)size;
+	uint64_t bytes = u64_max(u64_of(size), 1);
 	struct replayed *r = &d->costs->replays[way][cell_bin(bytes)];
 
 	if (!r->tried && replay_measure(way, bytes, &r->replay) == 0)

@@ -135,7 +135,7 @@ static bool test_compression(const struct diagnosis *d, const struct case_file *
 		own += file->own_ns[way];
 		library += file->library_ns[way];
 	}
-	if (own <= 0 || !case_is_most(d, (uint64_t)own, (uint64_t)library) ||
+	if (own <= 0 || !case_is_most(d, u64_of(own), u64_of(library)) ||
 	    !(case_share(d, (double)own) * 100 >= (double)LIMIT(d, TIME_PERCENT)))
 		return false;
 	m->layer = LAYER_HDF5;
@@ -155,7 +155,7 @@ static void describe_compression(struct buf *out, const struct diagnosis *d, con
 	buf_printf(out,
 		   "%s of %s in HDF5 passed outside of any storage call, while %s went through "
 		   "compression filters",
-		   unit_ns(own, (int64_t)m->time_ns), unit_ns(all, (int64_t)m->value),
+		   unit_ns(own, i64_of(m->time_ns)), unit_ns(all, i64_of(m->value)),
 		   unit_bytes(bytes, (double)m->bytes));
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/integer.h"
 #include "base/unit.h"
 #include "observe/diagnose/case.h"
 
@@ -267,7 +268,7 @@ static void describe_locks(struct buf *out, const struct diagnosis *d, const str
 
 	(void)d;
 	buf_printf(out, "%" PRIu64 " calls waited %s for locks", m->calls,
-		   unit_ns(time, (int64_t)m->time_ns));
+		   unit_ns(time, i64_of(m->time_ns)));
 }
 
 static bool test_mapped(const struct diagnosis *d, const struct case_file *file, struct match *m)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/integer.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/unit.h"
@@ -117,7 +118,7 @@ static bool test_misses(const struct diagnosis *d, struct match *m, struct findi
 		finding_add_file(f, file->file);
 	}
 	m->of_calls = m->calls;
-	m->bytes = (uint64_t)device;
+	m->bytes = u64_of(device);
 	m->way = READING;
 	if (!has_misses(d, m))
 		return false;
@@ -172,7 +173,7 @@ static bool test_regression(const struct diagnosis *d, struct match *m, struct f
 		return false;
 	m->calls = count;
 	m->value = (double)duration / (double)usual;
-	m->fix_value = (uint64_t)usual;
+	m->fix_value = u64_of(usual);
 	return true;
 }
 

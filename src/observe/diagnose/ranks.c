@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/integer.h"
 #include "base/mem.h"
 #include "base/unit.h"
 #include "observe/diagnose/case.h"
@@ -65,8 +66,8 @@ static struct spread spread_time(const struct diagnosis *d)
 
 static void set_ranks(struct match *m, struct finding *f, const struct spread *bytes, int32_t rank)
 {
-	m->bytes = (uint64_t)bytes->maximum;
-	m->of_bytes = (uint64_t)bytes->sum;
+	m->bytes = u64_of(bytes->maximum);
+	m->of_bytes = u64_of(bytes->sum);
 	m->calls = (uint64_t)rank;
 	m->of_calls = bytes->count;
 	m->value = bytes->maximum / spread_average(bytes);
@@ -155,7 +156,7 @@ static bool test_group(const struct diagnosis *d, struct match *m, struct findin
 	m->of_calls = (uint64_t)g->ranks;
 	m->value = uneven ? (double)g->slowest_bytes * (double)g->ranks / (double)g->bytes
 			  : (double)g->slowest_ns;
-	m->fix_value = (uint64_t)average;
+	m->fix_value = u64_of(average);
 	m->time_ns = (double)g->slowest_ns * (double)g->ranks;
 	m->saved_ns = excess * (double)g->ranks;
 	f->ranks[0] = (int32_t)g->slowest_rank;
@@ -193,7 +194,7 @@ static bool test_straggler(const struct diagnosis *d, struct match *m, struct fi
 		return false;
 	set_ranks(m, f, &bytes, time.maximum_rank);
 	m->value = time.maximum;
-	m->fix_value = (uint64_t)average;
+	m->fix_value = u64_of(average);
 	m->time_ns = time.maximum * (double)time.count;
 	m->saved_ns = excess * (double)time.count;
 	return true;
@@ -207,7 +208,7 @@ static void describe_straggler(struct buf *out, const struct diagnosis *d, const
 	buf_printf(out,
 		   "rank %" PRIu64 " was in I/O for %s, the average of %" PRIu64
 		   " ranks is %s, although all moved about the same bytes",
-		   m->calls, unit_ns(own, (int64_t)m->value), m->of_calls,
+		   m->calls, unit_ns(own, i64_of(m->value)), m->of_calls,
 		   unit_ns(average, (int64_t)m->fix_value));
 }
 

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 
+#include "base/integer.h"
 #include "base/unit.h"
 #include "observe/diagnose/case.h"
 #include "observe/diagnose/cost.h"
@@ -39,7 +40,7 @@ static void set_accesses(struct match *m, const struct file_total *t, uint64_t c
 
 	m->calls = calls;
 	m->of_calls = s->accesses[m->way];
-	m->bytes = (uint64_t)(part * (double)s->bytes[m->way]);
+	m->bytes = u64_of(part * (double)s->bytes[m->way]);
 	m->of_bytes = s->bytes[m->way];
 	m->time_ns = part * (double)s->transfer_ns[m->way];
 }
@@ -177,7 +178,7 @@ static bool test_strided(const struct diagnosis *d, const struct case_file *file
 	set_accesses(m, t, strided);
 	m->value = (double)t->total.survey.seek_bytes[READING] /
 		   (double)t->total.survey.accesses[READING];
-	cost_merge(d, file, m, (uint64_t)(m->value * (double)strided));
+	cost_merge(d, file, m, u64_of(m->value * (double)strided));
 	return true;
 }
 

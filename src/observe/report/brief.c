@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
+#include "base/integer.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "base/term.h"
@@ -146,9 +147,9 @@ static void put_ranks(struct brief *b)
 	if (!b->read || s->ranks.count < 2 || !summary_knows_ranks(s))
 		return;
 	buf_printf(&text, "in I/O for %s on average", unit_ns(out, (int64_t)spread_average(&time)));
-	buf_printf(&text, ", from %s (rank %" PRId32 ")", unit_ns(out, (int64_t)time.minimum),
+	buf_printf(&text, ", from %s (rank %" PRId32 ")", unit_ns(out, i64_of(time.minimum)),
 		   time.minimum_rank);
-	buf_printf(&text, " to %s (rank %" PRId32 ")", unit_ns(out, (int64_t)time.maximum),
+	buf_printf(&text, " to %s (rank %" PRId32 ")", unit_ns(out, i64_of(time.maximum)),
 		   time.maximum_rank);
 	put_line(b, "ranks", buf_text(&text));
 }

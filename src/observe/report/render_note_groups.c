@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/integer.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
@@ -162,7 +163,7 @@ static void add_number(struct buf *text, const struct note_group *f, double valu
 	else if (measure && measure->quantity != QUANTITY_COUNT)
 		buf_puts(text, measure_text(out, measure->quantity, value));
 	else if (text_ends_with(name, "_ns") || text_ends_with(name, " ns"))
-		buf_puts(text, unit_ns(out, (int64_t)value));
+		buf_puts(text, unit_ns(out, i64_of(value)));
 	else if (text_ends_with(name, " bytes"))
 		buf_puts(text, unit_bytes(out, value));
 	else if (text_ends_with(name, "_share"))
@@ -296,7 +297,7 @@ static void add_figure(struct table *table, const char *unit, double value, cons
 	if (!strcmp(unit, "bytes"))
 		table_add_number(table, value, "%s%s", unit_bytes(text, value), per);
 	else if (!strcmp(unit, "ns"))
-		table_add_number(table, value, "%s%s", unit_ns(text, (int64_t)value), per);
+		table_add_number(table, value, "%s%s", unit_ns(text, i64_of(value)), per);
 	else if (!strcmp(unit, "%"))
 		table_add_number(table, value / 100, "%.1f%%", value);
 	else

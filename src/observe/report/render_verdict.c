@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
+#include "base/integer.h"
 #include "base/mem.h"
 #include "base/unit.h"
 #include "observe/report/render.h"
@@ -78,7 +79,7 @@ static void verdict_ranks(struct buf *out, const struct summary *s)
 	buf_printf(out, " (%s per rank", unit_ns(text, (int64_t)summary_io_time_ns(s)));
 	if (summary_knows_ranks(s) && time.maximum > UNEVEN * spread_average(&time))
 		buf_printf(out, ", slowest rank %" PRId32 ": %s", time.maximum_rank,
-			   unit_ns(text, (int64_t)time.maximum));
+			   unit_ns(text, i64_of(time.maximum)));
 	buf_putc(out, ')');
 	if (s->all.io.errors)
 		buf_printf(out, "; %" PRIu64 " of %" PRIu64 " calls failed", s->all.io.errors,
@@ -141,8 +142,8 @@ static void note_ranks(struct buf *out, const struct summary *s)
 	/* A log may have times that are known for all ranks together only. */
 	is_partial = time.maximum + 1 < average;
 	buf_printf(out, "%s %s (rank %" PRId32 ")", is_partial ? "; known by rank:" : ", from",
-		   unit_ns(text, (int64_t)time.minimum), time.minimum_rank);
-	buf_printf(out, " to %s (rank %" PRId32 ")", unit_ns(text, (int64_t)time.maximum),
+		   unit_ns(text, i64_of(time.minimum)), time.minimum_rank);
+	buf_printf(out, " to %s (rank %" PRId32 ")", unit_ns(text, i64_of(time.maximum)),
 		   time.maximum_rank);
 	if (average > 0 && !is_partial)
 		buf_printf(out, ", %.2f times the average", time.maximum / average);

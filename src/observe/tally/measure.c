@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/integer.h"
 #include "base/json.h"
 
 const char *measure_text(char out[UNIT_TEXT], enum quantity quantity, double value)
@@ -16,7 +17,7 @@ const char *measure_text(char out[UNIT_TEXT], enum quantity quantity, double val
 	case QUANTITY_BYTES:
 		return unit_bytes(out, value);
 	case QUANTITY_NS:
-		return unit_ns(out, (int64_t)value);
+		return unit_ns(out, i64_of(value));
 	case QUANTITY_RATE:
 		return unit_rate(out, value, NS_PER_S);
 	case QUANTITY_COUNT:
@@ -30,7 +31,7 @@ const char *measure_text(char out[UNIT_TEXT], enum quantity quantity, double val
 static void measure_write(struct json *json, const struct measure *measure, double value)
 {
 	if (value == floor(value) && fabs(value) < 0x1p53)
-		json_number(json, measure->name, (int64_t)value);
+		json_number(json, measure->name, i64_of(value));
 	else
 		json_real(json, measure->name, value);
 }

@@ -183,7 +183,8 @@ static void note_position(struct surveyor *s, struct survey *survey, const struc
 	if (strided && (span > bytes || seek))
 		survey_add_strides(survey, way, open->way[way].seek, 1);
 	note_place(survey, a, way, bytes, span);
-	open->expected = *together = a->offset + span;
+	/* Unsigned, so that a broken trace cannot overflow it. */
+	open->expected = *together = (int64_t)((uint64_t)a->offset + (uint64_t)span);
 }
 
 static void note_start(struct surveyor *s, struct survey *survey, const struct activity *a, int way,
