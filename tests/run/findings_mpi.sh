@@ -17,12 +17,8 @@ for mpi in $(mpi_list); do
 	parallel harmful-collective "$mpi" 2 patterns collective_small
 	parallel one-rank-io "$mpi" 2 patterns one_rank
 	parallel rank-imbalance "$mpi" 2 patterns imbalance
-	if is_disk; then
-		SLUICE_FINDINGS_MIN_TIME=5ms SLUICE_FINDINGS_TIME_PERCENT=1 parallel straggler "$mpi" 2 patterns straggler
-		inspect
-	else
-		skip_case disk "a straggler"
-	fi
+	SLUICE_FINDINGS_MIN_TIME=5ms SLUICE_FINDINGS_TIME_PERCENT=1 parallel straggler "$mpi" 2 patterns straggler
+	inspect
 	parallel "" "$mpi" 2 patterns disjoint
 	parallel "" "$mpi" 2 patterns collective
 	parallel "" "$mpi" 2 patterns balance
