@@ -123,7 +123,7 @@ void sums_table_count(struct sums_table *table, struct sums_counts *counts)
 void sums_table_add(struct sums_table *table, const char *filesystem, const char *target,
 		    enum call_class operation, enum speed speed, const struct sums *sums)
 {
-	struct names names;
+	struct names names = { 0 };
 
 	copy_name(names.filesystem, filesystem);
 	copy_name(names.target, target);

@@ -158,7 +158,7 @@ static size_t limit_values(const struct metrics *metrics, enum metric metric, ch
 {
 	bool is_full = HASH_COUNT(metrics->series[metric]) >= METRICS_SERIES;
 	const char *values[METRICS_LABELS];
-	char limited[KEY_BYTES];
+	char limited[KEY_BYTES] = "";
 	size_t used = 0;
 
 	*is_over = is_full;

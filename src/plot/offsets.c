@@ -313,8 +313,8 @@ static void put_file(struct plot *plot, const struct profile *profile, const str
 	struct panel panel;
 
 	chunk_places_init(&chunks, profile, raster->file);
-	plan.title = title =
-		make_title(profile, raster, way, raster_bytes(raster, way), stripe, &chunks);
+	title = make_title(profile, raster, way, raster_bytes(raster, way), stripe, &chunks);
+	plan.title = title;
 	scale_init(&plan.x, SCALE_SECONDS, run_plot_time_s(t, 0),
 		   run_plot_time_s(t, run_plot_bins(t, profile->head)));
 	init_offsets(&plan.y, spots);

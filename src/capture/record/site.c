@@ -47,10 +47,8 @@ static struct {
 	char name[HANDOVER_NAME_BYTES + sizeof(COUNTERS_SUFFIX)]; /* of a file */
 	struct stat st, directory, above;
 	struct sockaddr_un to;
-	union {
-		struct cmsghdr header;
-		unsigned char bytes[CMSG_SPACE(HANDOVER_DESCRIPTORS * sizeof(int))];
-	} rights;
+	_Alignas(struct cmsghdr) unsigned char rights[CMSG_SPACE(HANDOVER_DESCRIPTORS *
+								 sizeof(int))];
 	struct iovec part;
 	struct msghdr all;
 } scratch;
@@ -398,7 +396,7 @@ static void message_seal(struct membership *m)
 static bool message_send(const struct membership *m, int count)
 {
 	struct sockaddr_un *to = &scratch.to;
-	struct cmsghdr *rights = &scratch.rights.header;
+	struct cmsghdr *rights = (struct cmsghdr *)scratch.rights;
 	size_t bytes = (size_t)count * sizeof(int);
 	long fd = kernel_call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	bool sent;
