@@ -42,9 +42,12 @@ LIBRARY(HDF5)
 
 /* Marks that several rows share. */
 #define OPENS CALL(OPEN) FAILS(NEGATIVE) MAKES(HANDLE)
+#define OPENS_INSIDE OPENS BEFORE(link = hdf5_location(entry);)
 #define CLOSES(id) CALL(CLOSE) FAILS(NEGATIVE) AFTER(hdf5_released(called, id, ret);)
 #define ASKS CALL(STAT) FAILS(NEGATIVE)
-#define WALKS CALL(DIR) FAILS(NEGATIVE)
+#define WALKS                                                                                               \
+	CALL(DIR) FAILS(NEGATIVE) BEFORE(uint64_t around = hdf5_walk(hdf5_location(entry));)               \
+	AFTER((void)hdf5_walk(around);)
 #define CHANGES CALL(META) FAILS(NEGATIVE)
 #define SYNCS CALL(SYNC) FAILS(NEGATIVE)
 #define SETS CALL(CONTROL) FAILS(NEGATIVE)
@@ -130,9 +133,9 @@ WITH_CREATION(NULL, dapl_id, true) WITH_DATASET_ACCESS OPENS
 FIELD(LINK2, hdf5_link(called, dcpl_id)) AFTER(hdf5_created(opened, dcpl_id);)
 hid_t H5Dcreate_anon(HANDLE hid_t loc_id, hid_t type_id, hid_t space_id, hid_t dcpl_id,
 		     hid_t dapl_id);
-WITH_CACHE(INJECT_NO_ACCESS, true) OPENS
+WITH_CACHE(INJECT_NO_ACCESS, true) OPENS_INSIDE
 hid_t H5Dopen1(HANDLE hid_t loc_id, NAME const char *name);
-WITH_CACHE(dapl_id, true) WITH_DATASET_ACCESS OPENS
+WITH_CACHE(dapl_id, true) WITH_DATASET_ACCESS OPENS_INSIDE
 hid_t H5Dopen2(HANDLE hid_t loc_id, NAME const char *name, hid_t dapl_id);
 CLOSES(dset_id) herr_t H5Dclose(HANDLE hid_t dset_id);
 WITH_TRANSFER(&dset_id, 1) MOVES(READ)
@@ -177,8 +180,8 @@ OPENS
 hid_t H5Gcreate2(HANDLE hid_t loc_id, NAME const char *name, hid_t lcpl_id, hid_t gcpl_id,
 		 hid_t gapl_id);
 OPENS hid_t H5Gcreate_anon(HANDLE hid_t loc_id, hid_t gcpl_id, hid_t gapl_id);
-OPENS hid_t H5Gopen1(HANDLE hid_t loc_id, NAME const char *name);
-OPENS hid_t H5Gopen2(HANDLE hid_t loc_id, NAME const char *name, hid_t gapl_id);
+OPENS_INSIDE hid_t H5Gopen1(HANDLE hid_t loc_id, NAME const char *name);
+OPENS_INSIDE hid_t H5Gopen2(HANDLE hid_t loc_id, NAME const char *name, hid_t gapl_id);
 CLOSES(group_id) herr_t H5Gclose(HANDLE hid_t group_id);
 SYNCS herr_t H5Gflush(HANDLE hid_t group_id);
 SYNCS herr_t H5Grefresh(HANDLE hid_t group_id);
@@ -223,15 +226,15 @@ hid_t H5Acreate2(HANDLE hid_t loc_id, NAME const char *attr_name, hid_t type_id,
 OPENS
 hid_t H5Acreate_by_name(HANDLE hid_t loc_id, const char *obj_name, NAME const char *attr_name,
 			hid_t type_id, hid_t space_id, hid_t acpl_id, hid_t aapl_id, hid_t lapl_id);
-OPENS hid_t H5Aopen(HANDLE hid_t obj_id, NAME const char *attr_name, hid_t aapl_id);
-OPENS
+OPENS_INSIDE hid_t H5Aopen(HANDLE hid_t obj_id, NAME const char *attr_name, hid_t aapl_id);
+OPENS_INSIDE
 hid_t H5Aopen_by_name(HANDLE hid_t loc_id, const char *obj_name, NAME const char *attr_name,
 		      hid_t aapl_id, hid_t lapl_id);
-OPENS
+OPENS_INSIDE
 hid_t H5Aopen_by_idx(HANDLE hid_t loc_id, NAME const char *obj_name, H5_index_t idx_type,
 		     H5_iter_order_t order, hsize_t n, hid_t aapl_id, hid_t lapl_id);
-OPENS hid_t H5Aopen_idx(HANDLE hid_t loc_id, unsigned idx);
-OPENS hid_t H5Aopen_name(HANDLE hid_t loc_id, NAME const char *name);
+OPENS_INSIDE hid_t H5Aopen_idx(HANDLE hid_t loc_id, unsigned idx);
+OPENS_INSIDE hid_t H5Aopen_name(HANDLE hid_t loc_id, NAME const char *name);
 CLOSES(attr_id) herr_t H5Aclose(HANDLE hid_t attr_id);
 CALL(READ) FAILS(NEGATIVE) FIELD(SIZE, hdf5_attribute_bytes(called, attr_id, type_id, entry, err))
 RESULT(err ? ret : (int64_t)size)
@@ -276,10 +279,10 @@ herr_t H5Aiterate_by_name(HANDLE hid_t loc_id, NAME const char *obj_name, H5_ind
 			  hid_t lapl_id);
 
 /* Objects of any kind, and committed types. */
-WITH_CACHE(INJECT_NO_ACCESS, true) OPENS
+WITH_CACHE(INJECT_NO_ACCESS, true) OPENS_INSIDE
 hid_t H5Oopen(HANDLE hid_t loc_id, NAME const char *name, hid_t lapl_id);
-OPENS hid_t H5Oopen_by_addr(HANDLE hid_t loc_id, OFFSET haddr_t addr);
-OPENS
+OPENS_INSIDE hid_t H5Oopen_by_addr(HANDLE hid_t loc_id, OFFSET haddr_t addr);
+OPENS_INSIDE
 hid_t H5Oopen_by_idx(HANDLE hid_t loc_id, NAME const char *group_name, H5_index_t idx_type,
 		     H5_iter_order_t order, hsize_t n, hid_t lapl_id);
 OPENS hid_t H5Rdereference1(HANDLE hid_t obj_id, H5R_type_t ref_type, const void *ref);
@@ -368,8 +371,8 @@ herr_t H5Tcommit2(HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid
 		  hid_t tcpl_id, hid_t tapl_id);
 CHANGES AFTER(hdf5_type_changed(called, type_id);)
 herr_t H5Tcommit_anon(HANDLE hid_t loc_id, hid_t type_id, hid_t tcpl_id, hid_t tapl_id);
-OPENS hid_t H5Topen1(HANDLE hid_t loc_id, NAME const char *name);
-OPENS hid_t H5Topen2(HANDLE hid_t loc_id, NAME const char *name, hid_t tapl_id);
+OPENS_INSIDE hid_t H5Topen1(HANDLE hid_t loc_id, NAME const char *name);
+OPENS_INSIDE hid_t H5Topen2(HANDLE hid_t loc_id, NAME const char *name, hid_t tapl_id);
 SYNCS herr_t H5Tflush(HANDLE hid_t type_id);
 SYNCS AFTER(hdf5_type_changed(called, type_id);) herr_t H5Trefresh(HANDLE hid_t type_id);
 
@@ -633,7 +636,7 @@ herr_t H5Tinsert(hid_t parent_id, const char *name, size_t offset, hid_t member_
 #if SINCE(1, 12, 0)
 CHANGES herr_t H5Fdelete(PATH const char *filename, HANDLE hid_t fapl_id);
 ASKS htri_t H5Fis_accessible(PATH const char *container_name, HANDLE hid_t fapl_id);
-OPENS hid_t H5Oopen_by_token(HANDLE hid_t loc_id, H5O_token_t token);
+OPENS_INSIDE hid_t H5Oopen_by_token(HANDLE hid_t loc_id, H5O_token_t token);
 ASKS herr_t H5Oget_info3(HANDLE hid_t loc_id, H5O_info2_t *oinfo, unsigned fields);
 ASKS
 herr_t H5Oget_info_by_name3(HANDLE hid_t loc_id, NAME const char *name, H5O_info2_t *oinfo,

@@ -93,6 +93,24 @@ INLINE uint64_t hdf5_link(const void *called, hid_t id)
 	return handle_entry_link(hdf5_find(called, id));
 }
 
+/*
+ * The link of the location in which an object is opened. The callback of an iteration gets the
+ * location under an id that no recorded call has made; it is then the one that is walked through.
+ */
+INLINE uint64_t hdf5_location(const struct handle_entry *entry)
+{
+	return entry ? handle_entry_link(entry) : capture_self.walked;
+}
+
+/* Enters an iteration through a location; returns the one around it, to be passed at the end. */
+INLINE uint64_t hdf5_walk(uint64_t link)
+{
+	uint64_t around = capture_self.walked;
+
+	capture_self.walked = link;
+	return around;
+}
+
 #pragma GCC visibility push(hidden)
 
 /*

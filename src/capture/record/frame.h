@@ -103,6 +103,7 @@ struct self {
 	bool armed; /* the destructor thread_leave() will run */
 	struct calling calling;
 	uint64_t moved;	       /* bytes moved by HDF5 calls so far, for libraries on top of HDF5 */
+	uint64_t walked;       /* link of the location whose objects an HDF5 call iterates over */
 	uint64_t record_ticks; /* overhead of SELF_RECORDS records; see cost.h */
 	struct hook_state hooks;
 	struct counting counting[LANES][COUNTING_WAYS];
