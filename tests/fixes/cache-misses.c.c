@@ -3,6 +3,7 @@
  * @prepare
  * @also shell
  * @disk
+ * @attempts 5
  * @only
  * @set SLUICE_FINDINGS_TIME_PERCENT=5
  */

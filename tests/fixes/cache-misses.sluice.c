@@ -2,6 +2,7 @@
  *
  * @prepare
  * @disk
+ * @attempts 5
  * @with strided-reads
  * @leaves strided-reads
  * @set SLUICE_FINDINGS_TIME_PERCENT=5

@@ -158,19 +158,22 @@ static void one_rank(const char *path)
 }
 
 /* All ranks write the same, but one of them waits for the disk. */
-/* Interrupts the caller for 10 ms, and again 1 ms after it has gone on. */
+/* Interrupts the caller for 100 ms, and again 1 ms after it has gone on, until it has lost 2 s. */
 static void stall(int signal)
 {
+	static volatile sig_atomic_t left = 20;
 	struct itimerval next = { .it_value.tv_usec = 1000 };
 
 	(void)signal;
-	(void)nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
-	(void)setitimer(ITIMER_REAL, &next, NULL);
+	(void)nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+	if (--left)
+		(void)setitimer(ITIMER_REAL, &next, NULL);
 }
 
 /*
- * Rank 1 moves as much as rank 0, but something takes the processor from it all the time. It is in
- * write() for almost all of its own time, so the calls are what becomes slower, whatever the disk.
+ * Rank 1 moves as much as rank 0, but something takes the processor from it again and again. It is
+ * in write() for almost all of its own time, so the calls are what becomes slower, whatever the
+ * disk and the load.
  */
 static void straggler(const char *path)
 {

@@ -25,6 +25,11 @@ wait_for() {
 	fail "no $what: $("$sluiced" status 2>&1) $(cat "$work/daemon.log")"
 }
 
+# rules_are COUNT: the policy that the daemon has published has so many rules
+rules_are() {
+	[ "$(status '["rules"]')" = "$1" ]
+}
+
 traces_are() {
 	[ "$(ls "$work/state/traces/$(id -u)" 2>/dev/null | grep -c '\.sluice$')" = "$1" ]
 }
@@ -47,7 +52,7 @@ calls_of "$work/one.sluice" >one.txt
 [ -s one.txt ] || fail "sluice run has recorded nothing"
 
 start_daemon SLUICE_SITE_DATABASE="$database" SLUICE_SITE_METRICS="$work/run/metrics"
-check_eq "$(status '["rules"]')" 1 "rules"
+wait_for "the policy" rules_are 1
 mkdir two
 (cd two && under_site SLURM_JOB_ID=4711 SLURM_JOB_PARTITION=debug "$prog/patterns" small_writes file >/dev/null 2>&1) || true
 wait_for "trace" traces_are 1
@@ -85,7 +90,7 @@ while [ ! -e go ]; do sleep 0.05; done
 SCRIPT
 printf '[policy]\nrule = mode=trace program=patterns\nrule = mode=trace program=sh\n' >"$work/policy"
 kill -HUP "$daemon"
-wait_for "new policy" test "$(sleep 0.3; status '["rules"]')" = 2
+wait_for "the new policy" rules_are 2
 (cd three && under_site SLURM_JOB_ID=4712 sh "$work/twice.sh" "$prog/patterns" >/dev/null 2>&1) &
 runner=$!
 wait_for "first half" test -e three/ready

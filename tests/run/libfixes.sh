@@ -18,6 +18,7 @@
 #   @only               does not execute the fix of the kind "sluice", because another program does
 #   @also KIND          executes the fix of this kind, too
 #   @replace WORD=TEXT  what a user has to fill in: a word in capitals
+#   @attempts N         executions of the fix, one of which must leave no finding: its evidence includes other programs
 #   @after COMMAND      to be executed after a fix of the kind "shell"
 fixes=$SOURCE/tests/fixes
 python=/usr/bin/python3
@@ -120,22 +121,19 @@ for f in json.load(open("report.json"))["findings"]:
 END_TEXT
 }
 
-# check_fixed WHAT: the trace `fixed` has no finding but those that may remain
-check_fixed() {
-	local left
-	left=$(codes fixed | tr ' ' '\n' | grep -vxF -e "" $(directive leaves | tr ' ' '\n' | sed 's/^/-e /') || true)
-	[ -z "$left" ] || fail "$case: findings after $1: $left: $("$sluice" report --findings fixed)"
+# left_by_fix: the findings of the trace `fixed`, but those that may remain
+left_by_fix() {
+	codes fixed | tr ' ' '\n' | grep -vxF -e "" $(directive leaves | tr ' ' '\n' | sed 's/^/-e /') || true
 }
 
-# fix_by_code KIND: the lines become a part of the program
+# fix_by_code: the lines become a part of the program
 fix_by_code() {
 	make_program fix.inc
 	prepare
 	record fixed "${command[@]}"
-	check_fixed "the lines of $1"
 }
 
-# fix_by_command KIND: the lines are commands
+# fix_by_command: the lines are commands
 fix_by_command() {
 	local fix
 	fix=$(cat fix.inc)
@@ -148,7 +146,22 @@ $(directive after)
 exec \"\$@\"" - "$sluice" run -o fixed -- "${command[@]}" >out 2>err </dev/null ;;
 	esac || fail "$case: $fix: exit code $?: $(tail -5 err)"
 	! grep -q "not applied" err || fail "$case: $fix: $(cat err)"
-	check_fixed "\"$fix\""
+}
+
+# apply_fix KIND: executes the fix until no finding is left
+apply_fix() {
+	local attempts left
+	attempts=$(directive attempts)
+	for ((attempts = ${attempts:-1}; attempts > 0; attempts--)); do
+		make_program
+		case $1 in
+		sluice | shell) fix_by_command ;;
+		*) fix_by_code ;;
+		esac
+		left=$(left_by_fix)
+		[ -n "$left" ] || return 0
+	done
+	fail "$case: $left after the fix of kind $1, \"$(cat fix.inc)\": $("$sluice" report --findings fixed)"
 }
 
 # fix_case TEMPLATE [MPI]: executes the fix of the template's kind, and the commands that the finding offers
@@ -173,11 +186,7 @@ fix_case() {
 		cp bad.json report.json
 		fix_text "$kind" >fix.inc
 		[ -s fix.inc ] || fail "$case: the finding offers no fix of kind $kind: $(cat bad.json)"
-		make_program
-		case $kind in
-		sluice | shell) fix_by_command "$kind" ;;
-		*) fix_by_code "$kind" ;;
-		esac
+		apply_fix "$kind"
 		echo "executed: $code $kind${mpi:+ ($mpi)}"
 	done
 }
