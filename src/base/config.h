@@ -181,6 +181,11 @@ struct err;
 	  "socket of the daemon sluiced")                                                          \
 	X(SITE_STATE, "site", "state", TEXT, "PATH", "/var/lib/sluice",                            \
 	  "directory in which sluiced keeps traces and what waits for the database")               \
+	X(SITE_NODE, "site", "node", TEXT, "NAME", "",                                             \
+	  "name of the node in the site database; empty: the name of the host")                    \
+	X(SITE_SHARED, "site", "shared", TEXT, "PATHS", "",                                        \
+	  "mount points, separated by blanks, of file systems that nodes share, in addition to "   \
+	  "those of a type that is known to be shared")                                            \
 	X(SITE_MEMORY, "site", "memory", SIZE, "SIZE", "256M",                                     \
 	  "memory limit of sluiced: connections get a quarter; no new process is collected while " \
 	  "more than three quarters are in use")                                                   \

@@ -29,6 +29,7 @@ static char *read_condition(const struct schema_table *table)
 {
 	switch (table->access) {
 	case ACCESS_OWNER:
+	case ACCESS_CONCERNED:
 		return xprintf("\"%s\" = current_user OR " IS_ADMIN, owner_column(table));
 	case ACCESS_RUN:
 		return xstrdup("run IN (SELECT id FROM run)");
@@ -44,6 +45,8 @@ static char *write_condition(const struct schema_table *table)
 	switch (table->access) {
 	case ACCESS_OWNER:
 		return xprintf("\"%s\" = current_user", owner_column(table));
+	case ACCESS_CONCERNED:
+		return xstrdup("false");
 	case ACCESS_RUN:
 		return xstrdup("run IN (SELECT id FROM run WHERE owner = current_user)");
 	case ACCESS_STUDY:
@@ -67,11 +70,16 @@ static void put_table_access(struct buf *sql, const struct schema_table *table)
 		buf_printf(sql, "GRANT SELECT ON \"%s\" TO " ACCESS_ROLE_USER ";\n", name);
 	if (!reads)
 		return;
+	/* Nodes and the reasoner of the system believe what these tables say. */
 	buf_printf(sql,
-		   "GRANT SELECT, INSERT, UPDATE, DELETE ON \"%s\" TO " ACCESS_ROLE_USER ";\n"
+		   "REVOKE ALL ON \"%s\" FROM " ACCESS_ROLE_USER ";\n"
+		   "GRANT %s ON \"%s\" TO " ACCESS_ROLE_USER ";\n"
 		   "ALTER TABLE \"%s\" ENABLE ROW LEVEL SECURITY;\n"
 		   "DROP POLICY IF EXISTS sluice_rows ON \"%s\";\n"
 		   "CREATE POLICY sluice_rows ON \"%s\" USING (%s) WITH CHECK (%s);\n",
+		   name,
+		   table->access == ACCESS_CONCERNED ? "SELECT, DELETE"
+						     : "SELECT, INSERT, UPDATE, DELETE",
 		   name, name, name, name, reads, writes);
 }
 

@@ -88,6 +88,7 @@ static int forget_user_locked(struct site_db *site, const char *archive, const c
 		"DELETE FROM outcome WHERE \"user\" = ?1",
 		"DELETE FROM trial WHERE \"user\" = ?1",
 		"DELETE FROM anomaly WHERE owner = ?1",
+		"DELETE FROM node_load WHERE owner = ?1",
 	};
 	AUTO_FREE char *mark = xprintf("user:%s", user);
 	int r = forget_runs_locked(site, archive, user, totals, err);

@@ -296,6 +296,21 @@ static int insert_with_partition(struct site_db *site, size_t number,
 	return r < 0 ? r : insert_row(site, number, values, err);
 }
 
+/* What a node says of itself; these tables do not refer to runs. */
+static int insert_reports(struct site_db *site, struct rows_reader *reader, struct err *err)
+{
+	bool is_load = !strcmp(reader->table->name, "node_load");
+	struct row_value values[ROWS_COLUMNS_MAX];
+	int r;
+
+	while ((r = rows_next(reader, values, err)) > 0) {
+		r = is_load ? load_insert(site, values, err) : anomaly_insert(site, values, err);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
 /* Adds the rows of a block. */
 static int insert_block(struct site_db *site, struct rows_reader *reader, struct err *err)
 {
@@ -360,9 +375,10 @@ int site_insert(struct site_db *site, const void *payload, size_t bytes, struct 
 	struct rows_reader reader;
 	int r = rows_open(&reader, payload, bytes, err);
 
-	if (!r)
+	if (!r && strcmp(reader.uuid, ROWS_NO_RUN) != 0)
 		r = find_run(site, reader.uuid, err);
 	while (!r && (r = rows_next_block(&reader, err)) > 0)
-		r = insert_block(site, &reader, err);
+		r = reader.table->access == ACCESS_CONCERNED ? insert_reports(site, &reader, err)
+							     : insert_block(site, &reader, err);
 	return r;
 }

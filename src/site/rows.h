@@ -27,6 +27,7 @@ struct err;
 
 #define ROWS_COLUMNS_MAX 32
 #define ROWS_UUID_DIGITS 32
+#define ROWS_NO_RUN "00000000000000000000000000000000" /* the payload is about a node */
 
 /* A value of a row. Which member counts depends on the type of the column. */
 struct row_value {

@@ -39,6 +39,13 @@ int site_end(struct site_db *site, int result, struct err *err);
 /* The id of a run, 0 if there is none, or -errno. */
 int64_t site_find_run(struct site_db *site, const char *uuid, struct err *err);
 
+/*
+ * Apply a row of `anomaly` and of `node_load` that a node sends, within a transaction; see
+ * site/report.h for what they mean.
+ */
+int anomaly_insert(struct site_db *site, const struct row_value *values, struct err *err);
+int load_insert(struct site_db *site, const struct row_value *values, struct err *err);
+
 /* Deletes the rows of a run in all tables, within a transaction. */
 int site_delete_run(struct site_db *site, int64_t run, struct err *err);
 

@@ -35,7 +35,8 @@ static int64_t query_one(struct site_db *site, const char *sql, struct err *err)
 static void read_nodes(struct site_db *site, struct site_status *s)
 {
 	struct statement *rows = store_query(
-		site->store, NULL, "SELECT count(*), coalesce(max(changed), 0) FROM source", "");
+		site->store, NULL,
+		"SELECT count(*), coalesce(max(changed), 0) FROM source WHERE sequence > 0", "");
 
 	s->nodes = -1;
 	if (!rows || store_step(site->store, rows, NULL) <= 0)

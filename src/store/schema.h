@@ -42,11 +42,12 @@ struct schema_column {
 
 /* Who may read the rows of a table in a site's database. Nodes may write all of them. */
 enum schema_access {
-	ACCESS_ALL,   /* every user of the site */
-	ACCESS_OWNER, /* the user in the column of type COLUMN_OWNER, and administrators */
-	ACCESS_RUN,   /* those who may read the row of `run` that the column run refers to */
-	ACCESS_STUDY, /* the same with `study` */
-	ACCESS_ADMIN, /* administrators */
+	ACCESS_ALL,	  /* every user of the site */
+	ACCESS_OWNER,	  /* the user in the column of type COLUMN_OWNER, and administrators */
+	ACCESS_CONCERNED, /* the same, but only nodes add and change rows */
+	ACCESS_RUN,	  /* those who may read the row of `run` that the column run refers to */
+	ACCESS_STUDY,	  /* the same with `study` */
+	ACCESS_ADMIN,	  /* administrators */
 };
 
 struct schema_table {
@@ -59,7 +60,7 @@ struct schema_table {
 	const char *unique; /* columns that are unique together; NULL: none */
 	const char *index;  /* columns of a further index; NULL: none */
 	enum schema_access access;
-	/* Rows come by payloads of nodes (site/rows.h); the first column is the run, if any. */
+	/* Rows come by payloads of nodes (site/rows.h); those of runs begin with the run. */
 	bool is_sent;
 	/* In PostgreSQL partitioned by this column, in ranges of SCHEMA_PARTITION; NULL: not. */
 	const char *partitioned;

@@ -7,8 +7,11 @@
 #include "store/schema.h"
 
 static const char *const access_texts[] = {
-	[ACCESS_ALL] = "everybody",	   [ACCESS_OWNER] = "owner",
-	[ACCESS_RUN] = "owner of the run", [ACCESS_STUDY] = "owner of the tuning",
+	[ACCESS_ALL] = "everybody",
+	[ACCESS_OWNER] = "owner",
+	[ACCESS_CONCERNED] = "owner",
+	[ACCESS_RUN] = "owner of the run",
+	[ACCESS_STUDY] = "owner of the tuning",
 	[ACCESS_ADMIN] = "administrators",
 };
 

@@ -2,8 +2,11 @@
  *
  * sluice site watch: the reasoner of the system, beside the database.
  */
+#include <errno.h>
 #include <time.h>
 
+#include "base/clock.h"
+#include "base/err.h"
 #include "base/interrupt.h"
 #include "base/json.h"
 #include "base/term.h"
@@ -16,7 +19,7 @@
 
 #define POLL_MS 5000
 #define LOADS 5
-#define LOAD_NS (INT64_C(60) * 1000000000)
+#define RETRY_MS 1000
 
 struct watch_args {
 	struct site_args site;
@@ -69,10 +72,12 @@ static int show_load(void *arg, const struct load *load)
 
 	if (!o->is_json) {
 		term_printf(stdout,
-			    "load: %s, job %s: reads %s/s, writes %s/s, %.0f operations/s\n",
+			    "load: %s, job %s: reads %s/s, writes %s/s (%.0f %% of the bytes), "
+			    "%.0f operations/s (%.0f %%)\n",
 			    load->owner, *load->job ? load->job : "(none)",
 			    unit_bytes(read, load->bytes_read),
-			    unit_bytes(written, load->bytes_written), load->operations);
+			    unit_bytes(written, load->bytes_written), 100 * load->byte_share,
+			    load->operations, 100 * load->operation_share);
 		return 0;
 	}
 	json_open(&o->json, NULL, '{');
@@ -81,6 +86,8 @@ static int show_load(void *arg, const struct load *load)
 	json_real(&o->json, "bytes_read", load->bytes_read);
 	json_real(&o->json, "bytes_written", load->bytes_written);
 	json_real(&o->json, "operations", load->operations);
+	json_real(&o->json, "byte_share", load->byte_share);
+	json_real(&o->json, "operation_share", load->operation_share);
 	json_close(&o->json);
 	return 0;
 }
@@ -101,7 +108,7 @@ static int show_all(struct site_db *site, bool is_json, int64_t now_ns, struct e
 		json_open(&o.json, "loads", '[');
 	}
 	if (r >= 0)
-		r = load_rank(site, now_ns - LOAD_NS, LOADS, show_load, &o, err);
+		r = load_rank(site, now_ns, NULL, LOADS, show_load, &o, err);
 	if (is_json)
 		json_end(&o.json);
 	fflush(stdout);
@@ -135,18 +142,38 @@ static int watch_site(struct site_db *site, const struct watch_args *args, struc
 	return r;
 }
 
+/* Opens the database again after the connection was lost. */
+static int reopen_site(struct site_db **site, const char *database, struct err *err)
+{
+	int r = -ENOTCONN;
+
+	site_close(*site);
+	*site = NULL;
+	while (r == -ENOTCONN && !*interrupt_flag()) {
+		clock_sleep_ns(RETRY_MS * NS_PER_MS);
+		r = site_open(site, database, err);
+	}
+	return *interrupt_flag() ? -EINTR : r;
+}
+
 static int watch_run(struct command *command)
 {
 	const struct watch_args *args = command->args;
 	struct site_db *site = NULL;
 	struct interrupt stop;
 	struct err err = { 0 };
-	int ret = site_open_named(command, &args->site, &site);
+	int r, ret = site_open_named(command, &args->site, &site);
 
 	if (ret)
 		return ret;
 	interrupt_catch(&stop);
-	if (watch_site(site, args, &err) < 0)
+	while ((r = watch_site(site, args, &err)) == -ENOTCONN && !args->once) {
+		command_warn(command, "%s", err.text);
+		r = reopen_site(&site, site_name(command, &args->site), &err);
+		if (r < 0)
+			break;
+	}
+	if (r < 0 && !*interrupt_flag())
 		ret = command_fail(command, "%s", err.text);
 	interrupt_restore(&stop);
 	site_close(site);
@@ -157,12 +184,13 @@ const struct command_ops command_site_watch = {
 	.name = "watch",
 	.help = "judge anomalies of nodes, and show them while they last",
 	.about =
-		"The reasoner of the system. It looks for what the anomalies of several nodes have "
-		"in common, such as a target that all of them access or a job that causes most of "
-		"the load, and raises an anomaly of the site with this cause. It runs beside the "
-		"database until it is interrupted, and prints the anomalies that last and the "
-		"users who load the storage now whenever something changes. One instance is "
-		"enough for a site; it needs the role of a node (sluice site grant --node).",
+		"The reasoner of the system. It looks for what the anomalies of nodes have in "
+		"common, such as a target that all of them access or a job that causes most of "
+		"the load, and stores a verdict on the cause, which the nodes receive. It runs "
+		"beside the database until it is interrupted, waits for a server that is away, and "
+		"prints the anomalies that last and the users who load the storage now whenever "
+		"something changes. One instance is enough for a site; it needs the role of a node "
+		"(sluice site grant --node).",
 	.options = watch_options,
 	.args_bytes = sizeof(struct watch_args),
 	.run = watch_run,

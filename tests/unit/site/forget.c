@@ -28,6 +28,7 @@ static void check_nothing_left(struct site_db *site)
 		AUTO_FREE char *sql = xprintf("SELECT count(*) FROM \"%s\"", schema_tables[i].name);
 
 		if (schema_tables[i].access == ACCESS_RUN ||
+		    schema_tables[i].access == ACCESS_CONCERNED ||
 		    schema_tables[i].access == ACCESS_OWNER)
 			CHECK_INT(site_sample_count(site, sql), 0);
 		store_forget_statements(site->store);
