@@ -12,20 +12,22 @@
 #include "base/mem.h"
 
 /*
- * The command gets SLUICE_ALERT (raised or cleared), SLUICE_ALERT_CAUSE, SLUICE_ALERT_REASON and
- * SLUICE_ALERT_USERS. The daemon does not wait for it.
+ * The command gets SLUICE_ALERT (raised, judged or cleared), SLUICE_ALERT_CAUSE,
+ * SLUICE_ALERT_VERDICT, SLUICE_ALERT_REASON and SLUICE_ALERT_USERS. The daemon does not wait for
+ * it.
  */
-static pid_t start_command(const struct alert *alert, const struct alert_view *view)
+static pid_t start_command(const struct alert *alert, const struct alert_view *view,
+			   const char *state)
 {
-	const char *state = alert->is_raised ? "raised" : "cleared";
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)alert->command, NULL };
 	AUTO_FREE char *event = xprintf("SLUICE_ALERT=%s", state);
 	AUTO_FREE char *why = xprintf("SLUICE_ALERT_CAUSE=%s", alert->cause);
+	AUTO_FREE char *verdict = xprintf("SLUICE_ALERT_VERDICT=%s", alert->verdict);
 	AUTO_FREE char *reason = xprintf("SLUICE_ALERT_REASON=%s", view->reason);
 	AUTO_FREE char *users = xprintf("SLUICE_ALERT_USERS=%s", view->users);
-	char *const environment[] = {
-		event, why, reason, users, (char *)"PATH=/usr/local/bin:/usr/bin:/bin", NULL
-	};
+	char *const environment[] = { event,  why,   verdict,
+				      reason, users, (char *)"PATH=/usr/local/bin:/usr/bin:/bin",
+				      NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t none;
@@ -44,13 +46,15 @@ static pid_t start_command(const struct alert *alert, const struct alert_view *v
 	return pid;
 }
 
-static void run_command(struct alert *alert, const struct alert_view *view)
+static void run_command(struct alert *alert, const struct alert_view *view, const char *state)
 {
+	if (!alert->command || !*alert->command)
+		return;
 	alert_reap(alert);
 	for (int i = 0; i < ALERT_COMMANDS; i++) {
 		if (alert->commands[i])
 			continue;
-		alert->commands[i] = start_command(alert, view);
+		alert->commands[i] = start_command(alert, view, state);
 		return;
 	}
 	if (alert->tell)
@@ -62,14 +66,30 @@ static void announce(struct alert *alert, const struct alert_view *view)
 	AUTO_FREE char *sentence = NULL;
 
 	if (alert->is_raised)
-		sentence = xprintf("alert: %s; likely cause: %s%s%s", view->reason, alert->cause,
-				   *view->users ? "; load on the storage now: " : "", view->users);
+		sentence =
+			xprintf("alert: %s; likely cause: %s%s%s%s%s", view->reason, alert->cause,
+				*alert->verdict ? "; of the site: " : "", alert->verdict,
+				*view->users ? "; load on the storage now: " : "", view->users);
 	else
 		sentence = xprintf("alert is over; its likely cause was: %s", alert->cause);
 	if (alert->tell)
 		alert->tell(sentence);
-	if (alert->command && *alert->command)
-		run_command(alert, view);
+	run_command(alert, view, alert->is_raised ? "raised" : "cleared");
+}
+
+void alert_judge(struct alert *alert, const char *kind, const char *verdict)
+{
+	bool is_new = strcmp(alert->verdict_kind, kind) != 0;
+	AUTO_FREE char *sentence = NULL;
+
+	snprintf(alert->verdict, sizeof(alert->verdict), "%s", verdict);
+	snprintf(alert->verdict_kind, sizeof(alert->verdict_kind), "%s", kind);
+	if (!is_new || !alert->is_raised || !*verdict)
+		return;
+	sentence = xprintf("alert: cause by the reasoner of the site: %s", alert->verdict);
+	if (alert->tell)
+		alert->tell(sentence);
+	run_command(alert, &(struct alert_view){ .reason = "", .users = "" }, "judged");
 }
 
 bool alert_update(struct alert *alert, const struct alert_view *view)
@@ -82,8 +102,10 @@ bool alert_update(struct alert *alert, const struct alert_view *view)
 		return false;
 	alert->streak = 0;
 	alert->is_raised = view->is_bad;
-	if (alert->is_raised)
+	if (alert->is_raised) {
 		snprintf(alert->cause, sizeof(alert->cause), "%s", view->cause);
+		snprintf(alert->kind, sizeof(alert->kind), "%s", view->kind);
+	}
 	announce(alert, view);
 	return true;
 }

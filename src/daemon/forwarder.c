@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,11 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/text.h"
+#include "daemon/user_names.h"
+#include "site/anomaly.h"
 #include "site/build.h"
+#include "site/report.h"
+#include "site/rows.h"
 #include "site/site.h"
 
 #define SUFFIX ".sluice"
@@ -31,16 +34,23 @@
 #define RETRY_FIRST_NS NS_PER_S
 #define RETRY_MAX_NS (30 * NS_PER_S)
 #define IDLE_NS (200 * NS_PER_MS)
-#define FULL_NS (30 * NS_PER_S) /* until a trace that did not fit is tried again */
+#define VERDICT_NS (5 * NS_PER_S) /* between looks at verdicts without a notification */
+#define FULL_NS (30 * NS_PER_S)	  /* until a trace that did not fit is tried again */
 
 struct waiting {
 	char *trace;
 	uid_t user;
 };
 
+/* A report that waits for the queue. */
+struct report {
+	struct buf payload;
+	bool is_load;
+};
+
 struct forwarder {
 	struct forwarder_options options;
-	char *state, *traces, *database;
+	char *state, *traces, *database, *node;
 	struct disk_queue *queue;
 	pthread_t builder, sender;
 	bool has_builder, has_sender;
@@ -49,6 +59,9 @@ struct forwarder {
 	bool stops;
 	struct waiting *waiting; /* in order; under the lock, like the rest */
 	size_t waiting_count, waiting_cap;
+	struct report reports[FORWARDER_REPORTS]; /* in order */
+	size_t report_count;
+	struct forwarder_verdict verdict;
 	struct forwarder_status status;
 	char problem[512]; /* that was told last */
 };
@@ -160,28 +173,95 @@ static void find_all_traces(struct forwarder *forwarder)
 		closedir(dir);
 }
 
+/* --- reports of the node --- */
+
+/* Takes the payload of the writer. A load takes the place of one that still waits at the end. */
+static void add_report(struct forwarder *forwarder, struct rows_writer *writer, bool is_load)
+{
+	size_t at;
+
+	pthread_mutex_lock(&forwarder->lock);
+	at = forwarder->report_count;
+	if (is_load && at && forwarder->reports[at - 1].is_load)
+		at--;
+	/* The newest one says how things are now. */
+	if (at == FORWARDER_REPORTS)
+		at--;
+	buf_clear(&forwarder->reports[at].payload);
+	buf_add(&forwarder->reports[at].payload, buf_text(&writer->bytes), writer->bytes.len);
+	forwarder->reports[at].is_load = is_load;
+	forwarder->report_count = at + 1;
+	pthread_cond_broadcast(&forwarder->changed);
+	pthread_mutex_unlock(&forwarder->lock);
+	rows_release(writer);
+}
+
+void forwarder_report_anomaly(struct forwarder *forwarder, const struct report_anomaly *anomaly)
+{
+	struct rows_writer writer = { 0 };
+
+	report_put_anomaly(&writer, anomaly);
+	add_report(forwarder, &writer, false);
+}
+
+void forwarder_report_loads(struct forwarder *forwarder, const struct report_load *loads,
+			    size_t count, int64_t now_ns)
+{
+	struct rows_writer writer = { 0 };
+
+	report_put_loads(&writer, forwarder->node, loads, count, now_ns);
+	add_report(forwarder, &writer, true);
+}
+
+/* Appends the first report; it leaves the list when it is durable. Returns 0 if there is none. */
+static int append_report(struct forwarder *forwarder)
+{
+	AUTO_BUF struct buf payload = { 0 };
+	struct report first;
+	int r = 0;
+
+	pthread_mutex_lock(&forwarder->lock);
+	if (forwarder->report_count)
+		buf_add(&payload, buf_text(&forwarder->reports[0].payload),
+			forwarder->reports[0].payload.len);
+	pthread_mutex_unlock(&forwarder->lock);
+	if (!payload.len)
+		return 0;
+	r = disk_queue_append(forwarder->queue, BUILD_FRAME_TYPE, buf_text(&payload), payload.len,
+			      NULL);
+	if (r == 0)
+		r = disk_queue_sync(forwarder->queue);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&forwarder->lock);
+	/* Unless a newer load has taken its place meanwhile. */
+	first = forwarder->reports[0];
+	if (first.payload.len == payload.len &&
+	    memcmp(first.payload.data, payload.data, payload.len) == 0) {
+		forwarder->report_count--;
+		memmove(forwarder->reports, forwarder->reports + 1,
+			forwarder->report_count * sizeof(first));
+		forwarder->reports[forwarder->report_count] = first;
+	}
+	pthread_mutex_unlock(&forwarder->lock);
+	return 1;
+}
+
 static int append_rows(void *arg, uint16_t type, const void *payload, size_t bytes, struct err *err)
 {
 	struct forwarder *forwarder = arg;
-	int r = disk_queue_append(forwarder->queue, type, payload, bytes, NULL);
+	int r;
 
+	/* A large trace must not keep them waiting. */
+	while ((r = append_report(forwarder)) > 0)
+		;
+	r = disk_queue_append(forwarder->queue, type, payload, bytes, NULL);
 	if (r < 0)
 		return err_set(err, -r,
 			       "%s/queue: %s; rows for the database wait until there is "
 			       "space (setting site.queue)",
 			       forwarder->state, strerror(-r));
 	return is_stopping(forwarder) ? -EINTR : 0;
-}
-
-/* The name of a user; its number if it has none. */
-static char *user_name(uid_t user)
-{
-	struct passwd entry, *found = NULL;
-	char room[4096];
-
-	if (getpwuid_r(user, &entry, room, sizeof(room), &found) == 0 && found)
-		return xstrdup(entry.pw_name);
-	return xprintf("%u", (unsigned)user);
 }
 
 /* Reads job and partition from the file beside the trace. */
@@ -203,7 +283,7 @@ static void read_about(const char *trace, char **job, char **partition)
 
 static int build(struct forwarder *forwarder, const struct waiting *waiting, struct err *err)
 {
-	AUTO_FREE char *owner = user_name(waiting->user), *job = NULL, *partition = NULL;
+	AUTO_FREE char *owner = user_names_find(waiting->user), *job = NULL, *partition = NULL;
 	AUTO_FREE char *sent = xprintf("%s" SENT_SUFFIX, waiting->trace);
 	struct build_options options = { .config = forwarder->options.config, .owner = owner };
 	int r;
@@ -251,6 +331,8 @@ static void *run_builder(void *arg)
 		struct err err = { 0 };
 		int r;
 
+		while (append_report(forwarder) > 0)
+			;
 		if (!take_trace(forwarder, &waiting)) {
 			wait_ns(forwarder, FULL_NS);
 			continue;
@@ -343,10 +425,66 @@ static int send_batch(struct forwarder *forwarder, struct site_db *site, const s
 	return r;
 }
 
+/* --- verdicts --- */
+
+static int keep_verdict(void *arg, const struct anomaly *a)
+{
+	struct forwarder_verdict *verdict = arg;
+
+	snprintf(verdict->kind, sizeof(verdict->kind), "%s", a->cause);
+	snprintf(verdict->detail, sizeof(verdict->detail), "%s: %s", a->cause, a->detail);
+	return 1;
+}
+
+static void set_verdict(struct forwarder *forwarder, const struct forwarder_verdict *verdict)
+{
+	pthread_mutex_lock(&forwarder->lock);
+	forwarder->verdict = *verdict;
+	pthread_mutex_unlock(&forwarder->lock);
+}
+
+struct forwarder_verdict forwarder_verdict(struct forwarder *forwarder)
+{
+	struct forwarder_verdict verdict;
+
+	pthread_mutex_lock(&forwarder->lock);
+	verdict = forwarder->verdict;
+	pthread_mutex_unlock(&forwarder->lock);
+	return verdict;
+}
+
+/* Looks at the verdicts if there was a notification, or if the last look was long ago. */
+static int look_at_verdicts(struct forwarder *forwarder, struct site_db *site, int64_t *looked_ns,
+			    struct err *err)
+{
+	struct forwarder_verdict verdict = { 0 };
+	bool is_due = clock_now_ns() - *looked_ns > VERDICT_NS;
+	int64_t id;
+	int r;
+
+	while ((r = anomaly_wait(site, 0, &id, err)) > 0)
+		is_due = true;
+	if (r == -EOPNOTSUPP)
+		r = 0;
+	if (r < 0 || !is_due)
+		return r;
+	*looked_ns = clock_now_ns();
+	r = anomaly_list_verdicts(site, forwarder->node, clock_realtime_ns(), keep_verdict,
+				  &verdict, err);
+	if (r >= 0)
+		set_verdict(forwarder, &verdict);
+	return r;
+}
+
 /* Sends until the database is lost or the forwarder stops. Returns -errno of the failure. */
 static int send_all(struct forwarder *forwarder, struct site_db *site, struct batch *batch,
 		    struct err *err)
 {
+	int64_t looked_ns = 0;
+	int listens = anomaly_listen(site, err);
+
+	if (listens < 0 && listens != -EOPNOTSUPP)
+		return listens;
 	while (!is_stopping(forwarder)) {
 		int r = read_batch(forwarder, batch, err);
 
@@ -354,6 +492,8 @@ static int send_all(struct forwarder *forwarder, struct site_db *site, struct ba
 			r = send_batch(forwarder, site, batch, err);
 		else if (r == 0)
 			wait_ns(forwarder, IDLE_NS);
+		if (r >= 0)
+			r = look_at_verdicts(forwarder, site, &looked_ns, err);
 		if (r < 0)
 			return r;
 		tell_problem(forwarder, NULL);
@@ -379,6 +519,8 @@ static void *run_sender(void *arg)
 			site_close(site);
 		}
 		disk_queue_rewind(forwarder->queue);
+		/* Nothing is known of the site now. */
+		set_verdict(forwarder, &(struct forwarder_verdict){ 0 });
 		pthread_mutex_lock(&forwarder->lock);
 		forwarder->status.is_connected = false;
 		pthread_mutex_unlock(&forwarder->lock);
@@ -424,6 +566,7 @@ int forwarder_start(struct forwarder **made, const struct forwarder_options *opt
 	forwarder->state = xstrdup(options->state);
 	forwarder->traces = xstrdup(options->traces);
 	forwarder->database = xstrdup(options->database);
+	forwarder->node = xstrdup(options->node);
 	pthread_mutex_init(&forwarder->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -463,10 +606,13 @@ void forwarder_stop(struct forwarder *forwarder)
 	for (size_t i = 0; i < forwarder->waiting_count; i++)
 		free(forwarder->waiting[i].trace);
 	free(forwarder->waiting);
+	for (size_t i = 0; i < FORWARDER_REPORTS; i++)
+		buf_release(&forwarder->reports[i].payload);
 	pthread_cond_destroy(&forwarder->changed);
 	pthread_mutex_destroy(&forwarder->lock);
 	free(forwarder->state);
 	free(forwarder->traces);
 	free(forwarder->database);
+	free(forwarder->node);
 	free(forwarder);
 }

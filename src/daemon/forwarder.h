@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The forwarder: brings the runs that were collected into the database of the site. One thread
- * turns finished traces into rows (site/build.h) and puts them into a queue on disk
- * (wire/disk_queue.h); another one sends them to the database (site/site.h). The database may be
- * away for days: the queue is bounded, and traces that do not fit wait as files.
+ * turns finished traces and reports of the node into rows (site/build.h, site/report.h) and puts
+ * them into a queue on disk (wire/disk_queue.h); another one sends them to the database
+ * (site/site.h), and listens for verdicts of the system reasoner (site/anomaly.h). The database may
+ * be away for days: the queue is bounded, and traces that do not fit wait as files.
  *
  * Nothing is lost or stored twice if the process is killed: a trace is marked as sent
  * (TRACE.sent) after its rows are durable in the queue, and the database knows the numbers of the
@@ -21,12 +22,15 @@
 struct config;
 struct err;
 struct forwarder;
+struct report_anomaly;
+struct report_load;
 
 struct forwarder_options {
 	const struct config *config;
 	const char *state;    /* directory of the daemon */
 	const char *traces;   /* directory of the traces: TRACES/UID/NAME.sluice */
 	const char *database; /* as for site_open() */
+	const char *node;     /* name of this node in the site */
 	void (*tell)(const char *sentence);
 };
 
@@ -46,6 +50,23 @@ int forwarder_start(struct forwarder **forwarder, const struct forwarder_options
 /* A trace is complete. job and partition may be NULL. */
 void forwarder_add(struct forwarder *forwarder, const char *trace, uid_t user, const char *job,
 		   const char *partition);
+
+/*
+ * What the node says of itself (site/report.h). They are put into the queue in the order of the
+ * calls, before the rows of traces that wait. While they do not fit into the queue, a new report of
+ * loads takes the place of one that waits, and anomalies wait, FORWARDER_REPORTS at most.
+ */
+#define FORWARDER_REPORTS 64
+void forwarder_report_anomaly(struct forwarder *forwarder, const struct report_anomaly *anomaly);
+void forwarder_report_loads(struct forwarder *forwarder, const struct report_load *loads,
+			    size_t count, int64_t now_ns);
+
+/* What the system reasoner says about this node; empty texts: nothing. */
+struct forwarder_verdict {
+	char kind[32];	  /* "likely job" */
+	char detail[512]; /* one sentence */
+};
+struct forwarder_verdict forwarder_verdict(struct forwarder *forwarder);
 
 struct forwarder_status forwarder_status(struct forwarder *forwarder);
 

@@ -53,16 +53,44 @@ static void set_forwarder(struct metering *metering, struct metrics *metrics,
 		    (double)(now->applied - metering->last.forwarder.applied));
 }
 
-/* While an alert lasts, its gauge is 1; the gauge of an earlier cause is removed. */
+/*
+ * While an alert or a verdict lasts, its gauge is 1; the gauge of an earlier cause is removed.
+ * Everybody reads them, so they name no job.
+ */
 static void set_alert(struct metering *metering, struct metrics *metrics, const struct alert *alert)
 {
-	const char *labels[] = { "node", alert->cause };
+	const struct alert *last = &metering->last.alert;
+	const char *node[] = { "node", alert->kind }, *system[] = { "system", alert->verdict_kind };
 
-	if (metering->last.alert.is_raised &&
-	    (!alert->is_raised || strcmp(alert->cause, metering->last.alert.cause) != 0))
-		metrics_forget(metrics, METRIC_ANOMALY, "node");
+	if (last->is_raised && (!alert->is_raised || strcmp(alert->kind, last->kind) != 0))
+		metrics_forget(metrics, METRIC_ANOMALY, node[0]);
+	if (strcmp(alert->verdict_kind, last->verdict_kind) != 0)
+		metrics_forget(metrics, METRIC_ANOMALY, system[0]);
 	if (alert->is_raised)
-		metrics_set(metrics, METRIC_ANOMALY, labels, 1);
+		metrics_set(metrics, METRIC_ANOMALY, node, 1);
+	if (*alert->verdict)
+		metrics_set(metrics, METRIC_ANOMALY, system, 1);
+}
+
+void metering_add_load(struct metrics *metrics, const struct load_sum *load, const char *user,
+		       const char *filesystem)
+{
+	static const char *const names[LOAD_OPERATIONS] = { "read", "write", "other" };
+	const char *job = load->is_other ? METRICS_OTHER : *load->job ? load->job : "none";
+
+	if (load->is_gone) {
+		metrics_forget(metrics, METRIC_JOB_OPERATIONS, job);
+		metrics_forget(metrics, METRIC_JOB_BYTES, job);
+		return;
+	}
+	for (int i = 0; i < LOAD_OPERATIONS; i++) {
+		const char *labels[] = { job, user, filesystem, names[i] };
+
+		if (!load->counts.calls[i])
+			continue;
+		metrics_add(metrics, METRIC_JOB_OPERATIONS, labels, (double)load->counts.calls[i]);
+		metrics_add(metrics, METRIC_JOB_BYTES, labels, (double)load->counts.bytes[i]);
+	}
 }
 
 void metering_update(struct metering *metering, struct metrics *metrics,

@@ -5,6 +5,7 @@
 #ifndef SLUICE_DAEMON_METERING_H
 #define SLUICE_DAEMON_METERING_H
 
+#include "daemon/load_table.h"
 #include "daemon/status.h"
 
 struct metrics;
@@ -18,6 +19,10 @@ struct metering {
 
 /* Adds the sums of a table, and empties it. */
 void metering_add_sums(struct metrics *metrics, struct sums_table *table);
+
+/* Adds the load of a job, or forgets a job that is gone. */
+void metering_add_load(struct metrics *metrics, const struct load_sum *load, const char *user,
+		       const char *filesystem);
 
 /* Sets gauges, and adds what was counted since the last call. */
 void metering_update(struct metering *metering, struct metrics *metrics,

@@ -30,16 +30,34 @@ static void unescape(char *text)
 	*to = 0;
 }
 
-static void add_path(struct mount_table *table, char *path)
+/* Types of file systems whose data is on other machines. */
+static const char *const shared_types[] = {
+	"9p",	     "afs",	    "beegfs",	      "ceph",	  "cifs",  "fhgfs",
+	"fuse.ceph", "fuse.cephfs", "fuse.glusterfs", "gfs2",	  "gpfs",  "lustre",
+	"nfs",	     "nfs4",	    "ocfs2",	      "orangefs", "panfs", "pvfs2",
+	"smb3",	     "virtiofs",    "wekafs",	      NULL,
+};
+
+static bool is_shared_type(const char *type, size_t n)
 {
-	table->paths = xgrow(table->paths, &table->cap, table->count + 1, sizeof(*table->paths));
-	table->paths[table->count++] = path;
+	for (size_t i = 0; shared_types[i]; i++)
+		if (strlen(shared_types[i]) == n && memcmp(shared_types[i], type, n) == 0)
+			return true;
+	return false;
 }
 
-/* The fifth field of a line is the mount point. */
+static void add_point(struct mount_table *table, char *path, bool is_shared)
+{
+	table->points = xgrow(table->points, &table->cap, table->count + 1, sizeof(*table->points));
+	table->points[table->count++] = (struct mount_point){ path, is_shared };
+}
+
+/* The fifth field of a line is the mount point; the type follows a hyphen. */
 static void add_line(struct mount_table *table, const char *line, size_t n)
 {
 	AUTO_FREE char *copy = xstrndup(line, n);
+	const char *type = strstr(copy, " - ");
+	bool is_shared = type && is_shared_type(type + 3, strcspn(type + 3, " "));
 	char *rest = NULL, *word = strtok_r(copy, " ", &rest);
 
 	for (int i = 0; i < 4 && word; i++)
@@ -47,12 +65,13 @@ static void add_line(struct mount_table *table, const char *line, size_t n)
 	if (!word || *word != '/' || table->count == MOUNTS_MAX)
 		return;
 	unescape(word);
-	add_path(table, xstrdup(word));
+	add_point(table, xstrdup(word), is_shared);
 }
 
 static int compare_lengths(const void *a, const void *b)
 {
-	size_t x = strlen(*(char *const *)a), y = strlen(*(char *const *)b);
+	size_t x = strlen(((const struct mount_point *)a)->path);
+	size_t y = strlen(((const struct mount_point *)b)->path);
 
 	return (x < y) - (x > y);
 }
@@ -60,8 +79,8 @@ static int compare_lengths(const void *a, const void *b)
 void mount_table_release(struct mount_table *table)
 {
 	for (size_t i = 0; i < table->count; i++)
-		free(table->paths[i]);
-	free(table->paths);
+		free(table->points[i].path);
+	free(table->points);
 	*table = (struct mount_table){ 0 };
 }
 
@@ -74,8 +93,8 @@ void mount_table_parse(struct mount_table *table, const char *mountinfo)
 		add_line(table, mountinfo, n);
 		mountinfo += n + (mountinfo[n] == '\n');
 	}
-	add_path(table, xstrdup("/"));
-	qsort(table->paths, table->count, sizeof(*table->paths), compare_lengths);
+	add_point(table, xstrdup("/"), false);
+	qsort(table->points, table->count, sizeof(*table->points), compare_lengths);
 }
 
 void mount_table_load(struct mount_table *table)
@@ -92,11 +111,19 @@ const char *mount_table_find(const struct mount_table *table, const char *path)
 	if (*path != '/')
 		return "other";
 	for (size_t i = 0; i < table->count; i++) {
-		size_t n = strlen(table->paths[i]);
+		const char *point = table->points[i].path;
+		size_t n = strlen(point);
 
-		if (n == 1 ||
-		    (strncmp(path, table->paths[i], n) == 0 && (path[n] == '/' || path[n] == 0)))
-			return table->paths[i];
+		if (n == 1 || (strncmp(path, point, n) == 0 && (path[n] == '/' || path[n] == 0)))
+			return point;
 	}
 	return "/";
+}
+
+bool mount_table_is_shared(const struct mount_table *table, const char *point)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (table->points[i].is_shared && strcmp(table->points[i].path, point) == 0)
+			return true;
+	return false;
 }

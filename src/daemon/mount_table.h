@@ -6,10 +6,16 @@
 #ifndef SLUICE_DAEMON_MOUNT_TABLE_H
 #define SLUICE_DAEMON_MOUNT_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+struct mount_point {
+	char *path;
+	bool is_shared; /* other nodes may have the same file system */
+};
+
 struct mount_table {
-	char **paths; /* sorted by length, the longest first */
+	struct mount_point *points; /* sorted by length, the longest first */
 	size_t count, cap;
 };
 
@@ -22,5 +28,8 @@ void mount_table_release(struct mount_table *table);
 
 /* The mount point of an absolute path; "other" for anything else. Valid until the table changes. */
 const char *mount_table_find(const struct mount_table *table, const char *path);
+
+/* Is the file system of a mount point of a type that nodes share, such as NFS or Lustre? */
+bool mount_table_is_shared(const struct mount_table *table, const char *point);
 
 #endif

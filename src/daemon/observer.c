@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <sluice/activity.h>
 #include <sluice/plugin.h>
@@ -34,6 +35,7 @@
 struct tally {
 	uint64_t calls, bytes;
 	int64_t excess_ns; /* beyond what is normal */
+	int64_t slow_ns;   /* of very slow calls */
 };
 
 struct run {
@@ -42,16 +44,19 @@ struct run {
 	char job[64];
 	uint8_t *mounts; /* by file: index in observer.mounts; 0: unknown */
 	size_t mount_cap;
+	uint16_t loads[OBSERVER_MOUNTS + 1]; /* by mount: its entry of the loads + 1; 0: none */
 	struct tally now, last;
 };
 
 /* A mount point that files were found on. It stays when the file system is unmounted. */
 struct mount {
 	char *path;
+	char *target; /* see observer_target() */
 	struct tally now, last;
 };
 
 struct observer {
+	char *node, *shared; /* settings */
 	/* The collecting thread's. */
 	struct mount_table mount_table;
 	int64_t mounts_read_ns;
@@ -64,6 +69,7 @@ struct observer {
 	size_t mount_count;
 	struct sluice_health health; /* graded since the last cycle */
 	struct sums_table *sums;
+	struct load_table loads;
 	/* The judging thread's. */
 	struct reasoner *reasoner;
 	struct statistics *statistics;
@@ -71,6 +77,8 @@ struct observer {
 	int64_t last_cycle_ns;
 	double cycle_s;
 	char reason[256];
+	struct observer_anomaly anomaly; /* its job is that below */
+	char job[LOAD_JOB_BYTES];
 };
 
 static const enum speed speeds[SLUICE_SPEEDS] = {
@@ -104,6 +112,18 @@ static void hear_anomaly(void *arg, const struct anomaly *anomaly)
 	snprintf(observer->reason, sizeof(observer->reason), "%s", anomaly->reason);
 }
 
+/* The name of the node in the site. */
+static char *node_name(const struct config *config)
+{
+	const char *name = config_text(config, SETTING_SITE_NODE);
+	char host[256] = "";
+
+	if (*name)
+		return xstrdup(name);
+	gethostname(host, sizeof(host) - 1);
+	return xstrdup(host);
+}
+
 int observer_new(struct observer **made, const struct config *config, const char *command,
 		 void (*tell)(const char *sentence), struct err *err)
 {
@@ -125,7 +145,11 @@ int observer_new(struct observer **made, const struct config *config, const char
 	reasoner_add_detector(observer->reasoner, poll_health, observer);
 	reasoner_add_listener(observer->reasoner, hear_anomaly, observer);
 	observer->alert = (struct alert){ .command = command, .tell = tell };
+	observer->node = node_name(config);
+	observer->shared = xstrdup(config_text(config, SETTING_SITE_SHARED));
+	observer->anomaly = (struct observer_anomaly){ .target = "", .cause = "" };
 	observer->mounts[0].path = xstrdup("other");
+	observer->mounts[0].target = xstrdup("");
 	observer->mount_count = 1;
 	*made = observer;
 	return 0;
@@ -145,8 +169,12 @@ void observer_free(struct observer *observer)
 		if (observer->runs.entries[i].key)
 			free_run(observer->runs.entries[i].value);
 	map_release(&observer->runs);
-	for (size_t i = 0; i < observer->mount_count; i++)
+	for (size_t i = 0; i < observer->mount_count; i++) {
 		free(observer->mounts[i].path);
+		free(observer->mounts[i].target);
+	}
+	free(observer->node);
+	free(observer->shared);
 	mount_table_release(&observer->mount_table);
 	grading_release(&observer->grading);
 	sums_table_free(observer->sums);
@@ -213,9 +241,36 @@ static void rank_runs(const struct observer *observer, struct run **list, size_t
 	}
 }
 
-/* One file system or one job, if nearly all of the lost time is there. */
-static void find_cause(const struct observer *observer, struct run *const *list, size_t count,
-		       struct buf *out)
+/* Where nearly all of the time is lost, for the site. */
+static void describe_anomaly(struct observer *observer, struct run *const *list, size_t count)
+{
+	struct observer_anomaly *a = &observer->anomaly;
+	double lost = 0, slow = 0;
+	size_t active = 0;
+
+	*a = (struct observer_anomaly){ .target = "", .job = observer->job };
+	for (size_t i = 0; i < observer->mount_count; i++) {
+		lost += (double)observer->mounts[i].last.excess_ns;
+		slow += (double)observer->mounts[i].last.slow_ns;
+	}
+	a->value = slow > lost ? slow / (slow - lost) : 1;
+	for (size_t i = 0; i < observer->mount_count && lost > 0; i++)
+		if ((double)observer->mounts[i].last.excess_ns > CAUSE_SHARE * lost)
+			a->target = observer->mounts[i].target;
+	for (size_t i = 0; i < count; i++)
+		active += list[i]->last.calls > 0;
+	for (size_t i = 0; i < count && lost > 0 && active > 1; i++) {
+		if ((double)list[i]->last.excess_ns <= CAUSE_SHARE * lost)
+			continue;
+		a->has_job = true;
+		a->user = list[i]->user;
+		snprintf(observer->job, sizeof(observer->job), "%s", list[i]->job);
+	}
+}
+
+/* One file system or one job, if nearly all of the lost time is there. Returns its kind. */
+static const char *find_cause(const struct observer *observer, struct run *const *list,
+			      size_t count, struct buf *out)
 {
 	double lost = 0;
 	size_t active = 0, mounts = 0;
@@ -230,15 +285,16 @@ static void find_cause(const struct observer *observer, struct run *const *list,
 		if ((double)observer->mounts[i].last.excess_ns <= CAUSE_SHARE * lost || lost <= 0)
 			continue;
 		buf_printf(out, "file system %s", observer->mounts[i].path);
-		return;
+		return "file system";
 	}
 	for (size_t i = 0; i < count && active > 1; i++) {
 		if ((double)list[i]->last.excess_ns <= CAUSE_SHARE * lost || lost <= 0)
 			continue;
 		name_run(out, list[i]);
-		return;
+		return "job";
 	}
 	buf_puts(out, "unknown");
+	return "unknown";
 }
 
 static void describe_load(const double utilization[4], struct buf *out)
@@ -261,7 +317,9 @@ bool observer_cycle(struct observer *observer, int64_t now_ns)
 	const struct health_report *report;
 	struct alert_view view;
 	double utilization[4];
+	const char *kind = "node load";
 	size_t count;
+	bool has_changed;
 
 	statistics_poll(observer->statistics, now_ns);
 	statistics_utilization(observer->statistics, utilization);
@@ -273,22 +331,65 @@ bool observer_cycle(struct observer *observer, int64_t now_ns)
 	pthread_mutex_lock(&observer->lock);
 	count = turn_tallies(observer, list);
 	rank_runs(observer, list, count, &users);
+	if (!observer->alert.is_raised)
+		describe_anomaly(observer, list, count);
 	if (report->rule == RULE_LOADED) {
 		describe_load(utilization, &cause);
 		snprintf(observer->reason, sizeof(observer->reason),
 			 "calls are slow on a loaded node");
 	} else {
-		find_cause(observer, list, count, &cause);
+		kind = find_cause(observer, list, count, &cause);
 	}
 	pthread_mutex_unlock(&observer->lock);
 	view = (struct alert_view){
 		.is_bad = report->state == HEALTH_BAD || report->rule == RULE_LOADED,
 		.reason = observer->reason,
 		.cause = buf_text(&cause),
+		.kind = kind,
 		.users = buf_text(&users),
 	};
 	alert_reap(&observer->alert);
-	return alert_update(&observer->alert, &view);
+	has_changed = alert_update(&observer->alert, &view);
+	observer->anomaly.reason = observer->reason;
+	observer->anomaly.cause = observer->alert.kind;
+	return has_changed;
+}
+
+void observer_judge(struct observer *observer, const char *kind, const char *verdict)
+{
+	alert_judge(&observer->alert, kind, verdict);
+}
+
+struct observer_anomaly observer_anomaly(const struct observer *observer)
+{
+	return observer->anomaly;
+}
+
+size_t observer_loads(struct observer *observer, enum load_reader reader, int64_t now_ns,
+		      struct load_sum *out)
+{
+	size_t count;
+
+	pthread_mutex_lock(&observer->lock);
+	count = load_table_read(&observer->loads, reader, now_ns, out);
+	pthread_mutex_unlock(&observer->lock);
+	return count;
+}
+
+const char *observer_node(const struct observer *observer)
+{
+	return observer->node;
+}
+
+/* Names are set before a place is used, and never change. */
+const char *observer_mount(struct observer *observer, unsigned place)
+{
+	return observer->mounts[place].path;
+}
+
+const char *observer_target(struct observer *observer, unsigned place)
+{
+	return observer->mounts[place].target;
 }
 
 const struct alert *observer_alert(const struct observer *observer)
@@ -320,6 +421,17 @@ static struct run *find_run(struct observer *observer, const struct observed *se
 	return run;
 }
 
+/* Do other nodes have the same file system there? */
+static bool is_shared(const struct observer *observer, const char *mount)
+{
+	size_t n = strlen(mount);
+
+	for (const char *at = observer->shared; (at = strstr(at, mount)); at++)
+		if ((at == observer->shared || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+			return true;
+	return mount_table_is_shared(&observer->mount_table, mount);
+}
+
 static uint8_t find_mount(struct observer *observer, const char *path)
 {
 	int64_t now = clock_now_ns();
@@ -336,6 +448,10 @@ static uint8_t find_mount(struct observer *observer, const char *path)
 	if (observer->mount_count > OBSERVER_MOUNTS)
 		return 0;
 	observer->mounts[observer->mount_count].path = xstrdup(mount);
+	observer->mounts[observer->mount_count].target =
+		strcmp(mount, "other") == 0  ? xstrdup("")
+		: is_shared(observer, mount) ? xstrdup(mount)
+					     : xprintf("%s:%s", observer->node, mount);
 	return (uint8_t)observer->mount_count++;
 }
 
@@ -358,11 +474,28 @@ void observer_file(struct observer *observer, const struct observed *seen, uint3
 	pthread_mutex_unlock(&observer->lock);
 }
 
-static void add_tally(struct tally *tally, uint64_t bytes, int64_t excess_ns)
+static void add_tally(struct tally *tally, uint64_t bytes, int64_t excess_ns, int64_t slow_ns)
 {
 	tally->calls++;
 	tally->bytes += bytes;
 	tally->excess_ns += excess_ns;
+	tally->slow_ns += slow_ns;
+}
+
+static void add_load(struct observer *observer, struct run *run, unsigned mount, unsigned ways,
+		     uint64_t bytes)
+{
+	enum load_operation operation = ways & 1u << WRITING   ? LOAD_WRITE
+					: ways & 1u << READING ? LOAD_READ
+							       : LOAD_OTHER;
+
+	/* Runs beyond the limit have no entry of their own. */
+	if (run != &observer->other && !run->loads[mount])
+		run->loads[mount] =
+			(uint16_t)(load_table_open(&observer->loads, run->user, run->job, mount) +
+				   1);
+	load_table_add(&observer->loads, run->loads[mount] ? run->loads[mount] - 1u : 0, operation,
+		       bytes);
 }
 
 static void add_activity(struct observer *observer, struct run *run, const struct activity *a)
@@ -371,12 +504,14 @@ static void add_activity(struct observer *observer, struct run *run, const struc
 	struct grading_key key = { a->call, a->layer, 0 };
 	struct mount *mount;
 	uint64_t bytes = 0;
-	int64_t excess_ns = 0;
+	int64_t excess_ns = 0, slow_ns;
+	unsigned place, ways;
 	int speed = -1;
 
 	if (a->call >= call_count || a->layer == LAYER_NETWORK || traffic_is_notice(call))
 		return;
-	if (traffic_ways(call)) {
+	ways = traffic_ways(call);
+	if (ways) {
 		bytes = traffic_bytes(a, call);
 		key.size_class = (uint8_t)durations_size_class(bytes);
 	}
@@ -389,9 +524,12 @@ static void add_activity(struct observer *observer, struct run *run, const struc
 	/* What a library does inside of a call must not count twice. */
 	if (a->parent)
 		return;
-	mount = &observer->mounts[a->file < run->mount_cap ? run->mounts[a->file] : 0];
-	add_tally(&run->now, bytes, excess_ns);
-	add_tally(&mount->now, bytes, excess_ns);
+	place = a->file < run->mount_cap ? run->mounts[a->file] : 0;
+	mount = &observer->mounts[place];
+	slow_ns = excess_ns ? a->duration_ns : 0;
+	add_tally(&run->now, bytes, excess_ns, slow_ns);
+	add_tally(&mount->now, bytes, excess_ns, slow_ns);
+	add_load(observer, run, place, ways, bytes);
 	sums_table_add(observer->sums, mount->path, "", call->class,
 		       speed < 0 ? SPEED_UNKNOWN : speeds[speed],
 		       &(struct sums){ 1, bytes, (uint64_t)a->duration_ns });
@@ -415,6 +553,9 @@ void observer_end(struct observer *observer, uint64_t id)
 
 	pthread_mutex_lock(&observer->lock);
 	run = map_remove(&observer->runs, id);
+	for (size_t i = 0; run && i <= OBSERVER_MOUNTS; i++)
+		if (run->loads[i])
+			load_table_close(&observer->loads, run->loads[i] - 1u);
 	pthread_mutex_unlock(&observer->lock);
 	if (run)
 		free_run(run);

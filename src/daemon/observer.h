@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "daemon/alert.h"
+#include "daemon/load_table.h"
 
 struct activity;
 struct buf;
@@ -52,11 +53,41 @@ void observer_activities(struct observer *observer, const struct observed *run,
 /* The run is over. */
 void observer_end(struct observer *observer, uint64_t run);
 
+/* What the alert is about, for the site. Texts are valid until the next cycle. */
+struct observer_anomaly {
+	const char *target; /* file system that nearly all of the lost time is on; "": none */
+	const char *reason, *cause;
+	bool has_job; /* nearly all of the lost time is that of one of several jobs: */
+	uid_t user;
+	const char *job;
+	double value; /* duration of very slow calls / the longest usual one */
+};
+
 /* Judges. Returns true if the alert was raised or cleared. now_ns is CLOCK_REALTIME. */
 bool observer_cycle(struct observer *observer, int64_t now_ns);
 
 /* The alert as it is now: what observer_cycle() has left. For the thread that calls it. */
 const struct alert *observer_alert(const struct observer *observer);
+
+/* What the last cycle saw; for the thread that calls observer_cycle(), after it was raised. */
+struct observer_anomaly observer_anomaly(const struct observer *observer);
+
+/* See load_table_read(). */
+size_t observer_loads(struct observer *observer, enum load_reader reader, int64_t now_ns,
+		      struct load_sum *out);
+
+/*
+ * The name of a place: its mount point, and its name in the site, which has the node in front of a
+ * file system that is not shared; "" if it is unknown. Valid as long as the observer.
+ */
+const char *observer_mount(struct observer *observer, unsigned place);
+const char *observer_target(struct observer *observer, unsigned place);
+
+/* The name of this node in the site. */
+const char *observer_node(const struct observer *observer);
+
+/* The system reasoner says something about this node; see alert_judge(). */
+void observer_judge(struct observer *observer, const char *kind, const char *verdict);
 
 /* Sums of calls since they were last drained. */
 struct sums_table *observer_sums(struct observer *observer);

@@ -90,6 +90,22 @@ static void write_reception(struct json *json, const struct reception_counts *co
 	json_close(json);
 }
 
+/* Likely causes of the node and of the site. */
+static void write_causes(struct json *json, const struct status_view *view)
+{
+	const struct alert *alert = &view->alert;
+
+	if (alert->is_raised)
+		json_text(json, "cause", view->with_names ? alert->cause : alert->kind);
+	if (!*alert->verdict)
+		return;
+	json_open(json, "verdict", '{');
+	json_text(json, "cause", alert->verdict_kind);
+	if (view->with_names)
+		json_text(json, "detail", alert->verdict);
+	json_close(json);
+}
+
 void status_write(struct buf *out, const struct status_view *view)
 {
 	char *text = NULL;
@@ -105,6 +121,7 @@ void status_write(struct buf *out, const struct status_view *view)
 	json_real(&json, "uptime_s", view->uptime_s);
 	json_count(&json, "rules", (uint64_t)view->rules);
 	json_bool(&json, "alert", view->alert.is_raised);
+	write_causes(&json, view);
 	write_counters(&json, view);
 	write_reception(&json, &view->reception);
 	if (view->has_forwarder)

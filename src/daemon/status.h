@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The status of the daemon as JSON of the schema sluice.daemon/1, for `sluiced status` and everyone
- * who asks over the socket. It names no user and no job.
+ * who asks over the socket. It names users and jobs only if the caller says so.
  */
 #ifndef SLUICE_DAEMON_STATUS_H
 #define SLUICE_DAEMON_STATUS_H
@@ -29,6 +29,7 @@ struct status_view {
 	bool has_forwarder; /* there is a database */
 	struct forwarder_status forwarder;
 	struct alert alert;
+	bool with_names; /* the reader may see the jobs of all users */
 };
 
 void status_write(struct buf *out, const struct status_view *view);

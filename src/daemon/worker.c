@@ -22,6 +22,7 @@
 #include "daemon/metering.h"
 #include "daemon/observer.h"
 #include "daemon/publication.h"
+#include "daemon/reporter.h"
 #include "daemon/server.h"
 #include "daemon/status.h"
 #include "daemon/sums_table.h"
@@ -91,6 +92,7 @@ static int handle_status(struct worker *worker, struct client *client)
 	struct status_view view;
 
 	look_at_worker(worker, &view);
+	view.with_names = client->user == 0 || client->user == geteuid();
 	status_write(&text, &view);
 	return client_send(client, FRAME_STATUS, buf_text(&text), text.len);
 }
@@ -172,7 +174,12 @@ static void serve_until_stop(struct worker *worker, const sigset_t *mask)
 		i64_max((int64_t)config_number(worker->options->config, SETTING_HEALTH_INTERVAL),
 			100 * NS_PER_MS);
 	struct timespec period = { period_ns / NS_PER_S, period_ns % NS_PER_S };
+	struct reporter reporter = { .observer = worker->observer,
+				     .forwarder = worker->forwarder,
+				     .metrics = worker->metrics };
+	int64_t now_ns;
 
+	reporter_start(&reporter, clock_realtime_ns());
 	for (;;) {
 		int number = sigtimedwait(mask, NULL, &period);
 
@@ -182,8 +189,8 @@ static void serve_until_stop(struct worker *worker, const sigset_t *mask)
 			publish_policy(worker);
 			continue;
 		}
-		if (!observer_cycle(worker->observer, clock_realtime_ns()))
-			continue;
+		now_ns = clock_realtime_ns();
+		reporter_cycle(&reporter, now_ns, observer_cycle(worker->observer, now_ns));
 		pthread_mutex_lock(&worker->lock);
 		worker->alert = *observer_alert(worker->observer);
 		pthread_mutex_unlock(&worker->lock);
@@ -197,6 +204,7 @@ static int start_forwarder(struct worker *worker, const char *state, struct err 
 		.state = state,
 		.traces = worker->traces,
 		.database = config_text(worker->options->config, SETTING_SITE_DATABASE),
+		.node = observer_node(worker->observer),
 		.tell = worker->options->tell,
 	};
 

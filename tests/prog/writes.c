@@ -17,4 +17,28 @@ static int alike(int argc, char **argv)
 	return 0;
 }
 
-CASES(CASE(alike))
+/*
+ * steady BYTES PAUSE_US STOP: pwrites of BYTES with pauses until the file STOP exists. Prints
+ * "ready" when it has made 1500 of them.
+ */
+static int steady(int argc, char **argv)
+{
+	int fd = file_make("steady");
+	size_t bytes = argc > 2 ? (size_t)atol(argv[0]) : 0;
+	char *block = calloc(1, bytes + 1);
+
+	MUST(argc > 2 && block);
+	for (long i = 0; access(argv[2], F_OK) != 0; i++) {
+		MUST(pwrite(fd, block, bytes, (off_t)(i % 8) * (off_t)bytes) == (ssize_t)bytes);
+		usleep((useconds_t)atol(argv[1]));
+		if (i == 1500) {
+			printf("ready\n");
+			fflush(stdout);
+		}
+	}
+	free(block);
+	MUST(close(fd) == 0);
+	return 0;
+}
+
+CASES(CASE(alike), CASE(steady))

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Simulates storage that becomes slow: pwrite() takes $SLOW_MS milliseconds longer from call
- * $SLOW_FROM on. To be preloaded after the library of Sluice.
+ * $SLOW_FROM on, or while the file $SLOW_WHILE exists. To be preloaded after the library of Sluice.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -17,10 +19,14 @@ static ssize_t slow_write(int fd, const void *buf, size_t n, off_t offset)
 {
 	static pwrite_call next;
 	const char *from = getenv("SLOW_FROM"), *ms = getenv("SLOW_MS");
+	const char *file = getenv("SLOW_WHILE");
 
 	if (!next)
 		next = (pwrite_call)dlsym(RTLD_NEXT, "pwrite64");
 	if (from && ms && atomic_fetch_add(&calls, 1) >= atol(from))
+		usleep((useconds_t)atol(ms) * 1000);
+	/* Not by a function that is recorded. */
+	else if (file && ms && syscall(SYS_faccessat, AT_FDCWD, file, F_OK) == 0)
 		usleep((useconds_t)atol(ms) * 1000);
 	return next(fd, buf, n, offset);
 }

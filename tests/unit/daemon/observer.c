@@ -30,6 +30,7 @@ static struct observer *make(const char *command)
 	config_init(&config);
 	/* The load of the machine that runs the test must not explain anything. */
 	REQUIRE(config_assign(&config, "stats.providers=memory", "test", &err) == 0);
+	REQUIRE(config_assign(&config, "site.node=n1", "test", &err) == 0);
 	REQUIRE(observer_new(&observer, &config, command, tell, &err) == 0);
 	config_release(&config);
 	told[0] = 0;
@@ -90,7 +91,21 @@ static void alert_lasts_as_long_as_the_anomaly(void)
 	/* Both jobs are named, the one that moves more bytes first. */
 	CHECK_WORDS(told, "job 17 of user 1000|job 18 of user 1001");
 	CHECK(strstr(told, "job 17") < strstr(told, "job 18"));
+	/* What the site is told; /proc is no file system that nodes share. */
+	CHECK_TEXT(observer_anomaly(observer).target, "n1:/proc");
+	CHECK(observer_anomaly(observer).has_job);
+	CHECK_TEXT(observer_anomaly(observer).job, "17");
+	CHECK(observer_anomaly(observer).value > 2);
+	/* Everybody may read the kind, which names nobody. */
+	CHECK_TEXT(observer_alert(observer)->kind, "file system");
 	told[0] = 0;
+	observer_judge(observer, "likely job", "likely job: of ann");
+	CHECK_WORDS(told, "site|likely job|ann");
+	told[0] = 0;
+	observer_judge(observer, "likely job", "likely job: of ann, a little more");
+	CHECK_TEXT(told, "");
+	observer_judge(observer, "", "");
+	CHECK_TEXT(observer_alert(observer)->verdict, "");
 	for (int i = 0; i < 5; i++)
 		CHECK(!run_cycle(observer, &now, &first)); /* it lasts, and is not told again */
 	CHECK_TEXT(told, "");
@@ -138,8 +153,8 @@ static void command_learns_of_the_alert(void)
 	AUTO_FREE char *command =
 		xprintf("echo \"$SLUICE_ALERT: $SLUICE_ALERT_CAUSE\" >> %s", path);
 	struct alert alert = { .command = command, .tell = tell };
-	struct alert_view bad = { true, "calls are slow", "node load", "" },
-			  good = { false, "", "", "" };
+	struct alert_view bad = { true, "calls are slow", "node load", "node load", "" },
+			  good = { false, "", "", "", "" };
 	char text[256] = "";
 	FILE *file;
 
@@ -200,6 +215,51 @@ static void sums_name_the_file_system(void)
 	observer_free(observer);
 }
 
+static void loads_are_counted_by_job_and_place(void)
+{
+	struct observer *observer = make(NULL);
+	static struct load_sum sums[LOAD_ENTRIES];
+
+	observer_file(observer, &first, 1, "/proc/version");
+	add_writes(observer, &first, 1, 10, 1000);
+	add_writes(observer, &second, 7, 5, 1000);
+	CHECK_INT(observer_loads(observer, LOAD_REPORT, 1, sums), 2);
+	CHECK_TEXT(sums[0].job, "17");
+	CHECK_INT(sums[0].counts.calls[LOAD_WRITE], 10);
+	CHECK_INT(sums[0].counts.bytes[LOAD_WRITE], 10 << 20);
+	CHECK_TEXT(observer_target(observer, sums[0].place), "n1:/proc");
+	CHECK_TEXT(observer_mount(observer, sums[0].place), "/proc");
+	CHECK_TEXT(sums[1].job, "18");
+	CHECK_TEXT(observer_target(observer, sums[1].place), "");
+	CHECK_INT(observer_loads(observer, LOAD_REPORT, 2, sums), 0);
+	/* The other reader has seen nothing yet, also of a run that is over. */
+	observer_end(observer, first.id);
+	CHECK_INT(observer_loads(observer, LOAD_METRICS, 2, sums), 2);
+	CHECK_INT(observer_loads(observer, LOAD_METRICS, LOAD_LINGER_NS, sums), 0);
+	CHECK_INT(observer_loads(observer, LOAD_METRICS, 2 * LOAD_LINGER_NS, sums), 1);
+	CHECK(sums[0].is_gone);
+	CHECK_TEXT(sums[0].job, "17");
+	CHECK_INT(observer_loads(observer, LOAD_METRICS, 3 * LOAD_LINGER_NS, sums), 0);
+	observer_free(observer);
+}
+
+static void loads_beyond_the_limit_are_summed_up(void)
+{
+	static struct load_table table;
+	static struct load_sum sums[LOAD_ENTRIES];
+	char job[16];
+
+	for (unsigned i = 0; i < LOAD_ENTRIES + 10; i++) {
+		snprintf(job, sizeof(job), "%u", i);
+		load_table_add(&table, load_table_open(&table, 1000, job, 0), LOAD_READ, 4);
+	}
+	CHECK_INT(load_table_read(&table, LOAD_REPORT, 1, sums), LOAD_ENTRIES);
+	CHECK(sums[0].is_other);
+	CHECK_INT(sums[0].counts.calls[LOAD_READ], 11);
+	CHECK_INT(sums[0].counts.bytes[LOAD_READ], 44);
+	CHECK_INT(sums[1].counts.calls[LOAD_READ], 1);
+}
+
 static void mount_point_is_the_longest_that_fits(void)
 {
 	struct mount_table table = { 0 };
@@ -213,6 +273,9 @@ static void mount_point_is_the_longest_that_fits(void)
 	CHECK_TEXT(mount_table_find(&table, "/homes/a"), "/");
 	CHECK_TEXT(mount_table_find(&table, "/home/my data/x"), "/home/my data");
 	CHECK_TEXT(mount_table_find(&table, "socket:[17]"), "other");
+	CHECK(mount_table_is_shared(&table, "/home"));
+	CHECK(!mount_table_is_shared(&table, "/"));
+	CHECK(!mount_table_is_shared(&table, "other"));
 	mount_table_parse(&table, "");
 	CHECK_TEXT(mount_table_find(&table, "/home/a"), "/");
 	mount_table_release(&table);
@@ -220,4 +283,5 @@ static void mount_point_is_the_longest_that_fits(void)
 
 TESTS(TEST(alert_lasts_as_long_as_the_anomaly), TEST(one_bad_cycle_is_no_alert),
       TEST(job_is_the_cause_on_a_shared_file_system), TEST(command_learns_of_the_alert),
+      TEST(loads_are_counted_by_job_and_place), TEST(loads_beyond_the_limit_are_summed_up),
       TEST(sums_name_the_file_system), TEST(mount_point_is_the_longest_that_fits))
