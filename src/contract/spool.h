@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "contract/advice.h"
+#include "contract/handover.h"
 #include "contract/launch.h"
 #include "contract/loss.h"
 #include "contract/outcomes.h"
@@ -33,7 +34,7 @@
 #include "contract/record.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 9
+#define SPOOL_VERSION 10
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
 
@@ -160,6 +161,9 @@ struct control {
 	 * recovery. */
 	_Atomic uint64_t unrecorded[LOSS_CAUSES];
 	struct advice advice; /* what programs may ask for */
+	/* By the policy of a site: the job of the process that created the page, for a daemon that
+	 * finds the files without a message. */
+	char job[HANDOVER_JOB_BYTES], partition[HANDOVER_PARTITION_BYTES];
 };
 
 /* The progress of the collector's pass. Records stay in the spools until the pass ends. */

@@ -70,7 +70,7 @@ start_clients() {
 		(
 			rc=0
 			setsid -w env LD_PRELOAD="$BUILD/libsluice.so" SLUICE_SITE="$work/run" SLURM_JOB_ID="$name" \
-				"$prog/counted" "$work/clients/$name" $processes $calls $((RANDOM % 9000)) \
+				"$prog/counted" "$work/clients/$name" $processes $calls $((5000 + RANDOM)) \
 				>"clients/$name/out" 2>"clients/$name/err" || rc=$?
 			echo $rc >"clients/$name/rc"
 		) 2>/dev/null &
@@ -243,5 +243,6 @@ PYTHON
 check_eq "$(pg_psql 'SELECT coalesce(sum(lost), 0) FROM run')" 0 "lost calls"
 check_eq "$(pg_psql 'SELECT count(*) FROM run WHERE kept <> (SELECT count(*) FROM activity a WHERE a.run = run.id)')" 0 \
 	"runs whose number of rows is not what they state"
+check_eq "$(pg_psql "SELECT count(*) FROM run WHERE job = ''")" 0 "runs without a job"
 check_eq "$(status '["queue"]["lost"]')" 0 "lost frames"
 check_eq "$(status '["database"]["invalid"]')" 0 "refused payloads"

@@ -236,6 +236,8 @@ APART static void control_fill(struct control *c, const struct policy *page)
 	c->chunks_max = page->chunks_max;
 	memcpy(c->skip, page->skip, sizeof(page->skip));
 	c->skip[sizeof(c->skip) - 1] = '\n';
+	memcpy(c->job, message.hello.job, sizeof(c->job));
+	memcpy(c->partition, message.hello.partition, sizeof(c->partition));
 	c->begin_ticks = clock_ticks(c->clock);
 	atomic_store(&c->mode, mode == POLICY_COUNTERS ? CAPTURE_COUNTERS : CAPTURE_TRACE);
 	c->magic = CONTROL_MAGIC;

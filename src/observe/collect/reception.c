@@ -742,6 +742,7 @@ static bool on_found(void *arg, const struct reception_found *found)
 		return false;
 	if (!reception_open_found(r->spools, found, message.fds, &message.fd_count))
 		return false;
+	reception_read_job(message.fds[HANDOVER_CONTROL], &message.hello);
 	return reception_take(r, &message, NULL) >= 0;
 }
 

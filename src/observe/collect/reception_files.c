@@ -49,6 +49,16 @@ bool reception_read_uuid(int control, char *uuid, size_t digits)
 	return !uuid[digits] && strspn(uuid, "0123456789abcdef") == digits;
 }
 
+void reception_read_job(int control, struct hello *hello)
+{
+	if (pread(control, hello->job, sizeof(hello->job) - 1, offsetof(struct control, job)) < 0 ||
+	    pread(control, hello->partition, sizeof(hello->partition) - 1,
+		  offsetof(struct control, partition)) < 0)
+		hello->job[0] = 0;
+	hello->job[sizeof(hello->job) - 1] = 0;
+	hello->partition[sizeof(hello->partition) - 1] = 0;
+}
+
 bool reception_is_closed(int control)
 {
 	uint32_t state;

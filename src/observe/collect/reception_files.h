@@ -25,6 +25,9 @@ uint64_t reception_inode(int fd);
 uint32_t reception_read_clock(int control);
 bool reception_read_uuid(int control, char *uuid, size_t digits);
 
+/* The job that the first process has stored there; texts are terminated. */
+void reception_read_job(int control, struct hello *hello);
+
 /* Is the trace of the run complete? Processes that see this begin another run. */
 bool reception_is_closed(int control);
 void reception_mark_closed(int control);
