@@ -231,6 +231,9 @@ struct trace_format {
 	int (*add_profile)(void *writer, const void *bytes, size_t n, struct err *err);
 	/* Optional. Writes all added data to the file, so that it survives a kill. */
 	int (*flush)(void *writer, struct err *err);
+	/* Optional, after flush(). Frees the memory that is needed only while data is added, for a
+	 * process that writes many files at the same time. */
+	void (*rest)(void *writer);
 	/* Completes the file, syncs it to disk and frees the writer, even on failure. */
 	int (*finish)(void *writer, const struct run_end *end, const struct run_clock *clock,
 		      struct err *err);

@@ -645,6 +645,17 @@ static void store_progress(struct intake *in, enum pass_state state, uint64_t un
 	atomic_store(&in->control->pass_state, state);
 }
 
+/* A daemon has many intakes, but only one at a time is in a pass: the memory goes to the next. */
+static void rest_after_pass(struct intake *in)
+{
+	if (!in->ledger)
+		return;
+	order_release(&in->order);
+	portion_release(&in->portion);
+	if (in->form->rest)
+		in->form->rest(in->writer);
+}
+
 size_t intake_pass(struct intake *in, uint64_t now, bool due)
 {
 	uint64_t until = now, words = list_pending(in);
@@ -674,6 +685,7 @@ size_t intake_pass(struct intake *in, uint64_t now, bool due)
 	store_progress(in, PASS_WRITTEN, until);
 	consume_taken(in);
 	store_progress(in, PASS_NONE, 0);
+	rest_after_pass(in);
 	return count;
 }
 

@@ -26,6 +26,7 @@ const struct trace_format trace_container = {
 	.add_host = container_add_host,
 	.add_fact = container_add_fact,
 	.flush = container_flush,
+	.rest = container_rest,
 	.add_profile = container_add_profile,
 	.finish = container_finish,
 	.open = container_open,

@@ -161,6 +161,7 @@ int container_add_loss(void *writer, const struct loss_info *row, struct err *er
 int container_add_host(void *writer, const struct host_info *row, struct err *err);
 int container_add_fact(void *writer, const struct fact *fact, const void *row, struct err *err);
 int container_flush(void *writer, struct err *err);
+void container_rest(void *writer);
 int container_add_profile(void *writer, const void *bytes, size_t n, struct err *err);
 int container_finish(void *writer, const struct run_end *end, const struct run_clock *clock,
 		     struct err *err);

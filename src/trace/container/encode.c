@@ -48,7 +48,12 @@ struct rows_scratch {
 
 void rows_in_init(struct rows_in *rows)
 {
-	*rows = (struct rows_in){ .used = ROWS_ALWAYS, .scratch = xmalloc(sizeof(*rows->scratch)) };
+	*rows = (struct rows_in){ .used = ROWS_ALWAYS };
+}
+
+static void allocate_memory(struct rows_in *rows)
+{
+	rows->scratch = xmalloc(sizeof(*rows->scratch));
 	for (int i = 0; i < ROW_COUNT; i++)
 		rows->columns[i] = xmalloc(BLOCK_ROWS_MAX * sizeof(uint64_t));
 	rows->start = xmalloc(BLOCK_ROWS_MAX * sizeof(uint64_t));
@@ -64,7 +69,7 @@ void rows_in_release(struct rows_in *rows)
 	free(rows->key);
 	free(rows->process);
 	free(rows->scratch);
-	*rows = (struct rows_in){ 0 };
+	rows_in_init(rows);
 }
 
 static uint64_t make_group_key(const struct activity *a)
@@ -217,6 +222,8 @@ size_t rows_in_add(struct rows_in *rows, const struct activity *batch, size_t n)
 {
 	size_t room = BLOCK_ROWS_MAX - rows->count, tile;
 
+	if (!rows->scratch)
+		allocate_memory(rows);
 	if (n > room)
 		n = room;
 	for (size_t done = 0; done < n; done += tile) {

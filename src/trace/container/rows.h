@@ -75,6 +75,8 @@ struct rows_in {
 	struct rows_scratch *scratch;
 };
 
+/* The memory, about 16 MiB if all columns are used, is allocated when the first rows are added.
+ * After rows_in_release(), rows can be added again. */
 void rows_in_init(struct rows_in *rows);
 void rows_in_release(struct rows_in *rows);
 

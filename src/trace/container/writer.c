@@ -83,6 +83,10 @@ static int write_block(struct writer *w, struct block *block, struct err *err)
 
 	if (w->failed)
 		return refuse_write(w, err);
+	if (!w->zstd)
+		w->zstd = ZSTD_createCCtx();
+	if (!w->zstd)
+		return fail_write(w, ENOMEM, err);
 	block->version = (uint16_t)block_version(block->type);
 	block->offset = w->offset;
 	r = block_pack(block, w->zstd, &w->raw, ratio, &w->packed);
@@ -239,7 +243,6 @@ int container_create(void **writer, const char *path, const struct run_info *run
 	w = xcalloc(1, sizeof(*w));
 	w->fd = fd;
 	w->path = xstrdup(path);
-	w->zstd = ZSTD_createCCtx();
 	rows_in_init(&w->rows);
 	w->processes.type = BLOCK_PROCESSES;
 	w->files.type = BLOCK_FILES;
@@ -252,7 +255,7 @@ int container_create(void **writer, const char *path, const struct run_info *run
 	w->notes.type = BLOCK_NOTES;
 	w->usages.type = BLOCK_USAGES;
 	w->flows.type = BLOCK_FLOWS;
-	r = w->zstd ? write_start(w, run, clock, calls, count, err) : fail_write(w, ENOMEM, err);
+	r = write_start(w, run, clock, calls, count, err);
 	if (r < 0) {
 		writer_free(w);
 		return r;
@@ -425,6 +428,19 @@ static int write_index(struct writer *w, struct err *err)
 	if (r < 0)
 		return fail_write(w, -r, err);
 	return fsync(w->fd) < 0 && errno != EINVAL ? fail_write(w, errno, err) : 0;
+}
+
+void container_rest(void *writer)
+{
+	struct writer *w = writer;
+
+	if (w->rows.count)
+		return;
+	rows_in_release(&w->rows);
+	buf_release(&w->raw);
+	buf_release(&w->packed);
+	ZSTD_freeCCtx(w->zstd);
+	w->zstd = NULL;
 }
 
 int container_flush(void *writer, struct err *err)
