@@ -28,6 +28,7 @@ struct fake {
 	size_t drifts;	/* 0: never */
 	size_t stop_at; /* this run is interrupted; 0: never */
 	double last_limit_s, slow_limit_s;
+	double (*cost)(const struct param_set *set); /* NULL: weights */
 	const double
 		*weights; /* cost factors of the three values of BEST_LINE; NULL: true_cost() */
 	bool is_useless;  /* parameters change nothing */
@@ -95,6 +96,8 @@ static inline int fake_run(void *state, const struct param_set *set,
 
 	if (fake->weights)
 		cost = weighted_cost(set, fake->weights);
+	if (fake->cost)
+		cost = fake->cost(set);
 	if (run == fake->stop_at)
 		return err_set(err, EINTR, "stopped");
 	cost *= exp(fake->noise * noise_at(run));

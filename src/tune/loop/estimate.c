@@ -30,10 +30,12 @@
 /* Typical standard deviations of logarithms of costs: of the effects of a value and of a point, of
  * the level, and of the noise; and how far others may be from them, in logarithms. */
 #define TYPICAL_VALUE 0.2
+#define TYPICAL_PAIR 0.03
 #define TYPICAL_POINT 0.03
 #define TYPICAL_LEVEL 0.1
 #define TYPICAL_SIGMA 0.15
 #define DOUBT 0.5
+#define DOUBT_PAIR 1.5 /* most parameters do not interact, but some do strongly */
 #define DOUBT_SIGMA 1.0
 
 /* A linear combination of what is estimated: point a minus point b, and level at one time minus
@@ -102,32 +104,39 @@ void estimate_add(struct estimate *e, const size_t *point, double cost, double t
 	share_mean(e);
 }
 
-/* Correlation of the effects of two points, by value: the number of common values. */
-static double common_values(const struct space *space, const size_t *a, const size_t *b)
+/* What two points have in common: the number of values, and of pairs of values. */
+struct common {
+	double values, pairs;
+};
+
+static struct common find_common(const struct space *space, const size_t *a, const size_t *b)
 {
-	double sum = 0;
+	struct common common = { 0, 0 };
 
 	for (size_t d = 0; d < space->count; d++) {
 		const struct space_dimension *dimension = &space->dimensions[d];
+		double alike = a[d] == b[d];
 
 		if (!dimension->values[a[d]] || !dimension->values[b[d]] ||
 		    !space_is_active(space, a, d) || !space_is_active(space, b, d))
 			continue;
-		if (a[d] == b[d])
-			sum += 1;
-		else if (dimension->is_ordered)
-			sum += pow(NEIGHBORS, fabs((double)a[d] - (double)b[d]));
+		if (!alike && dimension->is_ordered)
+			alike = pow(NEIGHBORS, fabs((double)a[d] - (double)b[d]));
+		common.pairs += alike * common.values; /* with each dimension before */
+		common.values += alike;
 	}
-	return sum;
+	return common;
 }
 
 static double point_covariance(const struct estimate *e, const size_t *a, const size_t *b)
 {
 	const struct estimate_scale *s = &e->scale;
+	struct common common;
 
 	if (!a || !b)
 		return 0;
-	return s->value * s->value * common_values(e->space, a, b) +
+	common = find_common(e->space, a, b);
+	return s->value * s->value * common.values + s->pair * s->pair * common.pairs +
 	       (is_same(e, a, b) ? s->point * s->point : 0);
 }
 
@@ -172,15 +181,16 @@ static void solve_upper(const double *root, size_t n, double *x)
 /* What does not change while the scale is determined. */
 struct tables {
 	/* Covariances of the runs used, for scales of 1. */
-	double *values, *points, *drifts, *episodes, *foreign;
+	double *values, *pairs, *points, *drifts, *episodes, *foreign;
 };
 
 static void tables_init(struct tables *tables, const struct estimate *e)
 {
 	size_t n = e->used_count;
 
-	tables->values = xcalloc(5 * n * n + 1, sizeof(double));
-	tables->points = tables->values + n * n;
+	tables->values = xcalloc(6 * n * n + 1, sizeof(double));
+	tables->pairs = tables->values + n * n;
+	tables->points = tables->pairs + n * n;
 	tables->drifts = tables->points + n * n;
 	tables->episodes = tables->drifts + n * n;
 	tables->foreign = tables->episodes + n * n;
@@ -190,6 +200,7 @@ static void tables_init(struct tables *tables, const struct estimate *e)
 		for (size_t j = 0; j <= i; j++) {
 			const struct estimate_run *b = &e->runs[e->used[j]];
 			size_t at = i * n + j;
+			struct common common;
 
 			tables->drifts[at] = exp(-fabs(a->time - b->time) / DRIFT_RUNS);
 			tables->episodes[at] = exp(-fabs(a->time - b->time) / EPISODE_RUNS);
@@ -197,7 +208,9 @@ static void tables_init(struct tables *tables, const struct estimate *e)
 				tables->foreign[at] = FOREIGN * FOREIGN * tables->episodes[at];
 			if (!a->point || !b->point)
 				continue;
-			tables->values[at] = common_values(e->space, a->point, b->point);
+			common = find_common(e->space, a->point, b->point);
+			tables->values[at] = common.values;
+			tables->pairs[at] = common.pairs;
 			tables->points[at] = is_same(e, a->point, b->point);
 		}
 	}
@@ -215,6 +228,7 @@ static double solve(struct estimate *e, const struct tables *tables)
 			size_t at = i * n + j;
 
 			e->root[at] = UNKNOWN + s->value * s->value * tables->values[at] +
+				      s->pair * s->pair * tables->pairs[at] +
 				      s->point * s->point * tables->points[at] +
 				      s->drift * s->drift * tables->drifts[at] +
 				      s->episode * s->episode * tables->episodes[at] +
@@ -251,6 +265,7 @@ static double implausibility(const struct estimate *e)
 	const struct estimate_scale *s = &e->scale;
 
 	return deviate(s->value * e->sigma, TYPICAL_VALUE, DOUBT) +
+	       deviate(s->pair * e->sigma, TYPICAL_PAIR, DOUBT_PAIR) +
 	       deviate(s->point * e->sigma, TYPICAL_POINT, DOUBT) +
 	       deviate(s->drift * e->sigma, TYPICAL_LEVEL, 2 * DOUBT) +
 	       deviate(s->episode * e->sigma, TYPICAL_LEVEL, DOUBT) +
@@ -261,17 +276,19 @@ static double implausibility(const struct estimate *e)
 static void find_scale(struct estimate *e, const struct tables *tables)
 {
 	static const double values[] = { 0.1, 0.3, 0.7, 1.5, 3, 6, 12, 25, 50 };
-	static const double points[] = { 0.1, 0.3 }; /* of values */
+	static const double pairs[] = { 0.1, 1 }; /* of values, like points */
+	static const double points[] = { 0.1, 0.3 };
 	static const double levels[] = { 0.1, 1, 4, 12 };
-	enum { VALUES = sizeof(values) / sizeof(values[0]), POINTS = 2, LEVELS = 4 };
-	struct estimate_scale best = { values[0], 0, levels[0], levels[0] };
+	enum { VALUES = sizeof(values) / sizeof(values[0]), PAIRS = 2, POINTS = 2, LEVELS = 4 };
+	struct estimate_scale best = { values[0], 0, 0, levels[0], levels[0] };
 	double most = -INFINITY;
 
-	for (size_t i = 0; i < VALUES * POINTS * LEVELS * LEVELS; i++) {
-		double value = values[i / (POINTS * LEVELS * LEVELS)], likelihood;
+	for (size_t i = 0; i < VALUES * PAIRS * POINTS * LEVELS * LEVELS; i++) {
+		double value = values[i / (PAIRS * POINTS * LEVELS * LEVELS)], likelihood;
 
 		e->scale = (struct estimate_scale){
 			.value = value,
+			.pair = value * pairs[i / (POINTS * LEVELS * LEVELS) % PAIRS],
 			.point = value * points[i / (LEVELS * LEVELS) % POINTS],
 			.drift = levels[i / LEVELS % LEVELS],
 			.episode = levels[i % LEVELS],

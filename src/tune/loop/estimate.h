@@ -5,7 +5,8 @@
  * - the level of the machine at that time, which drifts and which the runs of the baseline and of
  *   all points determine together,
  * - an effect of each value that the point sets; neighboring numbers have similar effects,
- * - an effect of the point as a whole, as parameters interact,
+ * - an effect of each pair of values that the point sets, as parameters interact,
+ * - an effect of the point as a whole,
  * - noise.
  *
  * All are normally distributed with mean 0, so every estimate is shrunk towards "no effect", the
@@ -38,7 +39,7 @@ struct estimate_run {
 
 /* Standard deviations, in units of the noise. */
 struct estimate_scale {
-	double value, point, drift, episode;
+	double value, pair, point, drift, episode;
 };
 
 struct estimate {

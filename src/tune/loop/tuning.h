@@ -5,7 +5,8 @@
  *
  *   default   runs the baseline, without parameters, several times
  *   search    asks a search for points, which a model of the machine may guide. A new best is
- *             repeated; a point that is far too slow is aborted
+ *             repeated, unless the runs suffice for every point of the space only without that; a
+ *             point that is far too slow is aborted
  *   drift     repeats the baseline from time to time during the search
  *   simplify  races the best points, and removes from the winner the parameters that do not
  *             contribute to its gain
@@ -40,7 +41,9 @@ struct tuning_result {
 	bool is_complete;	  /* the tuning ran to its end */
 	double level;		  /* cost of the baseline at the start */
 	double noise;		  /* standard deviation of the logarithm of one run's cost */
-	double drift;		  /* largest change of the baseline's cost: 1.3 is 30 % slower */
+	/* Largest change of the baseline's cost: 1.3 is 30 % slower; 1: none that exceeds the noise
+	 * and 5 %. */
+	double drift;
 	const struct candidate *best;	/* better than the baseline; NULL: no candidate is */
 	const struct candidate *origin; /* best before it was simplified; NULL: unchanged */
 	struct proof proof;		/* of best; without a proof, holds is false */

@@ -39,6 +39,7 @@ struct tuning {
 	struct param_set nothing; /* no parameters */
 	struct candidate basis;	  /* the runs of the baseline */
 	size_t since;		  /* runs since the last run of the baseline */
+	uint64_t untried;	  /* runs that the points not tried yet need; 0: all or unknown */
 	uint64_t end;		  /* number of the last run of simplification and proof */
 	double effect;		  /* of the best candidate: log(baseline / cost), at least 0 */
 	double worst;		  /* highest cost that the search was told */

@@ -18,6 +18,8 @@
 #define SEARCH_REPEAT 2
 /* Runs of the baseline that may be aborted before it counts as broken. */
 #define SLOW_MOST 2
+/* A space with more points, including those that are not allowed, is not counted. */
+#define NUMBERS_MOST 100000
 
 int tuning_fail_baseline(const struct tuning *t, enum trial_state state, const char *reason,
 			 size_t number, struct err *err)
@@ -61,11 +63,32 @@ int tuning_run_baseline(struct tuning *t, struct err *err)
 	return 0;
 }
 
-/* Are there runs and time left for the search? */
-static bool has_budget(const struct tuning *t)
+/* Are there runs and time left for the search, besides so many runs? */
+static bool has_budget(const struct tuning *t, uint64_t besides)
 {
-	return t->history.next < t->plan.runs &&
+	return t->history.next + besides < t->plan.runs &&
 	       (tuning_has_time(t, PHASE_SEARCH) || tuning_has_time(t, PHASE_DRIFT));
+}
+
+/* The runs, with those of the baseline in between, that all points take; 0: they exceed the budget,
+ * so that points have to be chosen. */
+static uint64_t count_whole_space(const struct tuning *t)
+{
+	const struct space *space = &t->plan.space;
+	AUTO_FREE size_t *point = xcalloc(space->count + 1, sizeof(*point));
+	uint64_t left = t->plan.runs > t->history.next ? t->plan.runs - t->history.next : 0;
+	uint64_t numbers = space_points(space), runs = 0;
+
+	if (!numbers || numbers > NUMBERS_MOST)
+		return 0;
+	for (uint64_t i = 0; i < numbers && runs <= left; i++) {
+		space_point(space, i, point);
+		space_settle(space, point);
+		runs += space_number(space, point) == i && space_allows(space, point);
+	}
+	if (t->plan.drift)
+		runs += runs / t->plan.drift + 1;
+	return runs <= left ? runs : 0;
 }
 
 /* Racing: only a candidate that leads, but not clearly, is run again. */
@@ -73,8 +96,9 @@ static bool deserves_another_run(const struct tuning *t, const struct candidate 
 {
 	double deviation, ahead;
 
+	/* If every point can be run, none is repeated at the expense of another. */
 	if (tuning_is_exact(t) || c->count >= SEARCH_REPEAT || c->count >= t->plan.repeat ||
-	    !has_budget(t) || candidates_best(&t->candidates, t->result.level) != c)
+	    !has_budget(t, t->untried) || candidates_best(&t->candidates, t->result.level) != c)
 		return false;
 	for (const struct candidate *o = t->candidates.list; o < c; o++) {
 		if (o->state != TRIAL_GOOD)
@@ -102,8 +126,11 @@ static int try_candidate(struct tuning *t, const size_t *point, struct err *err)
 {
 	struct candidate *c = candidates_add(&t->candidates, point, t->plan.space.count);
 	double told;
-	int r = measure_candidate(t, c, err);
+	int r;
 
+	if (t->untried)
+		t->untried--;
+	r = measure_candidate(t, c, err);
 	/* Without a run it is no candidate: the tuning was interrupted, or its time is over. */
 	if (c->state == TRIAL_GOOD && !c->count)
 		c->state = TRIAL_UNSEEN;
@@ -142,7 +169,8 @@ int tuning_search(struct tuning *t, struct err *err)
 	if (r < 0)
 		return r;
 	tell_baseline(t, point);
-	while (r >= 0 && has_budget(t)) {
+	t->untried = count_whole_space(t);
+	while (r >= 0 && has_budget(t, 0)) {
 		r = tuning_interleave_baseline(t, PHASE_DRIFT, err);
 		if (r)
 			continue;

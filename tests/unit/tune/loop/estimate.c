@@ -128,6 +128,45 @@ static void values_share_information(void)
 	space_release(&space);
 }
 
+/* Each of two values helps alone, and both together are terrible, whatever the other values are: so
+ * they are with other values that were not run, too. */
+static void pairs_of_values_interact(void)
+{
+	size_t point[TOY_DIMENSIONS] = { 0 };
+	struct estimate e;
+	struct space space;
+	struct random random;
+
+	toy_space(&space);
+	estimate_init(&e, &space);
+	random_init(&random, 5);
+	for (size_t i = 0; i < 50; i++) {
+		bool a = i & 1, b = i >> 1 & 1;
+
+		point[0] = a ? 9 : 0;
+		point[1] = b ? 7 : 0;
+		point[2] = random_below(&random, 3) * 3;
+		point[3] = random_below(&random, 3) * 3;
+		add(&e, i % 5 ? point : NULL,
+		    (!(i % 5) ? 0
+		     : a && b ? 1.1
+		     : a      ? -1
+		     : b      ? -0.4
+			      : 0) +
+			    0.1 * random_normal(&random),
+		    i);
+	}
+	estimate_fit(&e);
+	point[2] = point[3] = 11;
+	point[0] = 9;
+	point[1] = 7;
+	CHECK(estimate_ratio(&e, point, NULL, NULL) > 0.5);
+	point[1] = 0;
+	CHECK(estimate_ratio(&e, point, NULL, NULL) < -0.5);
+	estimate_release(&e);
+	space_release(&space);
+}
+
 static void many_runs_are_thinned(void)
 {
 	size_t point[TOY_DIMENSIONS] = { 0 };
@@ -153,4 +192,4 @@ static void many_runs_are_thinned(void)
 
 TESTS(TEST(few_runs_count_less), TEST(the_baseline_follows_drift),
       TEST(most_of_a_step_is_not_taken_for_an_effect), TEST(an_outlier_changes_little),
-      TEST(values_share_information), TEST(many_runs_are_thinned))
+      TEST(values_share_information), TEST(pairs_of_values_interact), TEST(many_runs_are_thinned))
