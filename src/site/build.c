@@ -33,6 +33,10 @@ struct build {
 	struct profile profile;
 	struct rows_writer rows;
 	const struct schema_table *activity;
+	/* A trace describes all functions that could be recorded, thousands. Those that no kept
+	 * activity refers to are left out of a sample, and the others get new numbers. */
+	bool *is_called; /* by number in the trace, like the new numbers */
+	uint16_t *call_numbers;
 	uint64_t kept;
 	int result; /* of the first emit() that failed */
 };
@@ -202,16 +206,28 @@ static bool may_show_note(const struct build *b, const struct note *note)
 	return false;
 }
 
+static void add_calls(struct build *b)
+{
+	const struct trace_head *head = &b->trace.head;
+	uint16_t count = 0;
+
+	for (size_t i = 0; i < head->call_count; i++) {
+		struct call_row row;
+
+		if (!b->is_called[i])
+			continue;
+		row = call_row_make(&head->calls[i], count);
+		add_fact(b, &fact_call, &row, count);
+		fact_release(&fact_call, &row);
+		b->call_numbers[i] = count++;
+	}
+}
+
 static void add_head(struct build *b)
 {
 	const struct trace_head *head = &b->trace.head;
 
-	for (size_t i = 0; i < head->call_count; i++) {
-		struct call_row row = call_row_make(&head->calls[i], i);
-
-		add_fact(b, &fact_call, &row, i);
-		fact_release(&fact_call, &row);
-	}
+	add_calls(b);
 	add_processes(b);
 	add_files(b);
 	for (size_t i = 0; i < head->host_count; i++)
@@ -347,7 +363,7 @@ static void add_activity(struct build *b, const struct schema_table *table,
 	VALUE(a->duration_ns);
 	VALUE(a->id);
 	VALUE(a->process);
-	VALUE(a->call);
+	VALUE(b->call_numbers[a->call]);
 	if (a->layer == head->calls[a->call].layer)
 		*at++ = (struct row_value){ 0 };
 	else
@@ -404,7 +420,7 @@ static int visit_activities(struct build *b, const char *path,
 
 static void count_activity(struct build *b, const struct activity *a)
 {
-	(void)a;
+	b->is_called[a->call] = true;
 	b->kept++;
 }
 
@@ -418,10 +434,12 @@ static int count_kept(struct build *b, const char *path)
 {
 	int r = 0;
 
-	if (b->options->sample == 1)
+	if (b->options->sample == 1) {
 		b->kept = b->trace.head.activities;
-	else if (b->options->sample > 1)
+		memset(b->is_called, true, b->trace.head.call_count);
+	} else if (b->options->sample > 1) {
 		r = visit_activities(b, path, count_activity);
+	}
 	return r;
 }
 
@@ -473,8 +491,12 @@ int build_trace(const char *path, const struct build_options *options, build_emi
 		return r;
 	r = read_profile(&b);
 	if (r >= 0) {
+		b.is_called = xcalloc(b.trace.head.call_count + 1, sizeof(*b.is_called));
+		b.call_numbers = xcalloc(b.trace.head.call_count + 1, sizeof(*b.call_numbers));
 		rows_start(&b.rows, text_or(b.trace.head.run.uuid, ""));
 		r = emit_all(&b, path);
+		free(b.is_called);
+		free(b.call_numbers);
 		profile_release(&b.profile);
 	}
 	rows_release(&b.rows);
