@@ -7,8 +7,8 @@
  * Starts the processes in the environment that it finds, waits for them, and prints one line:
  * calls, seconds, CPU seconds of all processes. With `many`, each process is a job of its own
  * (SLURM_JOB_ID), so that each is a run; with `one`, they form one run. All begin at the same time.
- * A process writes one byte to its own file RATE times per second, in slots of 10 ms. If it is late,
- * it goes on without waiting, so the number of calls is always PROCESSES * RATE * SECONDS.
+ * A process writes one byte to its own file RATE times per second, in slots of 10 ms. If it is
+ * late, it goes on without waiting, so the number of calls is always PROCESSES * RATE * SECONDS.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -71,8 +71,9 @@ static int run_client(char **argv)
 static void start_client(int number, char **argv, uint64_t begin)
 {
 	char path[4096], at[32], job[32];
-	char *arguments[] = { (char *)"/proc/self/exe", (char *)"client", argv[2], argv[3], path,
-			      at, NULL };
+	char *arguments[] = {
+		(char *)"/proc/self/exe", (char *)"client", argv[2], argv[3], path, at, NULL
+	};
 	pid_t pid;
 
 	snprintf(path, sizeof(path), "%s/client.%d", argv[5], number);
@@ -99,8 +100,7 @@ int main(int argc, char **argv)
 		return run_client(argv + 2);
 	processes = argc == 6 ? atoi(argv[1]) : 0;
 	if (processes < 1) {
-		fprintf(stderr,
-			"usage: bench_clients PROCESSES RATE SECONDS one|many DIRECTORY\n");
+		fprintf(stderr, "usage: bench_clients PROCESSES RATE SECONDS one|many DIRECTORY\n");
 		return 2;
 	}
 	for (int i = 0; i < processes; i++)
