@@ -186,6 +186,14 @@ struct err;
 	X(SITE_SHARED, "site", "shared", TEXT, "PATHS", "",                                        \
 	  "mount points, separated by blanks, of file systems that nodes share, in addition to "   \
 	  "those of a type that is known to be shared")                                            \
+	X(SITE_TRACES, "site", "traces", SIZE, "SIZE", "16G",                                      \
+	  "maximum size of the traces that sluiced keeps below site.state: the oldest are "        \
+	  "removed; 0: no limit")                                                                  \
+	X(SITE_KEEP_TRACES, "site", "keep_traces", TIME, "TIME", "30d",                            \
+	  "age from which on sluiced removes its traces; 0: never")                                \
+	X(SITE_USE, "site", "use", CHOICE, "auto|yes|no", "auto",                                  \
+	  "pass a copy of the trace of 'sluice run' to sluiced, as the policy of the site says; "  \
+	  "yes: warn if there is no daemon")                                                       \
 	X(SITE_MEMORY, "site", "memory", SIZE, "SIZE", "256M",                                     \
 	  "memory limit of sluiced: connections get a quarter; no new process is collected while " \
 	  "more than three quarters are in use")                                                   \
@@ -224,6 +232,7 @@ enum config_authority {
 	CONFIG_AUTHORITY_PARAMETERS,
 	CONFIG_AUTHORITY_APPLICATION
 };
+enum config_use { CONFIG_USE_AUTO, CONFIG_USE_YES, CONFIG_USE_NO };
 enum config_apply { CONFIG_APPLY_OFF, CONFIG_APPLY_SUGGEST, CONFIG_APPLY_APPLY };
 enum config_place {
 	CONFIG_PLACE_OFF,

@@ -24,7 +24,7 @@
 #define FRAME_CLIENT_MAX (1u << 16)  /* of a frame that an unprivileged client sends */
 #define FRAME_DESCRIPTORS_MAX 4	     /* descriptors that accompany a frame */
 
-/* name, number, maximum payload, who sends it to whom; 5 is reserved */
+/* name, number, maximum payload, who sends it to whom; 5 and 7 are reserved */
 #define FRAME_LIST(X)                                                                      \
 	X(HELLO, 1, 8192,                                                                  \
 	  "process to daemon: hands over the spool of the process; with "                  \
@@ -32,7 +32,10 @@
 	X(SUMS, 2, 8192, "collector to daemon: sums of calls for the metrics of the node") \
 	X(STATUS_REQUEST, 3, 0, "client to daemon: asks for the status")                   \
 	X(STATUS, 4, FRAME_PAYLOAD_MAX, "daemon to client: the status as JSON")            \
-	X(REFUSED, 6, 512, "daemon to client: why the connection will be closed")
+	X(REFUSED, 6, 512, "daemon to client: why the connection will be closed")          \
+	X(TRACE, 8, 8192,                                                                  \
+	  "recorder to daemon: a complete trace of 'sluice run'; with its "                \
+	  "descriptor")
 
 #define FRAME_ENUM(name, number, ...) FRAME_##name = (number),
 enum frame_type {

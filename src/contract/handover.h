@@ -23,10 +23,13 @@
 #ifndef SLUICE_CONTRACT_HANDOVER_H
 #define SLUICE_CONTRACT_HANDOVER_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define HANDOVER_JOB_BYTES 64
 #define HANDOVER_PARTITION_BYTES 64
+#define HANDOVER_PROGRAM_BYTES 64
 #define HANDOVER_NAME_BYTES 96 /* of a file in the directory, with the terminating zero */
 
 /* Variables that hold the id of a job; the first that is set counts. */
@@ -66,5 +69,43 @@ struct hello {
 };
 
 _Static_assert(sizeof(struct hello) == 352, "no padding: it is used as it is on the wire");
+
+/*
+ * The payload of FRAME_TRACE: `sluice run` has written a trace, of which the site keeps a copy. One
+ * descriptor of the trace comes along, which need not be writable. There is no reply.
+ */
+#define HANDED_TRACE_VERSION 1
+struct handed_trace {
+	uint32_t version; /* HANDED_TRACE_VERSION */
+	uint32_t mode;	  /* enum policy_mode: what the site keeps */
+	char job[HANDOVER_JOB_BYTES];
+	char partition[HANDOVER_PARTITION_BYTES];
+	char program[HANDOVER_PROGRAM_BYTES]; /* name without a path, for the name of the copy */
+};
+
+_Static_assert(sizeof(struct handed_trace) == 200, "no padding: it is used as it is on the wire");
+
+static inline uint64_t handover_hash(uint64_t hash, const void *bytes, size_t n)
+{
+	for (const unsigned char *p = (const unsigned char *)bytes; n--; p++)
+		hash = (hash ^ *p) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* The key of a run: of its job, or outside of jobs of its session (getsid) in a PID namespace. */
+static inline uint64_t handover_job_key(const char *job)
+{
+	return handover_hash(UINT64_C(0xcbf29ce484222325), job, strlen(job));
+}
+
+static inline uint64_t handover_session_key(uint64_t namespace_inode, int64_t session)
+{
+	const struct {
+		uint64_t namespace_inode;
+		int64_t session;
+	} id = { namespace_inode, session };
+
+	return handover_hash(UINT64_C(0x84222325cbf29ce4), &id, sizeof(id));
+}
 
 #endif

@@ -226,6 +226,9 @@ static int take_kept(struct collection *collection)
 	while ((r = keeper_next(collection->options.channel, &kept)) > 0) {
 		struct reception_message message = { .user = kept.user, .ticket = kept.ticket };
 
+		if (collection->options.on_kept &&
+		    collection->options.on_kept(collection->options.arg, &kept))
+			continue;
 		memcpy(&message.hello, kept.payload, sizeof(message.hello));
 		for (; message.fd_count < kept.fd_count && message.fd_count < HANDOVER_DESCRIPTORS;
 		     message.fd_count++)

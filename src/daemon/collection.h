@@ -7,6 +7,7 @@
 #ifndef SLUICE_DAEMON_COLLECTION_H
 #define SLUICE_DAEMON_COLLECTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/client.h"
@@ -16,6 +17,7 @@ struct config;
 struct counters;
 struct err;
 struct collection;
+struct kept;
 struct observer;
 
 struct collection_options {
@@ -25,6 +27,9 @@ struct collection_options {
 	uint64_t resident_max;	     /* no new spools while the process has more memory, in bytes */
 	struct counters *counters;
 	struct observer *observer;
+	/* What the keeper held of an earlier worker: was it something else than a spool, and taken?
+	 */
+	bool (*on_kept)(void *arg, const struct kept *kept);
 	/* A run is over; called by the collecting thread. */
 	void (*on_end)(void *arg, const struct reception_end *end);
 	void *arg;

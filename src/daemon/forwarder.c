@@ -21,14 +21,14 @@
 #include "daemon/user_names.h"
 #include "site/anomaly.h"
 #include "site/build.h"
+#include "site/forget.h"
 #include "site/report.h"
 #include "site/rows.h"
 #include "site/site.h"
 
 #define SUFFIX ".sluice"
-#define SENT_SUFFIX ".sent"   /* the rows of the trace are in the queue */
-#define ABOUT_SUFFIX ".about" /* what the trace does not say: job and partition, a line each */
-#define TRACES_MAX 100000     /* that wait in memory; more are found after a restart */
+#define FORGOTTEN_NS (30 * NS_PER_S) /* between questions what was forgotten */
+#define TRACES_MAX 100000	     /* that wait in memory; more are found after a restart */
 #define BATCH_FRAMES 64
 #define BATCH_BYTES (4u << 20)
 #define RETRY_FIRST_NS NS_PER_S
@@ -124,10 +124,11 @@ static void enqueue(struct forwarder *forwarder, const char *trace, uid_t user)
 }
 
 void forwarder_add(struct forwarder *forwarder, const char *trace, uid_t user, const char *job,
-		   const char *partition)
+		   const char *partition, bool only_sums)
 {
-	AUTO_FREE char *about = xprintf("%s" ABOUT_SUFFIX, trace);
-	AUTO_FREE char *text = xprintf("%s\n%s\n", job ? job : "", partition ? partition : "");
+	AUTO_FREE char *about = xprintf("%s" FORWARDER_ABOUT, trace);
+	AUTO_FREE char *text = xprintf("%s\n%s\n%s", job ? job : "", partition ? partition : "",
+				       only_sums ? FORWARDER_ONLY_SUMS "\n" : "");
 
 	/* Without it, the run has no job in the database. */
 	file_write_all(about, text, strlen(text), NULL);
@@ -146,7 +147,7 @@ static void find_traces(struct forwarder *forwarder, const char *directory, uid_
 		if (!text_ends_with(entry->d_name, SUFFIX))
 			continue;
 		path = place_join(directory, entry->d_name);
-		sent = xprintf("%s" SENT_SUFFIX, path);
+		sent = xprintf("%s" FORWARDER_SENT, path);
 		if (!place_exists(sent))
 			enqueue(forwarder, path, user);
 	}
@@ -264,42 +265,64 @@ static int append_rows(void *arg, uint16_t type, const void *payload, size_t byt
 	return is_stopping(forwarder) ? -EINTR : 0;
 }
 
-/* Reads job and partition from the file beside the trace. */
-static void read_about(const char *trace, char **job, char **partition)
+/* What the file beside a trace says; texts are owned. */
+struct about {
+	char *job, *partition; /* NULL: none */
+	bool only_sums;
+};
+
+/* Returns the next line, NULL if it is empty, and moves on. */
+static char *take_line(const char **at)
 {
-	AUTO_FREE char *path = xprintf("%s" ABOUT_SUFFIX, trace);
+	size_t n = strcspn(*at, "\n");
+	char *line = n ? xstrndup(*at, n) : NULL;
+
+	*at += n + ((*at)[n] != 0);
+	return line;
+}
+
+static void read_about(const char *trace, struct about *about)
+{
+	AUTO_FREE char *path = xprintf("%s" FORWARDER_ABOUT, trace);
 	AUTO_BUF struct buf text = { 0 };
-	size_t n, m;
+	const char *at;
 
 	if (file_read_all(&text, path, 4096, NULL) < 0)
 		return;
-	n = strcspn(buf_text(&text), "\n");
-	m = text.data[n] ? strcspn(text.data + n + 1, "\n") : 0;
-	if (n)
-		*job = xstrndup(text.data, n);
-	if (m)
-		*partition = xstrndup(text.data + n + 1, m);
+	at = buf_text(&text);
+	about->job = take_line(&at);
+	about->partition = take_line(&at);
+	about->only_sums = !strcmp(at, FORWARDER_ONLY_SUMS "\n");
 }
 
 static int build(struct forwarder *forwarder, const struct waiting *waiting, struct err *err)
 {
-	AUTO_FREE char *owner = user_names_find(waiting->user), *job = NULL, *partition = NULL;
-	AUTO_FREE char *sent = xprintf("%s" SENT_SUFFIX, waiting->trace);
+	AUTO_FREE char *owner = user_names_find(waiting->user);
+	AUTO_FREE char *sent = xprintf("%s" FORWARDER_SENT, waiting->trace);
+	AUTO_FREE char *beside = xprintf("%s" FORWARDER_ABOUT, waiting->trace);
 	struct build_options options = { .config = forwarder->options.config, .owner = owner };
+	struct about about = { 0 };
 	int r;
 
-	read_about(waiting->trace, &job, &partition);
-	options.job = job;
-	options.partition = partition;
-	options.sample = config_number(forwarder->options.config, SETTING_SITE_SAMPLE);
+	read_about(waiting->trace, &about);
+	options.job = about.job;
+	options.partition = about.partition;
+	if (!about.only_sums)
+		options.sample = config_number(forwarder->options.config, SETTING_SITE_SAMPLE);
 	r = build_trace(waiting->trace, &options, append_rows, forwarder, err);
 	if (r == 0) {
 		r = disk_queue_sync(forwarder->queue);
 		if (r < 0)
 			err_set(err, -r, "%s/queue: %s", forwarder->state, strerror(-r));
 	}
-	if (r == 0)
+	if (r == 0 && !about.only_sums)
 		r = file_write_all(sent, "", 0, err);
+	if (r == 0 && about.only_sums) {
+		unlink(waiting->trace);
+		unlink(beside);
+	}
+	free(about.job);
+	free(about.partition);
 	return r;
 }
 
@@ -476,18 +499,34 @@ static int look_at_verdicts(struct forwarder *forwarder, struct site_db *site, i
 	return r;
 }
 
+/* Asks what was forgotten since `since_ns`, and moves that on. */
+static int ask_forgotten(struct forwarder *forwarder, struct site_db *site, int64_t *since_ns,
+			 struct err *err)
+{
+	return forwarder->options.on_forgotten
+		       ? forget_list(site, since_ns, forwarder->options.on_forgotten,
+				     forwarder->options.arg, err)
+		       : 0;
+}
+
 /* Sends until the database is lost or the forwarder stops. Returns -errno of the failure. */
 static int send_all(struct forwarder *forwarder, struct site_db *site, struct batch *batch,
 		    struct err *err)
 {
-	int64_t looked_ns = 0;
+	int64_t looked_ns = 0, since_ns = 0, asked_ns = 0;
 	int listens = anomaly_listen(site, err);
 
 	if (listens < 0 && listens != -EOPNOTSUPP)
 		return listens;
 	while (!is_stopping(forwarder)) {
-		int r = read_batch(forwarder, batch, err);
+		int r = 0;
 
+		if (!asked_ns || clock_now_ns() - asked_ns > FORGOTTEN_NS) {
+			r = ask_forgotten(forwarder, site, &since_ns, err);
+			asked_ns = clock_now_ns();
+		}
+		if (r == 0)
+			r = read_batch(forwarder, batch, err);
 		if (r > 0)
 			r = send_batch(forwarder, site, batch, err);
 		else if (r == 0)

@@ -25,6 +25,12 @@ struct forwarder;
 struct report_anomaly;
 struct report_load;
 
+/* Files beside a trace: its rows are in the queue; and what the trace does not say: job, partition,
+ * and FORWARDER_ONLY_SUMS if the trace is to be removed then, a line each. */
+#define FORWARDER_SENT ".sent"
+#define FORWARDER_ABOUT ".about"
+#define FORWARDER_ONLY_SUMS "sums"
+
 struct forwarder_options {
 	const struct config *config;
 	const char *state;    /* directory of the daemon */
@@ -32,6 +38,12 @@ struct forwarder_options {
 	const char *database; /* as for site_open() */
 	const char *node;     /* name of this node in the site */
 	void (*tell)(const char *sentence);
+	/*
+	 * The database has forgotten a run (its id) or a user ("user:NAME"), as far as it began
+	 * before that time. Called by a thread of the forwarder, more than once for each.
+	 */
+	void (*on_forgotten)(void *arg, const char *what, int64_t before_ns);
+	void *arg;
 };
 
 struct forwarder_status {
@@ -47,9 +59,10 @@ struct forwarder_status {
 int forwarder_start(struct forwarder **forwarder, const struct forwarder_options *options,
 		    struct err *err);
 
-/* A trace is complete. job and partition may be NULL. */
+/* A trace is complete. job and partition may be NULL. only_sums: the database gets no calls, and
+ * the trace is removed as soon as its rows are in the queue. */
 void forwarder_add(struct forwarder *forwarder, const char *trace, uid_t user, const char *job,
-		   const char *partition);
+		   const char *partition, bool only_sums);
 
 /*
  * What the node says of itself (site/report.h). They are put into the queue in the order of the

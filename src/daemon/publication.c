@@ -3,6 +3,7 @@
 
 #include <libgen.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/config.h"
 #include "base/err.h"
@@ -24,6 +25,17 @@ static uint32_t group_of_spools(void)
 	gid_t group = group_names_private();
 
 	return group == GROUP_NONE ? POLICY_NOBODY : group;
+}
+
+/* The processes of Sluice are not part of what users do: `sluice run` below a site that preloads
+ * the library would be recorded together with its program. */
+static void skip_own_programs(struct policy *page)
+{
+	static const char own[] = "sluice\nsluiced\nsluice-lab\n";
+	size_t n = strnlen(page->skip, sizeof(page->skip));
+
+	if (n + sizeof(own) <= sizeof(page->skip))
+		memcpy(page->skip + n, own, sizeof(own));
 }
 
 int publication_prepare(const struct config *config, struct err *err)
@@ -51,6 +63,7 @@ int publication_update(const struct config *config, struct err *err)
 		if (r < 0)
 			return r;
 	}
+	skip_own_programs(page);
 	r = policy_page_publish(dirname(copy), page, err);
 	return r < 0 ? r : (int)page->rule_count;
 }

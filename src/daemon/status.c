@@ -106,6 +106,22 @@ static void write_causes(struct json *json, const struct status_view *view)
 	json_close(json);
 }
 
+static void write_traces(struct json *json, const struct status_view *view)
+{
+	const struct submission_counts *counts = &view->submission;
+
+	json_open(json, "traces", '{');
+	json_count(json, "kept", counts->retention.traces);
+	json_count(json, "bytes", counts->retention.bytes);
+	json_count(json, "limit", view->traces_limit);
+	json_count(json, "removed", counts->retention.removed);
+	json_count(json, "removed_unsent", counts->retention.removed_unsent);
+	json_count(json, "submitted", counts->taken);
+	json_count(json, "submitted_waiting", counts->waiting);
+	json_count(json, "submitted_failed", counts->failed);
+	json_close(json);
+}
+
 void status_write(struct buf *out, const struct status_view *view)
 {
 	char *text = NULL;
@@ -124,6 +140,7 @@ void status_write(struct buf *out, const struct status_view *view)
 	write_causes(&json, view);
 	write_counters(&json, view);
 	write_reception(&json, &view->reception);
+	write_traces(&json, view);
 	if (view->has_forwarder)
 		write_forwarder(&json, &view->forwarder);
 	json_end(&json);

@@ -12,6 +12,7 @@
 #include "daemon/alert.h"
 #include "daemon/counters.h"
 #include "daemon/forwarder.h"
+#include "daemon/submission.h"
 #include "daemon/sums_table.h"
 #include "observe/collect/reception.h"
 
@@ -26,7 +27,9 @@ struct status_view {
 	const struct counters *counters;
 	struct sums_counts sums;
 	struct reception_counts reception;
-	bool has_forwarder; /* there is a database */
+	struct submission_counts submission;
+	uint64_t traces_limit; /* bytes; 0: none */
+	bool has_forwarder;    /* there is a database */
 	struct forwarder_status forwarder;
 	struct alert alert;
 	bool with_names; /* the reader may see the jobs of all users */

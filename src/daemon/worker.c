@@ -2,8 +2,10 @@
 #include "daemon/worker.h"
 
 #include <pthread.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -23,8 +25,10 @@
 #include "daemon/observer.h"
 #include "daemon/publication.h"
 #include "daemon/reporter.h"
+#include "daemon/retention.h"
 #include "daemon/server.h"
 #include "daemon/status.h"
+#include "daemon/submission.h"
 #include "daemon/sums_table.h"
 #include "metrics/metrics.h"
 #include "metrics/serve.h"
@@ -43,6 +47,7 @@ struct worker {
 	struct sums_table **sums; /* one per thread of the server */
 	struct observer *observer;
 	struct forwarder *forwarder; /* NULL: there is no database */
+	struct submission *submission;
 	struct collection *collection;
 	struct server *server;
 	struct metrics *metrics;
@@ -65,6 +70,8 @@ static void look_at_worker(struct worker *worker, struct status_view *view)
 		.memory_limit = config_number(worker->options->config, SETTING_SITE_MEMORY),
 		.counters = &worker->counters,
 		.reception = collection_counts(worker->collection),
+		.submission = submission_counts(worker->submission),
+		.traces_limit = config_number(worker->options->config, SETTING_SITE_TRACES),
 		.has_forwarder = worker->forwarder,
 	};
 	for (unsigned i = 0; i < worker->threads; i++)
@@ -105,6 +112,8 @@ static int handle_frame(void *arg, unsigned thread, struct client *client,
 	switch (frame->type) {
 	case FRAME_HELLO:
 		return collection_offer(worker->collection, client, frame);
+	case FRAME_TRACE:
+		return submission_offer(worker->submission, client, frame);
 	case FRAME_SUMS:
 		return handle_sums(worker, thread, frame);
 	case FRAME_STATUS_REQUEST:
@@ -124,7 +133,48 @@ static void see_end(void *arg, const struct reception_end *end)
 		worker->options->tell(end->err->text);
 	if (end->trace && worker->forwarder)
 		forwarder_add(worker->forwarder, end->trace, end->run.user, end->run.job,
-			      end->run.partition);
+			      end->run.partition, false);
+}
+
+static bool take_kept(void *arg, const struct kept *kept)
+{
+	struct worker *worker = arg;
+
+	return submission_take_kept(worker->submission, kept);
+}
+
+/* --- the thread of the submission --- */
+
+static void see_submitted(void *arg, const struct submitted *submitted)
+{
+	struct worker *worker = arg;
+
+	if (worker->forwarder)
+		forwarder_add(worker->forwarder, submitted->trace, submitted->user, submitted->job,
+			      submitted->partition, submitted->only_sums);
+}
+
+/* --- the sending thread of the forwarder --- */
+
+static void see_forgotten(void *arg, const char *what, int64_t before_ns)
+{
+	struct worker *worker = arg;
+	const char *prefix = "user:";
+	struct passwd entry, *found = NULL;
+	char room[4096], *end;
+	unsigned long number;
+
+	if (strncmp(what, prefix, strlen(prefix)) != 0) {
+		retention_forget(worker->traces, false, 0, what, before_ns);
+		return;
+	}
+	what += strlen(prefix);
+	number = strtoul(what, &end, 10);
+	if (getpwnam_r(what, &entry, room, sizeof(room), &found) == 0 && found)
+		number = entry.pw_uid;
+	else if (*end || end == what)
+		return;
+	retention_forget(worker->traces, true, (uid_t)number, NULL, before_ns);
 }
 
 /* --- the thread that serves metrics --- */
@@ -206,9 +256,29 @@ static int start_forwarder(struct worker *worker, const char *state, struct err 
 		.database = config_text(worker->options->config, SETTING_SITE_DATABASE),
 		.node = observer_node(worker->observer),
 		.tell = worker->options->tell,
+		.on_forgotten = see_forgotten,
+		.arg = worker,
 	};
 
 	return *options.database ? forwarder_start(&worker->forwarder, &options, err) : 0;
+}
+
+static int start_submission(struct worker *worker, struct err *err)
+{
+	const struct config *config = worker->options->config;
+	struct submission_options options = {
+		.traces = worker->traces,
+		.channel = worker->channel,
+		.has_database = worker->forwarder,
+		.limits = { .age_ns = (int64_t)config_number(config, SETTING_SITE_KEEP_TRACES),
+			    .bytes = config_number(config, SETTING_SITE_TRACES),
+			    .has_database = worker->forwarder },
+		.on_trace = see_submitted,
+		.arg = worker,
+		.tell = worker->options->tell,
+	};
+
+	return submission_start(&worker->submission, &options, err);
 }
 
 static int start_collection(struct worker *worker, struct err *err)
@@ -222,6 +292,7 @@ static int start_collection(struct worker *worker, struct err *err)
 		.resident_max = config_number(config, SETTING_SITE_MEMORY) / 4 * 3,
 		.counters = &worker->counters,
 		.observer = worker->observer,
+		.on_kept = take_kept,
 		.on_end = see_end,
 		.arg = worker,
 	};
@@ -282,6 +353,8 @@ static int start_all(struct worker *worker, struct err *err)
 	if (r == 0)
 		r = start_forwarder(worker, state, err);
 	if (r == 0)
+		r = start_submission(worker, err);
+	if (r == 0)
 		r = start_collection(worker, err);
 	if (r == 0)
 		r = start_server(worker, err);
@@ -296,6 +369,7 @@ static void stop_all(struct worker *worker)
 	metrics_free(worker->metrics);
 	server_stop(worker->server);
 	collection_stop(worker->collection);
+	submission_stop(worker->submission);
 	forwarder_stop(worker->forwarder);
 	observer_free(worker->observer);
 	free(worker->traces);

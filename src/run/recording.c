@@ -23,6 +23,7 @@
 #include "run/arbitration.h"
 #include "run/injection.h"
 #include "run/launch.h"
+#include "run/offer.h"
 #include "run/unapplied.h"
 #include "trace/output.h"
 
@@ -300,6 +301,19 @@ static bool job_has_other_nodes(const struct job *job)
 	return job->locals < job->size;
 }
 
+/* Lets the site have the run. The container may be removed afterwards. */
+static void offer_to_site(const struct config *config, const char *container,
+			  struct collector_totals *totals)
+{
+	struct err err = { 0 };
+	size_t n = strlen(totals->warnings);
+
+	if (offer_trace(config, container, &err) < 0 &&
+	    config_choice(config, SETTING_SITE_USE) == CONFIG_USE_YES)
+		snprintf(totals->warnings + n, sizeof(totals->warnings) - n,
+			 "the site does not get this run: %s\n", err.text);
+}
+
 /* Completes the trace of this process's collector, which recorded this many ranks of the job. */
 static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_part,
 			 struct share_outcome *out)
@@ -320,9 +334,15 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 
 		health_files_leave(r->board, host);
 	}
+	if (result >= 0 && !is_part)
+		offer_to_site(r->options.config, r->container, &out->totals);
 	if (result >= 0 && is_part) {
 		result = parts_end(r->container, &whole, ranks, &part, &out->err);
 		trace = part;
+		/* The last node has merged all parts. */
+		if (result >= 0 && r->options.form == &trace_container &&
+		    !strstr(part, PARTS_SUFFIX "/"))
+			offer_to_site(r->options.config, part, &out->totals);
 	} else if (result >= 0 && strcmp(r->container, r->path) != 0) {
 		result = container_convert(r->container, r->options.form, r->path, &out->err);
 	}
@@ -428,8 +448,9 @@ int recording_end(struct recording *r, int code, struct recording_result *result
 	return failed;
 }
 
-int recording_recover(const char *directory, const struct trace_format *form,
-		      struct recording_result *result, struct err *err)
+int recording_recover(const struct config *config, const char *directory,
+		      const struct trace_format *form, struct recording_result *result,
+		      struct err *err)
 {
 	AUTO_FREE char *container = NULL, *path = NULL;
 	size_t n;
@@ -437,6 +458,7 @@ int recording_recover(const char *directory, const struct trace_format *form,
 
 	if (r < 0)
 		return r;
+	offer_to_site(config, container, &result->totals);
 	n = strlen(container);
 	if (n > strlen(PARTIAL) && strcmp(container + n - strlen(PARTIAL), PARTIAL) == 0) {
 		path = xstrndup(container, n - strlen(PARTIAL));

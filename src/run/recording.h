@@ -66,7 +66,8 @@ int recording_end(struct recording *recording, int code, struct recording_result
  * Completes the trace of a recording whose process was killed, from the spools in `directory`, in
  * the format that was requested. Leaves the directory as it is on failure.
  */
-int recording_recover(const char *directory, const struct trace_format *form,
-		      struct recording_result *result, struct err *err);
+int recording_recover(const struct config *config, const char *directory,
+		      const struct trace_format *form, struct recording_result *result,
+		      struct err *err);
 
 #endif

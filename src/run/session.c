@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/elf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "contract/clock.h"
@@ -114,12 +115,25 @@ static void warn_about_settings(const struct session_options *options)
 		warn(options, "%s", err.text);
 }
 
-/* The value of LD_PRELOAD: the guest library comes before the libraries that the user preloads. */
+/*
+ * The value of LD_PRELOAD: the guest library comes before the libraries that the user preloads. A
+ * site may preload a copy of the guest library from another place; both would record every call.
+ */
 static char *compose_preload(const char *library)
 {
-	const char *before = getenv("LD_PRELOAD");
+	const char *at = getenv("LD_PRELOAD"), *own = path_base_name(library);
+	struct buf preload = { 0 };
 
-	return before && before[0] ? xprintf("%s:%s", library, before) : xstrdup(library);
+	buf_puts(&preload, library);
+	while (at && *at) {
+		size_t n = strcspn(at, ": ");
+		AUTO_FREE char *other = xstrndup(at, n);
+
+		if (n && strcmp(path_base_name(other), own) != 0)
+			buf_printf(&preload, ":%s", other);
+		at += n + (at[n] != 0);
+	}
+	return buf_take(&preload);
 }
 
 /* A launcher of ranks that has killed them returns while they are still exiting, and recording. */
@@ -313,7 +327,8 @@ int session_recover(const struct session_options *options, struct session_result
 		    struct err *err)
 {
 	struct recording_result recorded = { 0 };
-	int r = recording_recover(options->link->launch->spool, options->form, &recorded, err);
+	int r = recording_recover(options->config, options->link->launch->spool, options->form,
+				  &recorded, err);
 
 	*result = (struct session_result){ 0 };
 	if (r < 0)

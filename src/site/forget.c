@@ -107,6 +107,24 @@ int forget_user(struct site_db *site, const char *archive, const char *user,
 		     : site_end(site, forget_user_locked(site, archive, user, totals, err), err);
 }
 
+int forget_list(struct site_db *site, int64_t *since_ns,
+		void (*seen)(void *arg, const char *what, int64_t before_ns), void *arg,
+		struct err *err)
+{
+	struct statement *rows =
+		store_query(site->store, err,
+			    "SELECT uuid, before_ns FROM forgotten WHERE before_ns > ?1 "
+			    "ORDER BY before_ns",
+			    "i", *since_ns);
+	int r = -EIO;
+
+	while (rows && (r = store_step(site->store, rows, err)) > 0) {
+		*since_ns = store_number(rows, 1);
+		seen(arg, store_text(rows, 0), *since_ns);
+	}
+	return r;
+}
+
 int forget_compact(struct site_db *site, uint64_t *partitions, struct err *err)
 {
 	int64_t dropped;

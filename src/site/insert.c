@@ -264,8 +264,23 @@ static int64_t is_forgotten(struct site_db *site, const char *uuid, const struct
 	return store_first_number(site->store, rows, err);
 }
 
+/* Has the run another owner? A node does not know whether the id in a trace of a user is true. */
+static int64_t is_of_another(struct site_db *site, int64_t run, const struct row_value *values,
+			     struct err *err)
+{
+	const struct row_value *owner = &values[schema_column(schema_find("run"), "owner")];
+	AUTO_FREE char *name = xstrndup(owner->text ? owner->text : "", owner->text_bytes);
+
+	return store_first_number(site->store,
+				  store_query(site->store, err,
+					      "SELECT count(*) FROM run WHERE id = ?1 AND "
+					      "owner <> ?2",
+					      "it", run, name),
+				  err);
+}
+
 /* Adds a run. What the database has of it is replaced: a node that was interrupted sends it again.
- */
+ * Runs of other users stay. */
 static int start_run(struct site_db *site, const char *uuid, const struct row_value *values,
 		     struct err *err)
 {
@@ -273,8 +288,10 @@ static int start_run(struct site_db *site, const char *uuid, const struct row_va
 	int r = old < 0 ? (int)old : 0;
 
 	if (!r && old)
+		forgotten = is_of_another(site, old, values, err);
+	if (!r && old && !forgotten)
 		r = site_delete_run(site, old, err);
-	if (!r)
+	if (!r && !forgotten)
 		forgotten = is_forgotten(site, uuid, values, err);
 	site->run = 0;
 	snprintf(site->uuid, sizeof(site->uuid), "%s", uuid);

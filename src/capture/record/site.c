@@ -133,24 +133,14 @@ static const char *first_value(const char *const *names)
 	return "";
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
-{
-	for (const unsigned char *p = bytes; n--; p++)
-		hash = (hash ^ *p) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* A session keeps its number as long as a process of it lives. */
 static uint64_t session_key(void)
 {
-	struct {
-		uint64_t namespace;
-		int64_t session;
-	} id = { 0, kernel_call(SYS_getsid, 0) };
+	uint64_t namespace = 0;
 
 	if (kernel_call(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &scratch.st, 0) == 0)
-		id.namespace = scratch.st.st_ino;
-	return hash_bytes(UINT64_C(0x84222325cbf29ce4), &id, sizeof(id));
+	namespace = scratch.st.st_ino;
+	return handover_session_key(namespace, kernel_call(SYS_getsid, 0));
 }
 
 static void put_text(char *to, size_t bytes, const char *text)
@@ -176,9 +166,7 @@ APART static void subject_init(struct hello *hello)
 	put_text(hello->job, sizeof(hello->job), first_value(jobs));
 	put_text(hello->partition, sizeof(hello->partition),
 		 hello->job[0] ? first_value(partitions) : "");
-	hello->key = hello->job[0] ? hash_bytes(UINT64_C(0xcbf29ce484222325), hello->job,
-						strlen(hello->job))
-				   : session_key();
+	hello->key = hello->job[0] ? handover_job_key(hello->job) : session_key();
 	subject = (struct policy_subject){ .user = (uint32_t)kernel_call(SYS_geteuid),
 					   .group = (uint32_t)kernel_call(SYS_getegid),
 					   .groups = groups,
