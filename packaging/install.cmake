@@ -43,6 +43,14 @@ configure_file(packaging/sluiced.service ${generated}/sluiced.service @ONLY)
 install(FILES ${generated}/sluiced.service packaging/sluiced.socket DESTINATION lib/systemd/system)
 install(FILES packaging/sluice.sysusers DESTINATION lib/sysusers.d RENAME sluice.conf)
 
+# How a site preloads the library: Slurm's TaskProlog, or an environment module.
+configure_file(packaging/slurm/taskprolog.sh ${generated}/taskprolog.sh @ONLY)
+install(PROGRAMS ${generated}/taskprolog.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice/slurm)
+foreach(module sluice sluice-site)
+	configure_file(packaging/modules/${module} ${generated}/modules/${module} @ONLY)
+	install(FILES ${generated}/modules/${module} DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice/modules)
+endforeach()
+
 # Kernels are optional: a machine may have no MPI, or the target "kernels" may not have been built.
 foreach(mpi mpich openmpi)
 	foreach(name levels collective_io vpic_io vorpal_io gcrm_io small_io elemental)

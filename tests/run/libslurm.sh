@@ -67,9 +67,11 @@ slurm_stop() {
 	wait "${slurm_pids[@]}" 2>/dev/null || true
 }
 
-# slurm_start NODES: starts Slurm with nodes n1 to nN and the partitions batch (default) and debug
+# slurm_start NODES [SETTING=VALUE]...: starts Slurm with nodes n1 to nN and the partitions batch (default) and debug,
+# and with further settings
 slurm_start() {
 	local count=$1 host ports i
+	shift
 	slurm=$work/slurm slurm_pids=()
 	host=$(hostname -s)
 	mkdir -p "$slurm"/{state,spool,log,run}
@@ -106,6 +108,7 @@ KillWait=1
 PropagateResourceLimits=NONE
 DefMemPerNode=100
 END
+		[ $# = 0 ] || printf '%s\n' "$@"
 		for ((i = 1; i <= count; i++)); do
 			echo "NodeName=n$i NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[i]} CPUs=2 RealMemory=500"
 		done
