@@ -7,7 +7,7 @@
 set -eu
 BUILD=$(cd "${BUILD:-build}" && pwd)
 . "$(dirname "$0")/libbench.sh"
-clients=${CLIENTS:-128} rate=${RATE:-10000} seconds=${SECONDS_EACH:-10} repeats=${REPEATS:-21}
+clients=${CLIENTS:-128} rate=${RATE:-10000} seconds=${SECONDS_EACH:-10} repeats=${REPEATS:-41}
 memory_bar=256 # MiB
 cpu_bar=1.05   # added CPU time per call, relative to `sluice run`
 workspace "" "${TMPDIR:-/tmp}"
