@@ -165,9 +165,9 @@ struct err;
 	  "whether command lines are stored in the site database")                                 \
 	X(SITE_KEY, "site", "key", TEXT, "PATH", "/etc/sluice.key",                                \
 	  "file with the key of hashed paths, the same on all nodes")                              \
-	X(SITE_LEARN, "site", "learn", TEXT, "CLASSES", "read write sync open close",              \
-	  "classes of calls whose durations 'sluice site learn' learns, as 'sluice print --csv' "  \
-	  "names them; empty: none")                                                               \
+	X(SITE_LEARN, "site", "learn", TEXT, "CALLS", "read write sync open close",                \
+	  "calls whose durations 'sluice site learn' learns: classes as 'sluice print --csv' "     \
+	  "names them, or functions; empty: none")                                                 \
 	X(SITE_KEEP_ACTIVITIES, "site", "keep_activities", TIME, "TIME", "30d",                    \
 	  "age from which on calls move from the site database to the archive; 0: never")          \
 	X(SITE_KEEP_RUNS, "site", "keep_runs", TIME, "TIME", "730d",                               \
@@ -207,6 +207,8 @@ struct err;
 	  "time in which a client of sluiced must complete a message that it has begun")           \
 	X(SITE_QUEUE, "site", "queue", SIZE, "SIZE", "1G",                                         \
 	  "maximum size of what waits on disk for the database of the site")                       \
+	X(SITE_KNOWLEDGE, "site", "knowledge", TIME, "TIME", "60s",                                \
+	  "how often sluiced reads what the database has learned, to serve it to programs")        \
 	X(SITE_METRICS, "site", "metrics", TEXT, "ADDRESS", "",                                    \
 	  "where sluiced serves metrics to Prometheus: HOST:PORT or the path of a unix socket; "   \
 	  "empty: nowhere")                                                                        \

@@ -33,6 +33,7 @@
 	X(STATUS_REQUEST, 3, 0, "client to daemon: asks for the status")                   \
 	X(STATUS, 4, FRAME_PAYLOAD_MAX, "daemon to client: the status as JSON")            \
 	X(REFUSED, 6, 512, "daemon to client: why the connection will be closed")          \
+	X(VOTE, 7, 32, "rank to daemon: its vote on hints of the job")                     \
 	X(TRACE, 8, 8192,                                                                  \
 	  "recorder to daemon: a complete trace of 'sluice run'; with its "                \
 	  "descriptor")

@@ -2,8 +2,7 @@
  *
  * The policy page: a file of the site that every preloaded process maps read-only at its start. It
  * says which processes are recorded without any action of their users, and where they put their
- * spools and hand them over (contract/handover.h). It also has room for what the site has learned
- * about programs. The daemon writes it (src/policy). Guest-safe.
+ * spools and hand them over (contract/handover.h). The daemon writes it (src/policy). Guest-safe.
  *
  *   SITE/policy    this page
  *   SITE/socket    the socket of the daemon
@@ -25,7 +24,7 @@
 #include "contract/parameters.h"
 
 #define POLICY_MAGIC UINT64_C(0x3159434c4f504c53) /* "SLPOLCY1" */
-#define POLICY_VERSION 1
+#define POLICY_VERSION 2
 #define POLICY_SITE "/run/sluice"
 #define POLICY_SITE_VARIABLE "SLUICE_SITE"
 #define POLICY_NAME "policy"
@@ -37,10 +36,9 @@
 #define POLICY_PATH_BYTES 256
 #define POLICY_SOCKET_BYTES 108 /* as in struct sockaddr_un */
 #define POLICY_SKIP_BYTES 1024
-#define POLICY_KNOWN 256
-#define POLICY_HINTS_BYTES 512
-#define POLICY_GROUPS 6	 /* enum group of contract/group.h */
-#define POLICY_ALL 10000 /* the sample that contains every run */
+#define POLICY_ACT_BYTES 32
+#define POLICY_ACT_SERVED "served" /* the plug-in of capture/inline/served.h */
+#define POLICY_ALL 10000	   /* the sample that contains every run */
 #define POLICY_NOBODY UINT32_MAX
 
 /* What is kept of a process: name, word in the configuration, help. The values are part of the
@@ -64,15 +62,6 @@ struct policy_rule {
 	uint32_t sample;			/* of the runs that match, of POLICY_ALL */
 };
 
-/* What the site has learned about a program and a kind of file. */
-struct policy_known {
-	char program[POLICY_PARTITION_BYTES]; /* as contract/program.h names it; "": unused */
-	char file[POLICY_PARTITION_BYTES];    /* pattern of parameters_match() */
-	char hints[POLICY_HINTS_BYTES];	      /* KEY=VALUE;KEY=VALUE; "": none */
-	/* Expected durations of calls in ns: median and 99th percentile; 0: unknown. */
-	uint64_t median_ns[POLICY_GROUPS], high_ns[POLICY_GROUPS];
-};
-
 struct policy {
 	uint64_t magic;
 	uint32_t version;
@@ -90,9 +79,9 @@ struct policy {
 	char socket[POLICY_SOCKET_BYTES]; /* path of the daemon's socket */
 	char spools[POLICY_PATH_BYTES];	  /* directory of the spools, see contract/handover.h */
 	char skip[POLICY_SKIP_BYTES];	  /* names of programs, as in the control page */
-	uint32_t rule_count, known_count;
+	uint32_t rule_count;
+	char act[POLICY_ACT_BYTES]; /* in-line plug-in that acts on programs; "": none */
 	struct policy_rule rules[POLICY_RULES]; /* the first that matches decides; none: off */
-	struct policy_known known[POLICY_KNOWN];
 };
 
 /* What rules are matched against. */
@@ -114,10 +103,10 @@ static inline bool policy_text_ends(const char *text, size_t bytes)
 static inline bool policy_is_valid(const struct policy *p, uint64_t bytes)
 {
 	if (bytes < sizeof(*p) || p->magic != POLICY_MAGIC || p->version != POLICY_VERSION ||
-	    p->bytes != sizeof(*p) || p->rule_count > POLICY_RULES ||
-	    p->known_count > POLICY_KNOWN || p->socket[0] != '/' || p->spools[0] != '/' ||
-	    !policy_text_ends(p->socket, sizeof(p->socket)) ||
-	    !policy_text_ends(p->spools, sizeof(p->spools)))
+	    p->bytes != sizeof(*p) || p->rule_count > POLICY_RULES || p->socket[0] != '/' ||
+	    p->spools[0] != '/' || !policy_text_ends(p->socket, sizeof(p->socket)) ||
+	    !policy_text_ends(p->spools, sizeof(p->spools)) ||
+	    !policy_text_ends(p->act, sizeof(p->act)))
 		return false;
 	for (uint32_t i = 0; i < p->rule_count; i++) {
 		const struct policy_rule *rule = &p->rules[i];
@@ -168,22 +157,6 @@ static inline enum policy_mode policy_decide(const struct policy *p,
 				       ? (enum policy_mode)p->rules[i].mode
 				       : POLICY_OFF;
 	return POLICY_OFF;
-}
-
-/* The first entry about a file of the program; NULL if there is none. */
-static inline const struct policy_known *policy_find_known(const struct policy *p,
-							   const char *program, const char *file)
-{
-	for (uint32_t i = 0; i < p->known_count; i++) {
-		const struct policy_known *known = &p->known[i];
-
-		if (policy_text_ends(known->program, sizeof(known->program)) &&
-		    policy_text_ends(known->file, sizeof(known->file)) &&
-		    policy_text_ends(known->hints, sizeof(known->hints)) &&
-		    !strcmp(known->program, program) && parameters_match(known->file, file))
-			return known;
-	}
-	return NULL;
 }
 
 #endif

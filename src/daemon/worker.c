@@ -21,6 +21,7 @@
 #include "daemon/forwarder.h"
 #include "daemon/group_names.h"
 #include "daemon/keeper.h"
+#include "daemon/knowledge.h"
 #include "daemon/metering.h"
 #include "daemon/observer.h"
 #include "daemon/publication.h"
@@ -49,6 +50,7 @@ struct worker {
 	struct forwarder *forwarder; /* NULL: there is no database */
 	struct submission *submission;
 	struct collection *collection;
+	struct knowledge_service *knowledge;
 	struct server *server;
 	struct metrics *metrics;
 	struct metrics_server *metrics_server;
@@ -104,6 +106,14 @@ static int handle_status(struct worker *worker, struct client *client)
 	return client_send(client, FRAME_STATUS, buf_text(&text), text.len);
 }
 
+static int handle_vote(struct worker *worker, const struct client *client,
+		       const struct frame *frame)
+{
+	return knowledge_vote(worker->knowledge, frame, client->user, client->process)
+		       ? 0
+		       : refuse(REFUSAL_CONTENT);
+}
+
 static int handle_frame(void *arg, unsigned thread, struct client *client,
 			const struct frame *frame)
 {
@@ -116,6 +126,8 @@ static int handle_frame(void *arg, unsigned thread, struct client *client,
 		return submission_offer(worker->submission, client, frame);
 	case FRAME_SUMS:
 		return handle_sums(worker, thread, frame);
+	case FRAME_VOTE:
+		return handle_vote(worker, client, frame);
 	case FRAME_STATUS_REQUEST:
 		return handle_status(worker, client);
 	default:
@@ -300,6 +312,14 @@ static int start_collection(struct worker *worker, struct err *err)
 	return collection_start(&worker->collection, &options, err);
 }
 
+static int start_knowledge(struct worker *worker, struct err *err)
+{
+	struct knowledge_options options = { .config = worker->options->config,
+					     .tell = worker->options->tell };
+
+	return knowledge_start(&worker->knowledge, &options, err);
+}
+
 static int start_server(struct worker *worker, struct err *err)
 {
 	const struct config *config = worker->options->config;
@@ -357,6 +377,8 @@ static int start_all(struct worker *worker, struct err *err)
 	if (r == 0)
 		r = start_collection(worker, err);
 	if (r == 0)
+		r = start_knowledge(worker, err);
+	if (r == 0)
 		r = start_server(worker, err);
 	if (r == 0)
 		r = start_metrics(worker, state, err);
@@ -368,6 +390,7 @@ static void stop_all(struct worker *worker)
 	metrics_server_stop(worker->metrics_server);
 	metrics_free(worker->metrics);
 	server_stop(worker->server);
+	knowledge_stop(worker->knowledge);
 	collection_stop(worker->collection);
 	submission_stop(worker->submission);
 	forwarder_stop(worker->forwarder);

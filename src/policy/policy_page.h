@@ -12,7 +12,7 @@
 struct err;
 struct policy;
 
-/* Starts an empty page, by which nothing is recorded: no rules, no knowledge. */
+/* Starts an empty page, by which nothing is recorded: it has no rules. */
 int policy_page_init(struct policy *page, const char *socket, const char *spools, struct err *err);
 
 /*

@@ -217,6 +217,16 @@ static void set_skip(struct describe *d, const char *text)
 	skip[n] = '\n';
 }
 
+static void set_act(struct describe *d, const char *text)
+{
+	struct policy *page = ((struct reading *)d->into)->page;
+
+	if (strcmp(text, POLICY_ACT_SERVED) != 0)
+		describe_complain(d, "invalid act '%.64s': expected " POLICY_ACT_SERVED, text);
+	else
+		memcpy(page->act, POLICY_ACT_SERVED, sizeof(POLICY_ACT_SERVED));
+}
+
 static bool set_value(struct describe *d, const char *section, const char *key, const char *text)
 {
 	if (strcmp(section, "policy") != 0)
@@ -225,9 +235,12 @@ static bool set_value(struct describe *d, const char *section, const char *key, 
 		add_rule(d, text);
 	else if (!strcmp(key, "skip"))
 		set_skip(d, text);
+	else if (!strcmp(key, "act"))
+		set_act(d, text);
 	else if (strcmp(key, "limit") != 0)
 		describe_complain(
-			d, "unknown key '%.64s' in [policy]: expected rule, skip or limit", key);
+			d, "unknown key '%.64s' in [policy]: expected rule, skip, act or limit",
+			key);
 	return strcmp(key, "limit") != 0;
 }
 
@@ -251,6 +264,7 @@ int rules_parse(struct policy *page, const char *name, const char *text, size_t 
 		return -describe.err.code;
 	}
 	memcpy(page->skip, fresh->skip, sizeof(page->skip));
+	memcpy(page->act, fresh->act, sizeof(page->act));
 	memcpy(page->rules, fresh->rules, sizeof(page->rules));
 	page->rule_count = fresh->rule_count;
 	page->chunks_max = (uint32_t)(reading.limit / SPOOL_CHUNK_BYTES);

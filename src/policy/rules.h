@@ -5,6 +5,7 @@
  *	[policy]
  *	skip = sh bash srun
  *	limit = 256M
+ *	act = served
  *	rule = mode=off user=root
  *	rule = mode=trace group=physics partition=debug*
  *	rule = mode=counters program=*.x sample=10%
@@ -32,8 +33,8 @@ struct policy;
 	X(SAMPLE, "sample", "PERCENT", "share of the runs that are kept (default 100%)")
 
 /*
- * Fills skip, chunks_max, rule_count and rules of the page. `name` is the file, for messages. An
- * error names file and line, and leaves *page unchanged.
+ * Fills skip, act, chunks_max, rule_count and rules of the page. `name` is the file, for messages.
+ * An error names file and line, and leaves *page unchanged.
  */
 int rules_parse(struct policy *page, const char *name, const char *text, size_t bytes,
 		struct err *err);

@@ -12,13 +12,21 @@
 #include "base/mem.h"
 #include "observe/tally/names.h"
 #include "observe/tally/traffic.h"
+#include "site/learn_hints.h"
 #include "site/reader.h"
 #include "site/site_internal.h"
 #include "store/durations.h"
 #include "trace/format.h"
 
 #define BATCH 4096
-#define LEARNER "durations"
+
+enum learner { LEARNER_DURATIONS, LEARNER_HINTS, LEARNERS };
+static const char *const learner_names[LEARNERS] = { "durations", "hints" };
+
+struct next_run {
+	int64_t id;
+	char *uuid, *program, *owner;
+};
 
 enum pattern { PATTERN_OTHER, PATTERN_SEQUENTIAL, PATTERN_STRIDED, PATTERN_RANDOM, PATTERNS };
 static const char *const pattern_names[PATTERNS] = { "other", "sequential", "strided", "random" };
@@ -54,12 +62,13 @@ static bool is_word_of(const char *list, const char *word)
 	return false;
 }
 
-static void lesson_init(struct lesson *lesson, const struct trace_head *head, const char *classes)
+static void lesson_init(struct lesson *lesson, const struct trace_head *head, const char *words)
 {
 	*lesson = (struct lesson){ .head = head,
 				   .watched = xcalloc(head->call_count + 1, sizeof(bool)) };
 	for (size_t i = 0; i < head->call_count; i++)
-		lesson->watched[i] = is_word_of(classes, names_class(head->calls[i].class));
+		lesson->watched[i] = is_word_of(words, names_class(head->calls[i].class)) ||
+				     is_word_of(words, head->calls[i].name);
 }
 
 static void lesson_release(struct lesson *lesson)
@@ -192,6 +201,14 @@ static int save_histogram(struct site_db *site, const char *program, const struc
 	return r < 0 ? r : bound_histogram(site, program, lesson, h, err);
 }
 
+static int mark_learned(struct site_db *site, enum learner learner, int64_t run, struct err *err)
+{
+	return store_run(site->store, err,
+			 "INSERT INTO learned (learner, run) VALUES (?1, ?2) "
+			 "ON CONFLICT (learner) DO UPDATE SET run = excluded.run",
+			 "ti", learner_names[learner], run);
+}
+
 static int save_locked(struct site_db *site, int64_t run, const char *program,
 		       const struct lesson *lesson, struct err *err)
 {
@@ -207,19 +224,16 @@ static int save_locked(struct site_db *site, int64_t run, const char *program,
 	}
 	if (r < 0)
 		return r;
-	return store_run(site->store, err,
-			 "INSERT INTO learned (learner, run) VALUES ('" LEARNER "', ?1) "
-			 "ON CONFLICT (learner) DO UPDATE SET run = excluded.run",
-			 "i", run);
+	return mark_learned(site, LEARNER_DURATIONS, run, err);
 }
 
-static int learn_run(struct site_db *site, const struct config *config, int64_t run,
-		     const char *uuid, const char *program, struct learn_totals *totals,
-		     struct err *err)
+static int learn_durations(struct site_db *site, const struct config *config,
+			   const struct next_run *next, struct learn_totals *totals,
+			   struct err *err)
 {
 	struct lesson lesson;
 	struct trace trace;
-	int r = site_read(&trace, site, uuid, err);
+	int r = site_read(&trace, site, next->uuid, err);
 
 	if (r < 0)
 		return r;
@@ -231,7 +245,7 @@ static int learn_run(struct site_db *site, const struct config *config, int64_t 
 	if (r >= 0)
 		r = store_begin(site->store, err);
 	if (r >= 0)
-		r = site_end(site, save_locked(site, run, program, &lesson, err), err);
+		r = site_end(site, save_locked(site, next->id, next->program, &lesson, err), err);
 	if (r >= 0) {
 		totals->runs++;
 		totals->activities += lesson.activities;
@@ -241,43 +255,78 @@ static int learn_run(struct site_db *site, const struct config *config, int64_t 
 	return r;
 }
 
-/* The next run that was not learned from. Returns 1, 0 if there is none, or -errno. */
-static int find_next(struct site_db *site, int64_t *run, char uuid[ROWS_UUID_DIGITS + 1],
-		     char **program, struct err *err)
+/* What was learned from the run before, if the step was killed, is replaced. */
+static int learn_rates(struct site_db *site, const struct config *config,
+		       const struct next_run *next, struct learn_totals *totals, struct err *err)
+{
+	struct trace trace;
+	int r = store_run(site->store, err, "DELETE FROM outcome WHERE run = ?1", "t", next->uuid);
+
+	if (r >= 0)
+		r = site_read(&trace, site, next->uuid, err);
+	if (r < 0)
+		return r;
+	r = learn_hints(site, config, &trace, next->uuid, next->owner, err);
+	trace_close(&trace);
+	if (r >= 0)
+		r = mark_learned(site, LEARNER_HINTS, next->id, err);
+	if (r >= 0)
+		totals->hint_runs++;
+	return r;
+}
+
+static void next_run_release(struct next_run *next)
+{
+	free(next->uuid);
+	free(next->program);
+	free(next->owner);
+	*next = (struct next_run){ 0 };
+}
+
+/*
+ * The next run that a learner has not read. Hints are learned from runs of which everything is
+ * stored, as it is. Returns 1, 0 if there is none, or -errno.
+ */
+static int find_next(struct site_db *site, enum learner learner, struct next_run *next,
+		     struct err *err)
 {
 	struct statement *rows = store_query(
 		site->store, err,
-		"SELECT id, uuid, program FROM run WHERE kept > 0 AND id > coalesce((SELECT run "
-		"FROM learned WHERE learner = '" LEARNER "'), 0) AND id NOT IN (SELECT run FROM "
-		"archive) ORDER BY id LIMIT 1",
-		"");
+		"SELECT id, uuid, program, owner FROM run WHERE kept > 0 AND (?2 = 0 OR (sample = "
+		"1 AND hidden = 0)) AND id > coalesce((SELECT run FROM learned WHERE learner = "
+		"?1), 0) AND id NOT IN (SELECT run FROM archive) ORDER BY id LIMIT 1",
+		"ti", learner_names[learner], (int64_t)(learner == LEARNER_HINTS));
 	int r = rows ? store_step(site->store, rows, err) : -EIO;
 
+	next_run_release(next);
 	if (r <= 0)
 		return r;
-	*run = store_number(rows, 0);
-	snprintf(uuid, ROWS_UUID_DIGITS + 1, "%s", store_text(rows, 1));
-	free(*program);
-	*program = xstrdup(store_text(rows, 2));
+	*next = (struct next_run){ store_number(rows, 0), xstrdup(store_text(rows, 1)),
+				   xstrdup(store_text(rows, 2)), xstrdup(store_text(rows, 3)) };
 	store_done(rows);
 	return 1;
+}
+
+static int learn_next(struct site_db *site, const struct config *config, enum learner learner,
+		      const struct next_run *next, struct learn_totals *totals, struct err *err)
+{
+	return learner == LEARNER_HINTS ? learn_rates(site, config, next, totals, err)
+					: learn_durations(site, config, next, totals, err);
 }
 
 int site_learn(struct site_db *site, const struct config *config, const struct trace_watch *watch,
 	       struct learn_totals *totals, struct err *err)
 {
-	char uuid[ROWS_UUID_DIGITS + 1];
-	AUTO_FREE char *program = NULL;
-	int64_t run = 0;
-	int r;
+	struct next_run next = { 0 };
+	int r = 0;
 
-	while ((r = find_next(site, &run, uuid, &program, err)) > 0) {
-		r = trace_watch_show(watch, totals->runs, 0, err);
-		if (r >= 0)
-			r = learn_run(site, config, run, uuid, program, totals, err);
-		if (r < 0)
-			return r;
-	}
+	for (enum learner learner = 0; r >= 0 && learner < LEARNERS; learner++)
+		while (r >= 0 && (r = find_next(site, learner, &next, err)) > 0) {
+			r = trace_watch_show(watch, totals->runs + totals->hint_runs, 0, err);
+			if (r >= 0)
+				r = learn_next(site, config, learner, &next, totals, err);
+		}
+	next_run_release(&next);
 	return r;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From recorded calls to expectations: an offline step reads the activities of runs that it has not
- * seen yet and adds their durations to histograms per program, access pattern, layer, function and
- * size. A daemon reads the expectations of a program from here and serves them to its processes.
+ * From recorded calls to knowledge: an offline step reads the activities of runs that it has not
+ * seen yet, adds their durations to histograms per program, access pattern, layer, function and
+ * size, and the transfer rates of MPI files to the statistics of hints (store/outcomes.h). Daemons
+ * serve both to processes (daemon/knowledge.h).
  *
- * Setting site.learn selects the classes of calls. The histograms have the bins and size classes of
+ * Setting site.learn selects calls by class or function. The histograms have the bins and size classes of
  * store/durations.h; they are bounded like those, so that recent runs count more.
  */
 #ifndef SLUICE_SITE_LEARN_H
@@ -18,7 +19,8 @@ struct site_db;
 struct trace_watch;
 
 struct learn_totals {
-	uint64_t runs, activities; /* that were read; activities that were learned from */
+	uint64_t runs, activities; /* that were read; activities that durations were learned from */
+	uint64_t hint_runs;	   /* that were read for hint statistics */
 };
 
 /*

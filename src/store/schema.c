@@ -459,6 +459,16 @@ static const struct schema_column learned[] = {
 	COLUMN("run", INT, "id of the last run that it has read"),
 };
 
+static const struct schema_column agreement[] = {
+	COLUMN("job", TEXT, "user and id of the job"),
+	COLUMN("node", TEXT, "daemon that has counted the votes; empty: the verdict"),
+	COLUMN("ranks", INT, "of the job"),
+	COLUMN("votes", INT, "ranks that have voted"),
+	COLUMN("digest", INT, "of all that decides on hints"),
+	COLUMN("state", INT, "1: confirmed; of the verdict 1: granted, 2: refused"),
+	COLUMN("changed_ns", INT, "ns since 1970"),
+};
+
 static const struct schema_column forecast[] = {
 	COLUMN("system", TEXT, NULL),
 	COLUMN("target", TEXT, NULL),
@@ -567,6 +577,8 @@ const struct schema_table schema_tables[] = {
 	  "system, target, bytes, time", NULL, NULL, ACCESS_ALL, false, NULL },
 	{ "archive", 9, "activities that moved to Parquet files", COLUMNS(archive), "run", NULL,
 	  NULL, ACCESS_RUN, false, NULL },
+	{ "agreement", 10, "votes of nodes on hints of a job", COLUMNS(agreement), "job, node",
+	  NULL, "changed_ns", ACCESS_ADMIN, false, NULL },
 	{ "forgotten", 9, "runs and users whose data was removed", COLUMNS(forgotten),
 	  "uuid, before_ns", NULL, NULL, ACCESS_ADMIN, false, NULL },
 };

@@ -17,7 +17,7 @@
 
 struct buf;
 
-#define SCHEMA_VERSION 9
+#define SCHEMA_VERSION 10
 
 enum dialect { DIALECT_SQLITE, DIALECT_POSTGRES };
 

@@ -5,5 +5,7 @@
 #include "capture/inline/history.h"
 #include "capture/inline/host.h"
 #include "capture/inline/read_ahead.h"
+#include "capture/inline/served.h"
 
-const struct sluice_plugin *const inline_builtin[] = { &inline_history, &inline_read_ahead, NULL };
+const struct sluice_plugin *const inline_builtin[] = { &inline_history, &inline_served,
+						       &inline_read_ahead, NULL };

@@ -8,6 +8,8 @@
 
 #include "capture/inline/agree.h"
 #include "capture/inline/host.h"
+#include "capture/inline/nodes.h"
+#include "capture/inline/served.h"
 #include "capture/libraries/info.h"
 #include "capture/libraries/mpi_io.h"
 #include "capture/libraries/wrapper_helpers.h"
@@ -151,10 +153,9 @@ static void note_conflict(struct decision *m, const char *key, const char *value
 }
 
 /* Adds the hints that the program has not set to a copy of its info. */
-static void hints_add(struct decision *m, struct hints_opening *opening, uint32_t answer)
+static void hints_add(struct decision *m, struct hints_opening *opening, const char *at,
+		      unsigned plugin)
 {
-	uint32_t plugin = 0;
-	const char *at = agree_hints(m->control, answer, &plugin);
 	char key[SLUICE_KEY_BYTES], value[SLUICE_VALUE_BYTES];
 	unsigned added = 0;
 
@@ -164,19 +165,51 @@ static void hints_add(struct decision *m, struct hints_opening *opening, uint32_
 	while (hints_next(&at, key, sizeof(key), value, sizeof(value))) {
 		if (is_set(&m->query, key))
 			note_conflict(m, key, value);
-		else if (mpi_io_hint_is_safe(m->near, key, value))
+		else if (mpi_io_hint_is_safe(m->near, key, value) && !is_forbidden(m->control, key))
 			added += info_set(m->near, opening->copy, key, value);
 	}
 	inline_acted(plugin, added);
 }
 
+/* The index of the plug-in served; CONTROL_PLUGINS: it is not enabled. */
+static unsigned served_index(const struct control *c)
+{
+	unsigned i = 0;
+
+	while (i < CONTROL_PLUGINS && strcmp(c->plugins[i].name, inline_served.name) != 0)
+		i++;
+	return i;
+}
+
+/* Ranks outside of this run take part: all of them use the same knowledge, or none does. */
+static void decide_with_nodes(struct hints_opening *opening, struct decision *m)
+{
+	const char *hints = NULL;
+	bool known;
+
+	mpi_members_hash(m->near, m->comm, (int)m->query.ranks, &known);
+	if (known && nodes_agree())
+		hints = nodes_hints(m->query.path, m->query.flags);
+	if (hints)
+		hints_add(m, opening, hints, served_index(m->control));
+}
+
 static void decide(struct hints_opening *opening, struct decision *m)
 {
+	uint32_t answer, plugin = 0;
+	const char *hints;
+
 	m->query.ranks = (uint32_t)mpi_size(m->near, m->comm);
 	/* No call has accepted the path yet, so it is probed. */
 	if (!m->query.ranks || !path_bytes(m->query.path, EINVAL))
 		return;
-	hints_add(m, opening, m->query.ranks == 1 ? decide_alone(m) : decide_together(m));
+	if (m->query.ranks > 1 && nodes_have_voted()) {
+		decide_with_nodes(opening, m);
+		return;
+	}
+	answer = m->query.ranks == 1 ? decide_alone(m) : decide_together(m);
+	hints = agree_hints(m->control, answer, &plugin);
+	hints_add(m, opening, hints, plugin);
 }
 
 MPI_Info hints_begin(struct hints_opening *opening, bool inner, const void *called, MPI_Comm comm,

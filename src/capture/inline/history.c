@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/inline/hint_text.h"
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
 #include "contract/hints.h"
@@ -161,15 +162,6 @@ static bool explore_count_trial(const struct explore *e, struct control *control
 	return false;
 }
 
-static void fill_answer(const char *hints, struct sluice_answer *answer)
-{
-	answer->count = 0;
-	while (hints && answer->count < SLUICE_ANSWERS &&
-	       hints_next(&hints, answer->hints[answer->count].key, SLUICE_KEY_BYTES,
-			  answer->hints[answer->count].value, SLUICE_VALUE_BYTES))
-		answer->count++;
-}
-
 /* Does the program set none of these hints? */
 static bool all_are_unset(const struct sluice_query *query, const struct sluice_answer *answer)
 {
@@ -189,11 +181,11 @@ static bool explore(const char *text, struct control *control, const struct slui
 	if (!count || !explore_find(text, &e))
 		return false;
 	/* Checks the hints that would be tried next before the trial is counted. */
-	fill_answer(find_trial(text, (e.explored + atomic_load(&control->explored)) % count),
-		    answer);
+	hint_text_read(find_trial(text, (e.explored + atomic_load(&control->explored)) % count),
+		       answer);
 	if (!all_are_unset(query, answer) || !explore_count_trial(&e, control, &before))
 		return false;
-	fill_answer(find_trial(text, before % count), answer);
+	hint_text_read(find_trial(text, before % count), answer);
 	answer->trial = 1;
 	return true;
 }
@@ -209,9 +201,9 @@ bool history_suggest(const char *text, const char *program, struct control *cont
 	answer->trial = 0;
 	if (explore(text, control, query, answer))
 		return true;
-	fill_answer(find_best(text, program, hints_extension(query->path, extension),
-			      hints_mode(query->flags)),
-		    answer);
+	hint_text_read(find_best(text, program, hints_extension(query->path, extension),
+				 hints_mode(query->flags)),
+		       answer);
 	return answer->count > 0;
 }
 

@@ -15,6 +15,7 @@
 #include "capture/libraries/info.h"
 #include "capture/apply/inject.h"
 #include "capture/inline/hints.h"
+#include "capture/inline/nodes.h"
 #include "capture/libraries/mpi.h"
 #include "capture/libraries/mpi_io.h"
 #include "capture/libraries/mpi_job.h"
@@ -56,9 +57,9 @@ ALSO(P)
 #define OWN_HINTS LAST(mpi_io_check_own(called, fh, info, ret);)
 
 /* The process. */
-CALL(PROCESS) FAILING FIRST(mpi_job_join(called);) AFTER(if (!err) mpi_store_rank(called);)
+CALL(PROCESS) FAILING FIRST(mpi_job_join(called);) AFTER(if (!err) { mpi_store_rank(called); nodes_vote(); })
 int MPI_Init(int *argc, char ***argv);
-CALL(PROCESS) FAILING FIRST(mpi_job_join(called);) AFTER(if (!err) mpi_store_rank(called);)
+CALL(PROCESS) FAILING FIRST(mpi_job_join(called);) AFTER(if (!err) { mpi_store_rank(called); nodes_vote(); })
 int MPI_Init_thread(int *argc, char ***argv, FLAGS int required, int *provided);
 CALL(PROCESS) FAILING int MPI_Finalize(void);
 CALL(PROCESS) LEAVES int MPI_Abort(MPI_Comm comm, FLAGS int errorcode);

@@ -76,10 +76,14 @@ static bool page_is_trusted(long directory, const struct stat *page)
 	       above->st_uid == 0 && !(above->st_mode & OTHERS_WRITE);
 }
 
-/* Maps the page; at `at`, if that is not NULL. */
-static const struct policy *page_map(long directory, void *at, uint32_t *owner)
+/*
+ * Maps a page of the site of at least *bytes bytes; at `at`, if that is not NULL. Without `at`,
+ * maps all of it and sets *bytes. NULL: it cannot be trusted, or is longer than max.
+ */
+static const void *file_map_trusted(long directory, const char *name, void *at, uint64_t *bytes,
+				    uint64_t max)
 {
-	long fd = kernel_call(SYS_openat, directory, POLICY_NAME,
+	long fd = kernel_call(SYS_openat, directory, name,
 			      O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	const struct stat *st = &scratch.st;
 	long mapped = -EINVAL;
@@ -87,14 +91,24 @@ static const struct policy *page_map(long directory, void *at, uint32_t *owner)
 	if (fd < 0)
 		return NULL;
 	if (kernel_call(SYS_fstat, fd, st) == 0 && page_is_trusted(directory, st) &&
-	    (uint64_t)st->st_size >= sizeof(struct policy))
-		mapped = kernel_call(SYS_mmap, at, sizeof(struct policy), PROT_READ,
+	    (uint64_t)st->st_size >= *bytes && (uint64_t)st->st_size <= max) {
+		*bytes = at ? *bytes : (uint64_t)st->st_size;
+		mapped = kernel_call(SYS_mmap, at, *bytes, PROT_READ,
 				     MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
+	}
 	kernel_call(SYS_close, fd);
-	if ((unsigned long)mapped > -4096ul)
-		return NULL;
-	*owner = st->st_uid;
-	return (const struct policy *)mapped;
+	return (unsigned long)mapped > -4096ul ? NULL : (const void *)mapped;
+}
+
+/* Maps the policy page; at `at`, if that is not NULL. */
+static const struct policy *page_map(long directory, void *at, uint32_t *owner)
+{
+	uint64_t bytes = sizeof(struct policy);
+	const struct policy *page = file_map_trusted(directory, POLICY_NAME, at, &bytes, bytes);
+
+	if (page)
+		*owner = scratch.st.st_uid;
+	return page;
 }
 
 static long site_directory_open(void)
@@ -103,6 +117,18 @@ static long site_directory_open(void)
 
 	return kernel_call(SYS_openat, AT_FDCWD, site && site[0] == '/' ? site : POLICY_SITE,
 			   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+const void *site_map_file(const char *name, uint64_t *bytes, uint64_t max)
+{
+	long directory = site_directory_open();
+	const void *page;
+
+	if (directory < 0)
+		return NULL;
+	page = file_map_trusted(directory, name, NULL, bytes, max);
+	kernel_call(SYS_close, directory);
+	return page;
 }
 
 /* NULL: the site has no policy, or it cannot be trusted. */
@@ -227,6 +253,8 @@ APART static void control_fill(struct control *c, const struct policy *page)
 	memcpy(c->job, message.hello.job, sizeof(c->job));
 	memcpy(c->partition, message.hello.partition, sizeof(c->partition));
 	c->begin_ticks = clock_ticks(c->clock);
+	memcpy(c->plugins[0].name, page->act, sizeof(page->act));
+	c->plugins[0].layers = UINT32_MAX;
 	atomic_store(&c->mode, mode == POLICY_COUNTERS ? CAPTURE_COUNTERS : CAPTURE_TRACE);
 	c->magic = CONTROL_MAGIC;
 }

@@ -25,6 +25,13 @@
  */
 struct control *site_find_control(struct membership *m);
 
+/*
+ * Maps a file of the site read-only, of which *bytes bytes are needed and max are allowed; *bytes
+ * becomes its size. Like the policy page, it must be provided by root or the site. NULL if there is
+ * none. For one thread before the gate opens, or one that has the process for itself.
+ */
+const void *site_map_file(const char *name, uint64_t *bytes, uint64_t max);
+
 /* Has the daemon completed the trace of the run? Then nobody reads another spool. */
 bool site_is_closed(const struct membership *m);
 

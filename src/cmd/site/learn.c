@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice site learn: expectations from stored calls.
+ * sluice site learn: expectations and hint statistics from stored calls.
  */
 #include "site/learn.h"
 
@@ -45,14 +45,18 @@ static int learn(const struct command *command, struct site_db *site)
 	if (r < 0)
 		return command_fail(command, "%s", err.text);
 	if (!args->json) {
-		term_printf(stdout, "learned from %llu calls of %llu new run%s\n",
+		term_printf(stdout,
+			    "learned durations from %llu calls of %llu new run%s, and hints of "
+			    "%llu new run%s\n",
 			    (unsigned long long)totals.activities, (unsigned long long)totals.runs,
-			    totals.runs == 1 ? "" : "s");
+			    totals.runs == 1 ? "" : "s", (unsigned long long)totals.hint_runs,
+			    totals.hint_runs == 1 ? "" : "s");
 		return COMMAND_GOOD;
 	}
 	json_start(&json, stdout, "sluice.learn/1");
 	json_count(&json, "runs", totals.runs);
 	json_count(&json, "activities", totals.activities);
+	json_count(&json, "hint_runs", totals.hint_runs);
 	json_end(&json);
 	return COMMAND_GOOD;
 }
@@ -139,12 +143,13 @@ static int learn_run(struct command *command)
 
 const struct command_ops command_site_learn = {
 	.name = "learn",
-	.help = "learn how long calls take from the stored calls",
+	.help = "learn how long calls take, and which hints are fast, from the stored calls",
 	.operands = "[PROGRAM]",
 	.operands_max = 1,
 	.about = "Reads the calls of runs that were added since the last time, and adds their "
-		 "durations to histograms per program, access pattern, function and size. The "
-		 "setting site.learn selects the classes of calls. Run it every night, before "
+		 "durations to histograms per program, access pattern, function and size, and the "
+		 "transfer rates of MPI files to the statistics of hints. The setting site.learn "
+		 "selects the classes of calls and single functions. Run it every night, before "
 		 "'sluice site archive'. With --list, PROGRAM limits the list to one program and "
 		 "to the sums over all programs (*).",
 	.options = learn_options,

@@ -313,24 +313,20 @@ static void count_samples(struct hint_choices *choices, const struct knowledge *
 				choices->seen[j] += k->list[i].outcome.count;
 }
 
-int hint_choices_make(struct hint_choices *choices, const struct history_options *options,
-		      const char *user, struct err *err)
+int hint_choices_of_store(struct hint_choices *choices, const struct history_options *options,
+			  struct store *store, const char *user, struct err *err)
 {
 	struct outcomes_filter filter = { .user = options->by_user ? user : NULL,
 					  .joins_users = !options->by_user,
 					  .joins_extensions = !options->by_extension };
 	struct knowledge k = { 0 };
 	struct hint_choices made = { 0 };
-	struct store *store = NULL;
 	int r = 0;
 
-	if (options->store && place_exists(options->store))
-		r = store_open(&store, options->store, err);
 	if (store)
 		r = outcomes_list(store, &filter, known_add, &k, err);
 	if (store && r >= 0)
 		r = outcomes_count_opens(store, user, &made.opens, &made.explored, err);
-	store_close(store);
 	if (r >= 0) {
 		if (k.count)
 			qsort(k.list, k.count, sizeof(*k.list), known_compare);
@@ -339,6 +335,20 @@ int hint_choices_make(struct hint_choices *choices, const struct history_options
 		*choices = made;
 	}
 	knowledge_release(&k);
+	return r;
+}
+
+int hint_choices_make(struct hint_choices *choices, const struct history_options *options,
+		      const char *user, struct err *err)
+{
+	struct store *store = NULL;
+	int r = 0;
+
+	if (options->store && place_exists(options->store))
+		r = store_open(&store, options->store, err);
+	if (r >= 0)
+		r = hint_choices_of_store(choices, options, store, user, err);
+	store_close(store);
 	return r;
 }
 

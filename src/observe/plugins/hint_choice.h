@@ -57,6 +57,9 @@ struct hint_choices {
 /* Reads the store, which need not exist yet. On failure there is nothing to release. */
 int hint_choices_make(struct hint_choices *choices, const struct history_options *options,
 		      const char *user, struct err *err);
+/* The same with an open store; options->store is not used. */
+int hint_choices_of_store(struct hint_choices *choices, const struct history_options *options,
+			  struct store *store, const char *user, struct err *err);
 void hint_choices_release(struct hint_choices *choices);
 
 /* Returns the hints for a file of a program, or NULL for the defaults. */

@@ -114,21 +114,6 @@ static void a_page_that_is_not_complete_is_invalid(void)
 	CHECK(!policy_is_valid(&page, sizeof(page)));
 }
 
-static void knowledge_is_found_by_program_and_file(void)
-{
-	begin();
-	page.known_count = 3;
-	strcpy(page.known[0].program, "solver.x");
-	strcpy(page.known[0].file, "*.h5");
-	strcpy(page.known[0].hints, "cb_nodes=4");
-	strcpy(page.known[1].program, "solver.x");
-	strcpy(page.known[1].file, "*");
-	memset(page.known[2].program, 'x', sizeof(page.known[2].program));
-	CHECK(policy_find_known(&page, "solver.x", "/data/out.h5") == &page.known[0]);
-	CHECK(policy_find_known(&page, "solver.x", "/data/out.nc") == &page.known[1]);
-	CHECK(!policy_find_known(&page, "other", "/data/out.nc"));
-}
-
 TESTS(TEST(without_a_rule_nothing_is_recorded), TEST(the_first_rule_that_matches_decides),
       TEST(all_conditions_of_a_rule_must_match), TEST(a_sample_is_a_share_of_the_runs),
-      TEST(a_page_that_is_not_complete_is_invalid), TEST(knowledge_is_found_by_program_and_file))
+      TEST(a_page_that_is_not_complete_is_invalid))

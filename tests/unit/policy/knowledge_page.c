@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "policy/knowledge_page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "check.h"
+
+#define READ_MODE 2
+#define WRITE_MODE 4
+#define LOOKUPS 1000000
+
+static char directory[] = "knowledge-test-XXXXXX";
+static char path[64], other[64];
+static struct err err;
+
+static struct knowledge *read_back(struct buf *text)
+{
+	buf_clear(text);
+	REQUIRE(file_read_all(text, path, KNOWLEDGE_BYTES_MAX, &err) >= 0);
+	REQUIRE(knowledge_is_valid((const struct knowledge *)text->data, text->len));
+	return (struct knowledge *)text->data;
+}
+
+static const char *suggested(const struct knowledge *k, const char *program, const char *file,
+			     const char *from, int mode)
+{
+	const struct knowledge_hints *e = knowledge_suggest(k, program, file, from, mode);
+
+	return e ? e->hints : "none";
+}
+
+static void add_samples(struct knowledge_page *page)
+{
+	knowledge_page_add_hints(page, "model", "", "nc", 'w', "a=1", 1.5);
+	knowledge_page_add_hints(page, "model", "/scratch", "nc", 'w', "a=2", 2);
+	knowledge_page_add_hints(page, "model", "/scratch/fast", "nc", 'w', "a=3", 2);
+	knowledge_page_add_hints(page, "model", "", "*", 'r', "b=1", 1.2);
+}
+
+static void the_most_specific_entry_is_found(void)
+{
+	AUTO_BUF struct buf text = { 0 };
+	struct knowledge_page page = { 0 };
+	const struct knowledge *k;
+	struct stat st;
+
+	add_samples(&page);
+	CHECK_INT(knowledge_page_publish(&page, path, &err), 0);
+	CHECK_INT(stat(path, &st), 0);
+	CHECK_INT(st.st_mode & 0777, 0644);
+	k = read_back(&text);
+	CHECK(k->digest == page.digest);
+	CHECK_TEXT(suggested(k, "model", "/scratch/x/out.nc.0003", "/", WRITE_MODE), "a=2");
+	CHECK_TEXT(suggested(k, "model", "/scratch/fast/out.nc", "/", WRITE_MODE), "a=3");
+	CHECK_TEXT(suggested(k, "model", "/scratchy/out.nc", "/", WRITE_MODE), "a=1");
+	CHECK_TEXT(suggested(k, "model", "out.nc", "/scratch/x", WRITE_MODE), "a=2");
+	/* Ranks on several nodes do not look at the directory. */
+	CHECK_TEXT(suggested(k, "model", "/scratch/out.nc", NULL, WRITE_MODE), "a=1");
+	CHECK_TEXT(suggested(k, "model", "/scratch/in", "/", READ_MODE), "b=1");
+	CHECK_TEXT(suggested(k, "model", "out.dat", "/", WRITE_MODE), "none");
+	CHECK_TEXT(suggested(k, "mode", "out.nc", "/", WRITE_MODE), "none");
+	knowledge_page_release(&page);
+}
+
+static void the_same_entries_give_the_same_page(void)
+{
+	struct knowledge_page page = { 0 }, again = { 0 };
+	struct stat before, after;
+
+	add_samples(&page);
+	add_samples(&again);
+	CHECK_INT(knowledge_page_publish(&page, path, &err), 0);
+	CHECK_INT(stat(path, &before), 0);
+	CHECK_INT(knowledge_page_publish(&again, path, &err), 0);
+	CHECK_INT(stat(path, &after), 0);
+	CHECK(page.digest == again.digest && before.st_ino == after.st_ino);
+	knowledge_page_add_hints(&again, "other", "", "*", 'w', "a=1", 1.5);
+	CHECK_INT(knowledge_page_publish(&again, path, &err), 0);
+	CHECK_INT(stat(path, &after), 0);
+	CHECK(page.digest != again.digest && before.st_ino != after.st_ino);
+	knowledge_page_release(&page);
+	knowledge_page_release(&again);
+}
+
+/* Every flipped byte of the header is found, and one of an entry when the entry is looked up. */
+static void damage_is_found(void)
+{
+	AUTO_BUF struct buf text = { 0 };
+	struct knowledge_page page = { 0 };
+	struct knowledge *k;
+	struct knowledge_hints *e;
+
+	add_samples(&page);
+	CHECK_INT(knowledge_page_publish(&page, path, &err), 0);
+	knowledge_page_release(&page);
+	k = read_back(&text);
+	for (size_t i = 0; i < sizeof(*k); i++) {
+		text.data[i] ^= 0x40;
+		CHECK(!knowledge_is_valid(k, text.len));
+		text.data[i] ^= 0x40;
+	}
+	CHECK(!knowledge_is_valid(k, text.len - 1) && !knowledge_is_valid(k, text.len + 512));
+	e = (struct knowledge_hints *)knowledge_suggest(k, "model", "a.nc", "/", WRITE_MODE);
+	REQUIRE(e);
+	memset(e->hints, 'x', sizeof(e->hints));
+	CHECK_TEXT(suggested(k, "model", "a.nc", "/", WRITE_MODE), "none");
+	CHECK_INT(knowledge_page_copy(path, other, &err), 0);
+	CHECK_INT(truncate(other, 100), 0);
+	CHECK_INT(knowledge_page_copy(other, path, &err), -EBADMSG);
+	CHECK_TEXT(suggested(read_back(&text), "model", "a.nc", "/", WRITE_MODE), "a=1");
+}
+
+/* More entries than slots: the page keeps its size, and what it has can be found. */
+static void a_full_page_is_bounded(void)
+{
+	AUTO_BUF struct buf text = { 0 };
+	struct knowledge_page page = { 0 };
+	char name[32], much[KNOWLEDGE_TEXT_BYTES + 1];
+	const struct knowledge *k;
+	unsigned found = 0, durations = 0;
+
+	memset(much, 'x', sizeof(much) - 1);
+	much[sizeof(much) - 1] = 0;
+	knowledge_page_add_hints(&page, "model", "", "nc", 'w', much, 1);
+	CHECK_INT(page.left_out, 1);
+	for (unsigned i = 0; i < 2 * KNOWLEDGE_HINT_SLOTS; i++) {
+		snprintf(name, sizeof(name), "program%u", i);
+		knowledge_page_add_hints(&page, name, "", "*", 'w', "a=1", 1);
+	}
+	for (unsigned i = 0; i < 2 * KNOWLEDGE_DURATION_SLOTS; i++) {
+		struct knowledge_duration d = {
+			knowledge_duration_key("*", "", "other", "POSIX", "read", i), i + 1, 10, 20
+		};
+
+		knowledge_page_add_duration(&page, &d);
+	}
+	CHECK_INT(knowledge_page_publish(&page, path, &err), 0);
+	k = read_back(&text);
+	CHECK_INT(text.len, KNOWLEDGE_BYTES_MAX);
+	for (unsigned i = 0; i < 2 * KNOWLEDGE_HINT_SLOTS; i++) {
+		snprintf(name, sizeof(name), "program%u", i);
+		found += knowledge_find_hints(k, name, "", "*", 'w') != NULL;
+	}
+	for (unsigned i = 0; i < 2 * KNOWLEDGE_DURATION_SLOTS; i++)
+		durations +=
+			knowledge_find_duration(k, knowledge_duration_key("*", "", "other", "POSIX",
+									  "read", i)) != NULL;
+	CHECK(found > KNOWLEDGE_HINT_SLOTS / 2 && durations > KNOWLEDGE_DURATION_SLOTS / 2);
+	CHECK_INT(1 + 2 * KNOWLEDGE_HINT_SLOTS + 2 * KNOWLEDGE_DURATION_SLOTS - found - durations,
+		  page.left_out);
+	knowledge_page_release(&page);
+}
+
+static double seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Prints how long a lookup takes; a machine under load must not fail the test. */
+static void lookups_are_measured(void)
+{
+	AUTO_BUF struct buf text = { 0 };
+	struct knowledge_page page = { 0 };
+	const struct knowledge *k;
+	unsigned found = 0;
+	double begin;
+	char name[32];
+
+	for (unsigned i = 0; i < KNOWLEDGE_HINT_SLOTS / 2; i++) {
+		snprintf(name, sizeof(name), "program%u", i);
+		knowledge_page_add_hints(&page, name, "", "nc", 'w', "cb_buffer_size=16777216", 2);
+	}
+	CHECK_INT(knowledge_page_publish(&page, path, &err), 0);
+	k = read_back(&text);
+	begin = seconds_now();
+	for (unsigned i = 0; i < LOOKUPS; i++)
+		found += knowledge_suggest(k, "program1000", i & 1 ? "a.nc" : "b.nc", "/scratch",
+					   WRITE_MODE) != NULL;
+	CHECK_INT(found, LOOKUPS);
+	printf("%.0f ns per lookup among %u programs\n", (seconds_now() - begin) / LOOKUPS * 1e9,
+	       KNOWLEDGE_HINT_SLOTS / 2);
+	knowledge_page_release(&page);
+}
+
+static void begin(void)
+{
+	REQUIRE(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/" KNOWLEDGE_NAME, directory);
+	snprintf(other, sizeof(other), "%s/other", directory);
+}
+
+static void end(void)
+{
+	unlink(path);
+	unlink(other);
+	REQUIRE(rmdir(directory) == 0);
+}
+
+TESTS(TEST(begin), TEST(the_most_specific_entry_is_found),
+      TEST(the_same_entries_give_the_same_page), TEST(damage_is_found),
+      TEST(a_full_page_is_bounded), TEST(lookups_are_measured), TEST(end))
