@@ -254,7 +254,7 @@ static int append_rows(void *arg, uint16_t type, const void *payload, size_t byt
 	int r;
 
 	/* A large trace must not keep them waiting. */
-	while ((r = append_report(forwarder)) > 0)
+	while (append_report(forwarder) > 0)
 		;
 	r = disk_queue_append(forwarder->queue, type, payload, bytes, NULL);
 	if (r < 0)

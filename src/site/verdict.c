@@ -43,7 +43,8 @@ void verdict_put_cause(struct buf *out, const struct verdict *verdict)
 		   verdict_causes[verdict->cause]);
 }
 
-void verdict_put_job(struct buf *out, const char *owner, const char *job)
+/* "job 17 of ann", "runs of ann outside of jobs". */
+static void put_job(struct buf *out, const char *owner, const char *job)
 {
 	if (*job)
 		buf_printf(out, "job %s of %s", job, owner);
@@ -187,7 +188,7 @@ static void put_share(struct buf *out, const struct group *group)
 	if (!sum->owner)
 		return;
 	buf_puts(out, "; ");
-	verdict_put_job(out, sum->owner, sum->job);
+	put_job(out, sum->owner, sum->job);
 	buf_printf(out,
 		   " moves %.0f %% of the bytes (%s/s) and makes %.0f %% of the operations "
 		   "(%.0f/s)",

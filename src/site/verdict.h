@@ -69,7 +69,4 @@ void verdict_free(struct verdict *verdicts, size_t count);
 /* "likely job", "possible node". */
 void verdict_put_cause(struct buf *out, const struct verdict *verdict);
 
-/* "job 17 of ann", "runs of ann outside of jobs". */
-void verdict_put_job(struct buf *out, const char *owner, const char *job);
-
 #endif
