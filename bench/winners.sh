@@ -27,23 +27,23 @@ export SLUICE_OVERHEAD_BUDGET=0 SLUICE_TUNE_APPLY=off
 files=$(mktemp -d "${WINNERS_DIR:-/dev/shm}/sluice-bench.XXXXXX")
 trap 'cd /; rm -rf "$files"; [ -n "${WINNERS_KEEP:-}" ] || rm -rf "$work"' EXIT
 
-# space NAME: the dimensions of a space
+# space NAME: the dimensions of a space, with the conditions that a suggested space has
 space() {
 	case $1 in
 	romio)
 		echo '{"name": "romio_cb_write", "values": [null, "enable", "disable"]},
 		{"name": "romio_ds_write", "values": [null, "disable"]},
-		{"name": "cb_buffer_size", "values": [null, "4M"]}' ;;
+		{"name": "cb_buffer_size", "values": [null, "4M"], "when": {"romio_cb_write": [null, "enable"]}}' ;;
 	ompio)
 		echo '{"name": "collective_buffering", "values": [null, "false"]},
-		{"name": "cb_buffer_size", "values": [null, "64K", "1M", "4M", "16M", "64M"]}' ;;
+		{"name": "cb_buffer_size", "values": [null, "64K", "1M", "4M", "16M", "64M"], "when": {"collective_buffering": [null]}}' ;;
 	hdf5)
 		echo '{"name": "transfer", "values": [null, "independent"]},
 		{"name": "alignment", "values": [null, "4096,4096", "65536,1048576"]},
 		{"name": "coll_metadata_write", "values": [null, "on"]}' ;;
 	hdf5-safe)
 		echo '{"name": "transfer", "values": [null, "independent"]},
-		{"name": "cb_buffer_size", "values": [null, "1M", "64M"]},
+		{"name": "cb_buffer_size", "values": [null, "1M", "64M"], "when": {"transfer": [null]}},
 		{"name": "coll_metadata_write", "values": [null, "on"]}' ;;
 	cache)
 		echo '{"name": "rdcc_nbytes", "values": [null, "4M", "16M", "64M"]},

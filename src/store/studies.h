@@ -26,7 +26,7 @@ struct study {
 /* A run of a tuning. Runs are ordered by number. */
 struct study_run {
 	int64_t number;
-	const char *phase;	/* "default", "search", "drift", "simplify", "proof", "partial" */
+	const char *phase;	/* history_phase_name() */
 	uint64_t point;		/* number in the search space; UINT64_MAX: not in the space */
 	const char *parameters; /* JSON of params/set.h */
 	const char *effective;	/* KEY=VALUE;... */

@@ -34,6 +34,8 @@ struct fake {
 	bool is_useless;  /* parameters change nothing */
 	const char *crash, *wrong, *hang; /* value of cb_nodes that triggers it */
 	size_t hanging;			  /* runs that were aborted */
+	double unrecorded; /* factor on the run time with parameters without recording; 0: unknown
+			    */
 	size_t fail_default_at; /* the first run of the baseline from here on fails; 0: never */
 	size_t crashes_from, crashes_to; /* range of runs that may crash; 0: all */
 };
@@ -105,6 +107,10 @@ static inline int fake_run(void *state, const struct param_set *set,
 	fake->last_limit_s = limits->seconds;
 	trial->io_s = cost;
 	trial->run_s = cost + 1;
+	if (limits->is_unrecorded) {
+		trial->run_s = set->count ? 11 * fake->unrecorded : 11;
+		trial->io_s = 0;
+	}
 	trial->write_bytes = 1e6;
 	trial->write_s = cost / 2;
 	if (is_value(set, "cb_nodes", fake->wrong))
@@ -141,6 +147,12 @@ static const struct trial_runner_ops fake_exact = {
 	.is_exact = true,
 };
 
+static const struct trial_runner_ops fake_recorded = {
+	.run = fake_run,
+	.close = fake_close,
+	.can_skip_recording = true,
+};
+
 static inline struct tuning_plan plan_sample(const char *search, uint64_t runs)
 {
 	struct tuning_plan plan = {
@@ -165,6 +177,8 @@ static inline struct tuning_plan plan_sample(const char *search, uint64_t runs)
 static inline void fake_prepare(struct fake *fake)
 {
 	fake->runner.ops = fake->noise > 0 || fake->drifts ? &fake_noisy : &fake_exact;
+	if (fake->unrecorded > 0)
+		fake->runner.ops = &fake_recorded;
 	fake->runner.state = fake;
 }
 

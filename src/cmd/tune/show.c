@@ -60,6 +60,12 @@ static void append_unconfirmed(const struct tune_outcome *o, struct buf *out)
 				result->level / result->best->cost);
 		else
 			buf_puts(out, "no improvement found so far");
+	} else if (result->is_contradicted) {
+		buf_printf(out,
+			   "no improvement confirmed: with recording the program seems to be %.2f "
+			   "times faster, but without it takes longer than the baseline "
+			   "(%.3g s -> %.3g s)",
+			   proof->gain, result->unrecorded_before, result->unrecorded_after);
 	} else if (!result->best && !result->rejected) {
 		buf_puts(out, "no improvement found");
 	} else if (!proof->pairs && !result->rejected) {
@@ -334,6 +340,11 @@ static void print_tried(const struct tune_outcome *o)
 	term_sentence(stdout, "\n%s\n", buf_text(&text));
 	if (!o->is_exact)
 		term_sentence(stdout, "noise: run times vary by %.1f%%\n", 100 * result->noise);
+	if (!isnan(result->unrecorded_before))
+		term_printf(stdout,
+			    "run time without recording: %.3g s -> %.3g s (medians of interleaved "
+			    "runs)\n",
+			    result->unrecorded_before, result->unrecorded_after);
 	if (result->drift != 1)
 		term_printf(
 			stdout,
@@ -411,8 +422,10 @@ void tune_show(const struct tune_outcome *o)
 	print_unfinished(o);
 }
 
-static void json_proof(struct json *json, const struct proof *proof)
+static void json_proof(struct json *json, const struct tuning_result *result)
 {
+	const struct proof *proof = &result->proof;
+
 	json_open(json, "proof", '{');
 	json_bool(json, "holds", proof->holds);
 	json_count(json, "before_runs", proof->pairs);
@@ -422,6 +435,9 @@ static void json_proof(struct json *json, const struct proof *proof)
 	json_real(json, "gain", proof->gain);
 	json_real(json, "gain_low", proof->low);
 	json_real(json, "gain_high", proof->high);
+	json_real(json, "unrecorded_before_s", result->unrecorded_before);
+	json_real(json, "unrecorded_after_s", result->unrecorded_after);
+	json_bool(json, "contradicted", result->is_contradicted);
 	json_close(json);
 }
 
@@ -545,7 +561,7 @@ void tune_show_json(const struct tune_outcome *o)
 	json_real(&json, "default_cost", result->level);
 	json_best(&json, o);
 	json_dropped(&json, o);
-	json_proof(&json, &result->proof);
+	json_proof(&json, result);
 	json_data(&json, result->compared);
 	json_counts(&json, o);
 	json_ablation(&json, result->partial);

@@ -22,7 +22,8 @@ static const struct {
 } phases[] = {
 	{ PHASE_DEFAULT, "baseline", 6 },   { PHASE_DRIFT, "baseline again", 6 },
 	{ PHASE_SEARCH, "search", 0 },	    { PHASE_SIMPLIFY, "simplification", 5 },
-	{ PHASE_PROOF, "confirmation", 2 }, { PHASE_PARTIAL, "ablation", 4 },
+	{ PHASE_PROOF, "confirmation", 2 }, { PHASE_UNRECORDED, "without recording", 1 },
+	{ PHASE_PARTIAL, "ablation", 4 },
 };
 enum { PHASE_ROWS = sizeof(phases) / sizeof(*phases) };
 

@@ -16,6 +16,7 @@
 	X(DRIFT, "drift") /* the baseline again, during the search */     \
 	X(SIMPLIFY, "simplify")                                           \
 	X(PROOF, "proof")                                                 \
+	X(UNRECORDED, "unrecorded") /* the same without recording */      \
 	X(PARTIAL, "partial")
 
 #define HISTORY_ENUM(name, word) PHASE_##name,

@@ -74,6 +74,8 @@ int tuning_run(struct tuning *t, struct err *err)
 	if (r >= 0)
 		r = tuning_prove(t, err);
 	if (r >= 0)
+		r = tuning_check_unrecorded(t, err);
+	if (r >= 0)
 		r = tuning_ablate(t, err);
 	fill_result(t);
 	if (r >= 0)
@@ -97,6 +99,7 @@ static struct tuning *tuning_new(struct tuning_plan *plan, struct trial_runner *
 		t->watch = *watch;
 	t->result.compared = "not compared: no run with parameters succeeded";
 	t->result.drift = 1;
+	t->result.unrecorded_before = t->result.unrecorded_after = NAN;
 	return t;
 }
 

@@ -13,6 +13,9 @@
  *   proof     runs the winner and the baseline interleaved, in random order, until a sequential
  *             test decides (tune/loop/proof.h); only these fresh runs count for the gain. If it is
  *             not proved, the runner-up is tried
+ *   unrecorded  runs the proved winner and the baseline without recording, interleaved. Recording
+ *             makes each call slower, so fewer calls look better than they are. If every run of the
+ *             winner takes longer than every run of the baseline, no gain is claimed
  *   partial   measures the contribution of each layer and parameter of the winner (ablation)
  *
  * Costs are estimated from all runs so far (tune/loop/estimate.h): the baseline is pooled and
@@ -51,8 +54,11 @@ struct tuning_result {
 	const char *compared;		/* trial.compared of the last good run with parameters */
 	size_t rejected;		/* winners that failed when they were run again */
 	size_t unproved;		/* winners whose gain was not proved */
-	size_t disturbed;		/* runs of the proof under foreign load */
-	size_t counts[TRIAL_STATES];	/* runs per state */
+	/* Run times without recording, in seconds, of the baseline and of best; NAN: not run. */
+	double unrecorded_before, unrecorded_after;
+	bool is_contradicted;	     /* by these, so the proof does not hold */
+	size_t disturbed;	     /* runs of the proof under foreign load */
+	size_t counts[TRIAL_STATES]; /* runs per state */
 	struct search_counts asked;
 	char *conditions; /* under which alone the result is valid, in a sentence; NULL: none */
 	double bytes;	  /* that the baseline reads and writes */

@@ -7,7 +7,7 @@
  *   tuning_run.c       one run: replayed from the store, or measured, judged and saved
  *   tuning_search.c    the baseline and the search
  *   tuning_simplify.c  races the best points, and removes parameters that do not contribute
- *   tuning_proof.c     compares the winner with the baseline
+ *   tuning_proof.c     compares the winner with the baseline, with and without recording
  *   tuning_partial.c   ablation and importance
  *   tuning_conditions.c  foreign load, oversubscribed cores, and changes of the frequency
  */
@@ -122,6 +122,7 @@ int tuning_run_baseline(struct tuning *t, struct err *err);
 int tuning_search(struct tuning *t, struct err *err);
 int tuning_simplify(struct tuning *t, struct err *err);
 int tuning_prove(struct tuning *t, struct err *err);
+int tuning_check_unrecorded(struct tuning *t, struct err *err);
 int tuning_ablate(struct tuning *t, struct err *err);
 
 /* Returns -ECANCELED; err says what is wrong with this run of the baseline. */

@@ -2,14 +2,20 @@
  *
  * The proof phase of a tuning: fresh, interleaved runs of the winner and the baseline, until the
  * test decides or the pairs are used up. If the winner is not proved, the runner-up is tried with
- * the remaining pairs and the rest of the error level.
+ * the remaining pairs and the rest of the error level. A proved winner is run without recording,
+ * too.
  */
 #include "tune/loop/tuning_internal.h"
 
+#include <math.h>
+
 #include "base/mem.h"
+#include "learn/math/vector.h"
 
 /* A runner-up must be better than the baseline by this many standard deviations of its estimate. */
 #define PROMISING 1.0
+/* Pairs without recording. */
+#define UNRECORDED_PAIRS 3
 /* A lower level needs more pairs than an attempt can have. */
 #define LEVEL_LEAST 0.001
 
@@ -139,5 +145,74 @@ int tuning_prove(struct tuning *t, struct err *err)
 		t->result.unproved += r > 0;
 		t->simple = 0;
 	}
+	return 0;
+}
+
+/* Runs one side without recording. 0: the run failed, or there is no time. */
+static int run_unrecorded(struct tuning *t, const struct param_set *set, double *seconds,
+			  struct err *err)
+{
+	struct history_run run;
+	int r;
+
+	if (!tuning_has_time(t, PHASE_UNRECORDED))
+		return 0;
+	r = tuning_measure(t, PHASE_UNRECORDED,
+			   set->count ? space_number(&t->plan.space, t->winner->point)
+				      : HISTORY_NO_POINT,
+			   set, tuning_baseline_limit(t), &run, err);
+	if (r < 0 || run.state != TRIAL_GOOD)
+		return r < 0 ? r : 0;
+	*seconds = run.cost;
+	return 1;
+}
+
+/* Is each of the first numbers below each of the second ones? */
+static bool is_separated(const double *low, const double *high, size_t count)
+{
+	double highest = 0, lowest = INFINITY;
+
+	for (size_t i = 0; i < count; i++) {
+		highest = fmax(highest, low[i]);
+		lowest = fmin(lowest, high[i]);
+	}
+	return highest < lowest;
+}
+
+/* Which side comes first alternates. */
+static int run_unrecorded_pairs(struct tuning *t, const struct param_set *set, double *before,
+				double *after, struct err *err)
+{
+	int r = 1;
+
+	t->phase_runs = 0;
+	t->phase_planned = 2 * (uint64_t)UNRECORDED_PAIRS;
+	for (size_t i = 0; r > 0 && i < 2 * (size_t)UNRECORDED_PAIRS; i++) {
+		bool tuned = (i + i / 2) % 2;
+
+		r = run_unrecorded(t, tuned ? set : &t->nothing, (tuned ? after : before) + i / 2,
+				   err);
+	}
+	return r;
+}
+
+int tuning_check_unrecorded(struct tuning *t, struct err *err)
+{
+	double before[UNRECORDED_PAIRS], after[UNRECORDED_PAIRS];
+	struct tuning_result *result = &t->result;
+	struct param_set set = { 0 };
+	int r;
+
+	if (!result->proof.holds || !t->runner->ops->can_skip_recording)
+		return 0;
+	space_set(&t->plan.space, t->winner->point, &set);
+	r = run_unrecorded_pairs(t, &set, before, after, err);
+	param_set_release(&set);
+	if (r <= 0)
+		return r;
+	result->is_contradicted = is_separated(before, after, UNRECORDED_PAIRS);
+	result->proof.holds = !result->is_contradicted;
+	result->unrecorded_before = vector_median(before, UNRECORDED_PAIRS);
+	result->unrecorded_after = vector_median(after, UNRECORDED_PAIRS);
 	return 0;
 }

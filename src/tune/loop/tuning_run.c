@@ -40,14 +40,14 @@ const struct candidate *tuning_best_or_baseline(const struct tuning *t)
 	return best ? best : &t->basis;
 }
 
-/* The cost of the trial. A run without a cost is not good. */
-static double judge_trial(const struct tuning *t, struct trial *trial)
+/* The cost of the trial; its run time if nothing was recorded. A run without a cost is not good. */
+static double judge_trial(const struct tuning *t, bool is_unrecorded, struct trial *trial)
 {
 	double cost = NAN;
 
 	if (trial->state != TRIAL_GOOD)
 		return cost;
-	cost = cost_of(t->plan.objective, trial);
+	cost = cost_of(is_unrecorded ? COST_RUN : t->plan.objective, trial);
 	if (isnan(cost)) {
 		trial->state = TRIAL_UNSEEN;
 		free(trial->reason);
@@ -130,7 +130,8 @@ bool tuning_is_cut(const struct history_run *run, double limit_s)
 int tuning_make_trial(struct tuning *t, enum history_phase phase, const struct param_set *set,
 		      double limit_s, struct trial *trial, double *cost, struct err *err)
 {
-	struct trial_limits limits = { .seconds = fmin(limit_s, time_left_s(t)) };
+	struct trial_limits limits = { .seconds = fmin(limit_s, time_left_s(t)),
+				       .is_unrecorded = phase == PHASE_UNRECORDED };
 	int64_t start;
 	int r;
 
@@ -145,7 +146,7 @@ int tuning_make_trial(struct tuning *t, enum history_phase phase, const struct p
 	/* The rest of the time was too short for it. */
 	if (trial->state == TRIAL_SLOW && limits.seconds < limit_s)
 		t->elapsed_s = fmax(t->elapsed_s, t->plan.seconds);
-	*cost = judge_trial(t, trial);
+	*cost = judge_trial(t, limits.is_unrecorded, trial);
 	return 0;
 }
 

@@ -27,6 +27,10 @@
 #define EQUAL 0.2
 /* A parameter must have at least this share of the effect. */
 #define SHARE_LEAST 0.15
+/* If the runs do not decide, a loss counts beyond so many standard deviations of its estimate. With
+ * more noise than NOISY every effect is uncertain, and the estimate itself decides. */
+#define EVIDENCE 1.6
+#define NOISY 0.15
 #define RUNS_LEAST 8 /* of the phase */
 /* Pairs that the proof needs if the noise equals the gain, for a chance of 95 %: the square of the
  * quantiles of PROOF_LEVEL and of that chance, times the variance of a pair. */
@@ -352,9 +356,17 @@ static double tolerable_loss(const struct tuning *t)
 	return fmax(tuning_worthwhile(t), SHARE_LEAST * t->effect);
 }
 
-static bool is_probably_worse(const struct tuning *t, const struct candidate *c)
+/* Do the runs show that `without`, which has fewer parameters, is worse than the point? */
+static bool is_probably_worse(const struct tuning *t, const size_t *point, const size_t *without)
 {
-	return estimate_loss(t, at_index(t, t->origin)->point, c->point, NULL) > tolerable_loss(t);
+	double deviation, loss = estimate_loss(t, point, without, &deviation);
+
+	return loss > fmax(tolerable_loss(t), t->estimate.sigma < NOISY ? EVIDENCE * deviation : 0);
+}
+
+static bool is_unrun(const struct candidate *c)
+{
+	return c->state == TRIAL_GOOD && !c->count;
 }
 
 /* Runs the candidate and the origin until the comparison is decided, or to the end of the step. 1:
@@ -368,13 +380,18 @@ static int judge_candidate(struct tuning *t, const struct cutting *cutting, stru
 	while ((verdict = compare_with_origin(t, cutting, c)) == OPEN && r >= 0 &&
 	       has_runs(t, cutting->step))
 		r = run_again(t, choose_side(t, c), err);
-	if (c->state == TRIAL_GOOD && !c->count)
+	/* No run is left: without evidence for the parameter it is removed, as the proof runs the
+	 * point anyway. */
+	if (r >= 0 && is_unrun(c) && !tuning_is_exact(t) && t->history.next >= cutting->step)
+		c->cost = t->result.level * exp(estimate_ratio(&t->estimate, c->point, NULL, NULL));
+	else if (is_unrun(c))
 		c->state = TRIAL_UNSEEN;
 	if (r < 0)
 		return r;
 	if (c->state != TRIAL_GOOD || c->is_rejected || !(c->cost < t->result.level))
 		return 0;
-	return verdict == SAME || (verdict == OPEN && !is_probably_worse(t, c));
+	return verdict == SAME ||
+	       (verdict == OPEN && !is_probably_worse(t, at_index(t, t->origin)->point, c->point));
 }
 
 /* Tries a simpler point, and takes it if it is as good. */
@@ -408,7 +425,7 @@ static int try_jump(struct tuning *t, struct cutting *cutting, struct err *err)
 		size_t d = cutting->parts[i].dimension;
 
 		if (!point_without(space, point, d, without) ||
-		    estimate_loss(t, point, without, NULL) > tolerable_loss(t))
+		    is_probably_worse(t, point, without))
 			continue;
 		memcpy(point, without, space->count * sizeof(*point));
 		removed++;

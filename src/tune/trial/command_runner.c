@@ -53,6 +53,7 @@ struct command_runner {
 	char *trace, *params, *output, *errors, *verified; /* files in scratch */
 	char **argv;					   /* of a trial */
 	size_t argc, argv_cap;
+	size_t mode_at;	   /* where the mode of recording is */
 	size_t command_at; /* where the command begins */
 	unsigned trials, repeated;
 	bool is_known; /* a trial was good: context and uses are complete */
@@ -98,9 +99,16 @@ static void build_argv(struct command_runner *b)
 	add_word(b, b->sluice);
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
 		add_setting(b, settings[i]);
+	b->mode_at = b->argc + 2;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		add_word(b, words[i]);
 	b->command_at = b->argc;
+}
+
+static void set_mode(struct command_runner *b, bool is_unrecorded)
+{
+	free(b->argv[b->mode_at]);
+	b->argv[b->mode_at] = xstrdup(is_unrecorded ? "off" : "trace");
 }
 
 /* Puts the command with the arguments of the set behind the words that all trials share. */
@@ -457,7 +465,10 @@ static int run_once(struct command_runner *b, const struct trial_limits *limits,
 	if (r >= 0) {
 		result.run_s = end.seconds;
 		judge_exit(b, &end, limits->seconds, &result);
-		r = judge_trial(b, &cleanup, &result, err);
+		if (!limits->is_unrecorded)
+			r = judge_trial(b, &cleanup, &result, err);
+		else if (result.state == TRIAL_GOOD && b->options.verify)
+			r = run_verify_command(b, &result, err);
 	}
 	restored = clean_up(b, &result, r < 0 ? &unused : err);
 	cleanup_release(&cleanup);
@@ -475,6 +486,7 @@ static int run_settled(struct command_runner *b, const struct param_set *set,
 {
 	int r = write_params(b, set, err);
 
+	set_mode(b, limits->is_unrecorded);
 	set_command(b, set);
 	if (r >= 0)
 		r = run_once(b, limits, trial, err);
@@ -555,6 +567,10 @@ static int command_runner_run(void *state, const struct param_set *set,
 
 	if (r < 0)
 		return r;
+	if (limits->is_unrecorded) {
+		*trial = result;
+		return 0;
+	}
 	if (result.state == TRIAL_GOOD && !set->count) {
 		b->longest_s = fmax(b->longest_s, result.run_s);
 		if (b->options.check)
@@ -631,7 +647,8 @@ static void command_runner_close(void *state)
 
 static const struct trial_runner_ops command_runner_ops = { .run = command_runner_run,
 							    .finish = command_runner_finish,
-							    .close = command_runner_close };
+							    .close = command_runner_close,
+							    .can_skip_recording = true };
 
 static int make_scratch(struct command_runner *b, struct err *err)
 {

@@ -54,6 +54,9 @@ const char *trial_state_name(enum trial_state state);
 
 struct trial_limits {
 	double seconds; /* abort the trial then; INFINITY: no limit */
+	/* Nothing is recorded: a good trial has a run time, but no figures of I/O, and its data is
+	 * not compared. */
+	bool is_unrecorded;
 };
 
 struct trial_runner_ops {
@@ -66,7 +69,8 @@ struct trial_runner_ops {
 	 * does it as well, but cannot say that it failed. */
 	int (*finish)(void *runner, struct err *err);
 	void (*close)(void *runner);
-	bool is_exact; /* the same parameters always cost the same: one trial is enough */
+	bool is_exact;		 /* the same parameters always cost the same: one trial is enough */
+	bool can_skip_recording; /* is_unrecorded has an effect */
 };
 
 struct trial_runner {

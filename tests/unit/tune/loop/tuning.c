@@ -426,6 +426,28 @@ static void other_objectives_are_minimized(void)
 	course_end(&course);
 }
 
+/* Recording makes calls slower, so the I/O time may fall although the program takes longer. */
+static void a_gain_that_exists_only_with_recording_is_not_claimed(void)
+{
+	struct fake fake = { .noise = 0.05, .unrecorded = 1 / 0.89 };
+	struct course course;
+
+	CHECK_INT(course_run(&course, &fake, plan_sample("bayesian", 30)), 0);
+	CHECK(course.result->is_contradicted && !course.result->proof.holds);
+	CHECK(course.result->proof.gain > 2 && course.result->best);
+	CHECK_INT(phase_count(&course, PHASE_UNRECORDED), 6);
+	CHECK_NEAR(course.result->unrecorded_before, 11, 1e-9);
+	CHECK_NEAR(course.result->unrecorded_after, 11 / 0.89, 1e-9);
+	course_end(&course);
+	/* The same time does not contradict: the program may spend little time on I/O. */
+	for (int i = 0; i < 2; i++) {
+		fake = (struct fake){ .noise = 0.05, .unrecorded = i ? 0.5 : 1 };
+		CHECK_INT(course_run(&course, &fake, plan_sample("bayesian", 30)), 0);
+		CHECK(!course.result->is_contradicted && course.result->proof.holds);
+		course_end(&course);
+	}
+}
+
 static void an_interrupt_leaves_the_best_so_far(void)
 {
 	struct fake fake = { .noise = 0.02, .stop_at = 40 };
@@ -475,5 +497,6 @@ TESTS(TEST(the_best_of_an_exact_runner_is_found_and_proved), TEST(budget_bounds_
       TEST(a_steady_machine_has_no_drift), TEST(a_winner_that_fails_in_the_proof_is_replaced),
       TEST(the_ablation_rates_each_part_of_the_winner), TEST(the_time_limit_includes_the_first_run),
       TEST(the_time_limit_ends_the_tuning), TEST(other_objectives_are_minimized),
-      TEST(a_tuning_resumed_anywhere_ends_the_same), TEST(an_interrupt_leaves_the_best_so_far),
-      TEST(runs_of_another_course_are_refused))
+      TEST(a_tuning_resumed_anywhere_ends_the_same),
+      TEST(a_gain_that_exists_only_with_recording_is_not_claimed),
+      TEST(an_interrupt_leaves_the_best_so_far), TEST(runs_of_another_course_are_refused))

@@ -58,7 +58,7 @@ static void runner_describes_platform_and_program(void)
 
 static void slow_trials_are_aborted(void)
 {
-	const struct trial_limits limits = { 10 };
+	const struct trial_limits limits = { .seconds = 10 };
 	const struct param_set nothing = { 0 };
 	struct trial trial;
 	struct trial_runner runner;
