@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/text.h"
-#include "daemon/user_names.h"
+#include "daemon/accounts.h"
 #include "site/anomaly.h"
 #include "site/build.h"
 #include "site/forget.h"
@@ -297,7 +297,7 @@ static void read_about(const char *trace, struct about *about)
 
 static int build(struct forwarder *forwarder, const struct waiting *waiting, struct err *err)
 {
-	AUTO_FREE char *owner = user_names_find(waiting->user);
+	AUTO_FREE char *owner = accounts_user_name(waiting->user);
 	AUTO_FREE char *sent = xprintf("%s" FORWARDER_SENT, waiting->trace);
 	AUTO_FREE char *beside = xprintf("%s" FORWARDER_ABOUT, waiting->trace);
 	struct build_options options = { .config = forwarder->options.config, .owner = owner };

@@ -11,7 +11,7 @@
 #include "base/place.h"
 #include "contract/policy.h"
 #include "contract/spool.h"
-#include "daemon/group_names.h"
+#include "daemon/accounts.h"
 #include "observe/collect/calibrate.h"
 #include "policy/policy_page.h"
 #include "policy/rules.h"
@@ -22,7 +22,7 @@
  */
 static uint32_t group_of_spools(void)
 {
-	gid_t group = group_names_private();
+	gid_t group = accounts_private_group();
 
 	return group == GROUP_NONE ? POLICY_NOBODY : group;
 }

@@ -5,10 +5,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "daemon/accounts.h"
 #include "daemon/forwarder.h"
 #include "daemon/metering.h"
 #include "daemon/observer.h"
-#include "daemon/user_names.h"
 #include "metrics/metrics.h"
 #include "site/report.h"
 
@@ -39,7 +39,7 @@ void reporter_start(struct reporter *reporter, int64_t now_ns)
 static void report_alert(struct reporter *reporter, int64_t now_ns)
 {
 	struct observer_anomaly seen = observer_anomaly(reporter->observer);
-	AUTO_FREE char *owner = seen.has_job ? user_names_find(seen.user) : NULL;
+	AUTO_FREE char *owner = seen.has_job ? accounts_user_name(seen.user) : NULL;
 	struct report_anomaly anomaly = { .node = observer_node(reporter->observer),
 					  .target = seen.target,
 					  .owner = owner ? owner : "",
@@ -88,7 +88,7 @@ static void report_loads(struct reporter *reporter, int64_t now_ns)
 	if (!count && reporter->is_idle && !observer_alert(reporter->observer)->is_raised)
 		return;
 	for (size_t i = 0; i < count; i++) {
-		owners[i] = user_names_find(sums[i].user);
+		owners[i] = accounts_user_name(sums[i].user);
 		loads[i] = rate_of(reporter, &sums[i], owners[i], seconds > 0 ? seconds : 1);
 	}
 	reporter->is_idle = !count;
@@ -103,7 +103,7 @@ static void meter_loads(struct reporter *reporter, int64_t now_ns)
 	size_t count = observer_loads(reporter->observer, LOAD_METRICS, now_ns, sums);
 
 	for (size_t i = 0; i < count && reporter->metrics; i++) {
-		AUTO_FREE char *user = user_names_find(sums[i].user);
+		AUTO_FREE char *user = accounts_user_name(sums[i].user);
 
 		metering_add_load(reporter->metrics, &sums[i],
 				  sums[i].is_other ? METRICS_OTHER : user,

@@ -16,10 +16,10 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/trusted.h"
+#include "daemon/accounts.h"
 #include "daemon/collection.h"
 #include "daemon/counters.h"
 #include "daemon/forwarder.h"
-#include "daemon/group_names.h"
 #include "daemon/keeper.h"
 #include "daemon/knowledge.h"
 #include "daemon/metering.h"
@@ -345,7 +345,7 @@ static int start_metrics(struct worker *worker, const char *state, struct err *e
 	struct metrics_server_options options = {
 		.address = config_text(config, SETTING_SITE_METRICS),
 		.token_file = token,
-		.group = group_names_find(config_text(config, SETTING_SITE_GROUP)),
+		.group = accounts_find_group(config_text(config, SETTING_SITE_GROUP)),
 		.update = update_metrics,
 		.arg = worker,
 	};

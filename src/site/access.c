@@ -111,8 +111,12 @@ static const char functions[] =
 	"    RAISE EXCEPTION 'the day %% is out of range', day USING ERRCODE = '22008';\n"
 	"  END IF;\n"
 	"  PERFORM pg_advisory_xact_lock(8317427302);\n"
-	"  IF to_regclass(part) IS NOT NULL THEN RETURN 0; END IF;\n"
-	"  EXECUTE format('CREATE TABLE %%I (LIKE activity INCLUDING DEFAULTS)', part);\n"
+	/* Another connection may have made it meanwhile, which the caches of this one need not
+	   show. */
+	"  BEGIN\n"
+	"    EXECUTE format('CREATE TABLE %%I (LIKE activity INCLUDING DEFAULTS)', part);\n"
+	"  EXCEPTION WHEN duplicate_table THEN RETURN 0;\n"
+	"  END;\n"
 	"  EXECUTE format('ALTER TABLE activity ATTACH PARTITION %%I FOR VALUES FROM (%%s) TO "
 	"(%%s)',\n"
 	"    part, day * 86400000000000, (day + 1) * 86400000000000);\n"
