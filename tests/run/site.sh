@@ -121,12 +121,12 @@ for node in n1 n2; do
 done
 pg_psql "INSERT INTO node_load VALUES ('n1', 'ann', '77', '/scratch', 1e9, 2e9, 5000, $now)"
 check_rc 0 "$sluice" site watch --once
-check_line out site "possible job" /scratch
+check_line out site "likely job" /scratch
 check_line out load ann 77
 check_words "$(grep ^load out)" "100 % of the bytes"
 check_rc 0 "$sluice" site watch --once --json
 check_json out sluice.watch/1
-check_eq "$(json_get out '["anomalies"][2]["cause"]')" "possible job" "cause"
+check_eq "$(json_get out '["anomalies"][2]["cause"]')" "likely job" "cause"
 pg_psql "UPDATE anomaly SET ended_ns = 1 WHERE subject = 'node'"
 check_rc 0 "$sluice" site watch --once --json
 check_eq "$(json_get out '["anomalies"]')" "[]" "anomalies afterwards"
