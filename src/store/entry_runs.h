@@ -40,7 +40,7 @@ int entry_runs_reset(struct store *store, int64_t entry, struct err *err);
 #define ENTRY_RUNS_OF_STUDIES                                                                    \
 	"SELECT k.id, 0, r.cost, r.read + r.written, r.begun FROM knowledge k, study_run r "     \
 	"WHERE k.study <> '' AND k.study = CAST(r.study AS TEXT) AND r.state = 'good' AND "      \
-	"r.cost > 0 AND "                                                                        \
+	"r.phase <> 'unrecorded' AND r.cost > 0 AND "                                            \
 	"r.parameters = (SELECT f.parameters FROM study_run f WHERE f.study = r.study ORDER BY " \
 	"f.number LIMIT 1)"
 
