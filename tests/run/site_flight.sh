@@ -128,4 +128,7 @@ check_rc 0 "$sluice" site forget --database "$database" "$(id -un)"
 stop_process $daemon
 start_daemon SLUICE_SITE_DATABASE="$database"
 wait_for "removal of the user's traces" traces_are 0
-check_eq "$(status '["queue"]["frames"]')" 0 "frames that wait"
+frames_are() {
+	[ "$(status '["queue"]["frames"]')" = "$1" ]
+}
+wait_for "end of the queue" frames_are 0
