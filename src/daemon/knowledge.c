@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/err.h"
+#include "base/integer.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "daemon/agreement_table.h"
@@ -186,12 +187,24 @@ static bool wait_until(struct knowledge_service *service, int64_t until_ns)
 	return !stops;
 }
 
+/* When there is something to do again: never before POLL_NS have passed. */
+static int64_t next_turn_ns(const struct knowledge_service *service, bool has_jobs)
+{
+	int64_t earliest = clock_now_ns() + POLL_NS;
+
+	if (has_jobs)
+		return earliest;
+	if (!*service->database)
+		return clock_now_ns() + NS_PER_S;
+	return i64_max(earliest, i64_max(service->refresh_at_ns, service->retry_at_ns));
+}
+
 static void *run_service(void *arg)
 {
 	struct knowledge_service *service = arg;
 	bool any = true;
 
-	while (wait_until(service, any ? clock_now_ns() + POLL_NS : service->refresh_at_ns)) {
+	while (wait_until(service, next_turn_ns(service, any))) {
 		struct err err = { 0 };
 		bool due = *service->database && clock_now_ns() >= service->retry_at_ns;
 

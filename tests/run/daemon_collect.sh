@@ -53,6 +53,17 @@ calls_of "$work/one.sluice" >one.txt
 
 start_daemon SLUICE_SITE_DATABASE="$database" SLUICE_SITE_METRICS="$work/run/metrics"
 wait_for "the policy" rules_are 1
+
+# cpu_ticks PID: the processor time of a process
+cpu_ticks() {
+	awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"
+}
+worker=$(worker_of "$daemon")
+before=$(cpu_ticks "$worker")
+sleep 1
+used=$(($(cpu_ticks "$worker") - before))
+[ "$used" -lt $(($(getconf CLK_TCK) / 5)) ] || fail "a daemon without work has used $used ticks in a second"
+
 mkdir two
 (cd two && under_site SLURM_JOB_ID=4711 SLURM_JOB_PARTITION=debug "$prog/patterns" small_writes file >/dev/null 2>&1) || true
 wait_for "trace" traces_are 1

@@ -10,11 +10,11 @@ pg_start fsync=off || skip postgresql
 export SLUICE_SITE_DATABASE=$pg
 check_rc 0 "$sluice" site init
 
-# on NODE COMMAND...: runs a command with the settings of a node
+# on NODE COMMAND...: runs a command with the settings of a node; with exec=exec, in place of the shell
 on() {
 	local node=$1
 	shift
-	env SLUICE_SITE_NODE="$node" SLUICE_SITE_SOCKET="$work/$node/run/socket" SLUICE_SITE_STATE="$work/$node/state" \
+	${exec-} env SLUICE_SITE_NODE="$node" SLUICE_SITE_SOCKET="$work/$node/run/socket" SLUICE_SITE_STATE="$work/$node/state" \
 		SLUICE_SITE_SPOOLS="$work/$node/spools" SLUICE_SITE_METRICS="$work/$node/metrics" \
 		SLUICE_SITE_SHARED="$(stat -c %m "$work")" SLUICE_HEALTH_INTERVAL=500ms SLUICE_STATS_PROVIDERS=memory "$@"
 }
@@ -57,7 +57,7 @@ printf '[policy]\nrule = mode=trace program=writes\n' >"$work/policy"
 chmod 755 "$work"
 for node in n1 n2 n3; do
 	mkdir -m 755 "$work/$node"
-	on $node "$sluiced" 2>"$work/$node/log" &
+	exec=exec on $node "$sluiced" 2>"$work/$node/log" &
 	at_exit "stop_process $!"
 done
 for node in n1 n2 n3; do
