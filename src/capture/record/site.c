@@ -162,11 +162,11 @@ static const char *first_value(const char *const *names)
 /* A session keeps its number as long as a process of it lives. */
 static uint64_t session_key(void)
 {
-	uint64_t namespace = 0;
+	uint64_t processes = 0; /* the namespace of process ids */
 
 	if (kernel_call(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &scratch.st, 0) == 0)
-	namespace = scratch.st.st_ino;
-	return handover_session_key(namespace, kernel_call(SYS_getsid, 0));
+		processes = scratch.st.st_ino;
+	return handover_session_key(processes, kernel_call(SYS_getsid, 0));
 }
 
 static void put_text(char *to, size_t bytes, const char *text)
