@@ -78,14 +78,18 @@ static char *parse_name(const char *name, const struct kind **kind)
 	return NULL;
 }
 
+/* OMPI_MCA_1 remains env:OMPI_MCA_1, because "mca:1" would not be a name. */
 static const struct kind *kind_of_variable(const char *variable)
 {
 	const struct kind *k = kinds;
 
-	while (strncmp(variable, k->variable, strlen(k->variable)) != 0 ||
-	       !variable[strlen(k->variable)])
-		k++;
-	return k;
+	for (;; k++) {
+		size_t n = strlen(k->variable);
+
+		if (strncmp(variable, k->variable, n) == 0 &&
+		    is_word(variable + n, strlen(variable + n)))
+			return k;
+	}
 }
 
 static const char *find_danger(const char *variable)

@@ -24,6 +24,18 @@ static void a_variable_has_one_row_however_it_is_written(void)
 	CHECK_INT(tunable_by_name("{A}")->layer, TUNABLE_COMMAND);
 }
 
+static void every_row_is_found_by_its_own_name(void)
+{
+	static const char *const names[] = { "env:OMPI_MCA_1", "env:UCX_", "env:UCX_2A", "mca:a1" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct tunable *row = tunable_by_name(names[i]);
+
+		CHECK_TEXT(row->name, names[i]);
+		CHECK(tunable_by_name(row->name) == row);
+	}
+}
+
 static void other_names_are_unknown(void)
 {
 	static const char *const bad[] = { "env:",  "env:1A",  "env:A=B", "env:A B", "{}",
@@ -78,6 +90,6 @@ static void the_guest_does_not_get_them_and_files_say_what_they_hold(void)
 	param_set_release(&set);
 }
 
-TESTS(TEST(a_variable_has_one_row_however_it_is_written), TEST(other_names_are_unknown),
-      TEST(dangerous_variables_are_refused),
+TESTS(TEST(a_variable_has_one_row_however_it_is_written), TEST(every_row_is_found_by_its_own_name),
+      TEST(other_names_are_unknown), TEST(dangerous_variables_are_refused),
       TEST(the_guest_does_not_get_them_and_files_say_what_they_hold))
