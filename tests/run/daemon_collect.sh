@@ -14,30 +14,13 @@ for f in sorted(json.load(open(sys.argv[1]))["functions"], key=lambda f: (f["lay
     print(f["layer"], f["function"], f["calls"], f["errors"], f["bytes_read"], f["bytes_written"])' "$work/report.json"
 }
 
-# wait_for WHAT COMMAND...: waits until the command succeeds
-wait_for() {
-	local what=$1
-	shift
-	for _ in $(seq $polls); do
-		"$@" && return
-		sleep 0.05
-	done
-	fail "no $what: $("$sluiced" status 2>&1) $(cat "$work/daemon.log")"
-}
-
 # rules_are COUNT: the policy that the daemon has published has so many rules
 rules_are() {
 	[ "$(status '["rules"]')" = "$1" ]
 }
 
-traces_are() {
-	[ "$(ls "$work/state/traces/$(id -u)" 2>/dev/null | grep -c '\.sluice$')" = "$1" ]
-}
-
-rows_are() {
-	[ "$(python3 -c 'import sqlite3, sys
-try: print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])
-except sqlite3.Error: print("none")' "$database" "$1")" = "$2" ]
+marks_are() {
+	[ "$(ls "$work/state/traces/$(id -u)" | grep -c '\.sent$')" = "$1" ]
 }
 
 under_site() {
@@ -71,8 +54,8 @@ calls_of "$work/state/traces/$(id -u)"/*.sluice >two.txt
 diff one.txt two.txt >diff || fail "the daemon's trace differs from that of sluice run: $(cat diff)"
 check_eq "$(stat -c %a "$(ls "$work/state/traces/$(id -u)"/*.sluice)")" 600 "mode of the trace"
 check_eq "$(status '["hellos"]')" 1 "spools that were handed over"
-wait_for "run in the database" rows_are "SELECT count(*) FROM run" 1
-wait_for "job in the database" rows_are "SELECT count(*) FROM run WHERE job = '4711'" 1
+wait_for "run in the database" row_is "SELECT count(*) FROM run" 1
+wait_for "job in the database" row_is "SELECT count(*) FROM run WHERE job = '4711'" 1
 
 # The metrics have the same calls.
 python3 - "$work/run/metrics" >metrics <<'PYTHON'
@@ -120,7 +103,7 @@ calls_of "$trace" >three.txt
 expected=$(awk '$2 == "pwrite" || $2 == "write" { n += $3 } END { print 2 * n }' one.txt)
 check_eq "$(awk '$2 == "pwrite" || $2 == "write" { n += $3 } END { print n }' three.txt)" "$expected" "writes of both halves"
 check_eq "$(json_get "$work/report.json" '["complete"]')" True "completeness of the trace"
-wait_for "second run in the database" rows_are "SELECT count(*) FROM run" 2
+wait_for "second run in the database" row_is "SELECT count(*) FROM run" 2
 
 # Without the database, rows wait on disk, and survive the death of the daemon.
 mv "$database" "$database.away"
@@ -128,10 +111,10 @@ mkdir "$database"
 mkdir four
 (cd four && under_site SLURM_JOB_ID=4713 "$prog/patterns" small_writes file >/dev/null 2>&1) || true
 wait_for "third trace" traces_are 3
-wait_for "mark of the third trace" test "$(sleep 1; ls "$work/state/traces/$(id -u)" | grep -c '\.sent$')" = 3
+wait_for "mark of the third trace" marks_are 3
 kill -9 "$(worker_of "$daemon")"
 rmdir "$database"
 mv "$database.away" "$database"
-wait_for "third run in the database" rows_are "SELECT count(*) FROM run" 3
-wait_for "empty queue" test "$(sleep 1; status '["queue"]["frames"]')" = 0
+wait_for "third run in the database" row_is "SELECT count(*) FROM run" 3
+wait_for "empty queue" frames_are 0
 check_eq "$(status '["queue"]["lost"]')" 0 "lost frames"

@@ -30,6 +30,28 @@ status() {
 	json_get "$work/status" "$1"
 }
 
+state() {
+	"$sluiced" status
+	cat "$work/daemon.log"
+}
+
+# traces_are COUNT: the daemon has so many traces of this user
+traces_are() {
+	[ "$(ls "$work/state/traces/$(id -u)" 2>/dev/null | grep -c '\.sluice$')" = "$1" ]
+}
+
+# frames_are COUNT: so many frames wait for the database
+frames_are() {
+	[ "$(status '["queue"]["frames"]')" = "$1" ]
+}
+
+# row_is QUERY VALUE: the first value of the query to the SQLite file $database
+row_is() {
+	[ "$(python3 -c 'import sqlite3, sys
+try: print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])
+except sqlite3.Error: print("none")' "$database" "$1")" = "$2" ]
+}
+
 # worker_of DAEMON: the pid of its worker
 worker_of() {
 	pgrep -P "$1" -x sluiced-worker

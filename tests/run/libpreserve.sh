@@ -38,8 +38,8 @@ check_forgotten() {
 	check_eq "$(ls -A "$state/claims" "$state/journals" | grep -v :)" "" "left in the state directory"
 }
 
-# wait_for FILE PID: waits until the program has created the file
-wait_for() {
+# wait_for_file FILE PID: waits until the program has created the file
+wait_for_file() {
 	local i
 	for i in $(seq $polls); do
 		[ ! -e "$1" ] || return 0

@@ -56,6 +56,21 @@ fail() {
 	exit 1
 }
 
+# wait_for WHAT COMMAND...: waits until the command succeeds. If it never does, the failure shows what the function
+# `state` prints, which a test may define.
+state() {
+	:
+}
+wait_for() {
+	local what=$1 try
+	shift
+	for try in $(seq $polls); do
+		"$@" && return
+		sleep 0.05
+	done
+	fail "no $what: $(state 2>&1)"
+}
+
 # check_eq ACTUAL EXPECTED [WHAT]
 check_eq() {
 	[ "$1" = "$2" ] || fail "${3:-value} is \"$1\", expected \"$2\""

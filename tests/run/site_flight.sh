@@ -45,18 +45,10 @@ cycle = 100ms
 period = 0
 EOF
 
-traces_are() {
-	[ "$(ls "$kept" 2>/dev/null | grep -c '\.sluice$')" = "$1" ]
-}
-
-wait_for() {
-	local what=$1
-	shift
-	for _ in $(seq $polls); do
-		"$@" && return
-		sleep 0.05
-	done
-	fail "no $what: $(ls -l "$kept" 2>&1) $("$sluiced" status 2>&1) $(cat "$work/daemon.log")"
+state() {
+	ls -l "$kept"
+	"$sluiced" status
+	cat "$work/daemon.log"
 }
 
 # start WORD: starts the program below the site; sets $program
@@ -107,15 +99,7 @@ check_eq "$("$sluice" print "$(newest)" | grep -c late)" 0 "calls after the anom
 check_eq "$(notes_of "$(newest)" calls/shipped)" 300 "calls that were shipped"
 
 # What is forgotten in the database disappears from the node.
-rows() {
-	python3 -c 'import sqlite3, sys
-try: print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])
-except sqlite3.Error: print("none")' "$database" "$1"
-}
-rows_are() {
-	[ "$(rows "$1")" = "$2" ]
-}
-wait_for "runs in the database" rows_are "SELECT count(*) FROM run" 2
+wait_for "runs in the database" row_is "SELECT count(*) FROM run" 2
 trace=$(newest)
 uuid=${trace##*-}
 check_rc 0 "$sluice" site forget --database "$database" "${uuid%.sluice}"
@@ -128,7 +112,4 @@ check_rc 0 "$sluice" site forget --database "$database" "$(id -un)"
 stop_process $daemon
 start_daemon SLUICE_SITE_DATABASE="$database"
 wait_for "removal of the user's traces" traces_are 0
-frames_are() {
-	[ "$(status '["queue"]["frames"]')" = "$1" ]
-}
 wait_for "end of the queue" frames_are 0

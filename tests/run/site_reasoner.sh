@@ -19,16 +19,10 @@ on() {
 		SLUICE_SITE_SHARED="$(stat -c %m "$work")" SLUICE_HEALTH_INTERVAL=500ms SLUICE_STATS_PROVIDERS=memory "$@"
 }
 
-# wait_for WHAT COMMAND...: waits until the command succeeds
-wait_for() {
-	local what=$1
-	shift
-	for _ in $(seq $polls); do
-		"$@" && return
-		sleep 0.1
-	done
-	pg_psql "SELECT * FROM anomaly; SELECT * FROM node_load" >&2 || true
-	fail "no $what: $(tail -n 5 "$work"/n?/log; cat "$work/watch.err")"
+state() {
+	pg_psql "SELECT * FROM anomaly; SELECT * FROM node_load"
+	tail -n 5 "$work"/n?/log
+	cat "$work/watch.err"
 }
 
 # rows_are NUMBER CONDITION: so many anomalies fulfil it

@@ -22,18 +22,6 @@ job() {
 	timeout "$limit" srun -D "$work/place" "$@" >out 2>err || fail "srun $*: $(cat out err; tail -n 5 "$slurm"/log/*)"
 }
 
-traces_are() {
-	[ "$(ls "$kept" 2>/dev/null | grep -c '\.sluice$')" = "$1" ]
-}
-
-wait_for_traces() {
-	for _ in $(seq $polls); do
-		traces_are "$1" && return
-		sleep 0.05
-	done
-	fail "not $1 traces: $(ls "$kept"; "$sluiced" status; cat "$work/daemon.log" out err)"
-}
-
 # Without a policy, nothing changes.
 job -p debug sh -c 'echo "preload: $LD_PRELOAD"'
 check_eq "$(cat out)" "preload: " "environment of a task on a node without a daemon"
@@ -42,7 +30,7 @@ start_daemon
 job -p debug sh -c 'echo "preload: $LD_PRELOAD"'
 check_eq "$(cat out)" "preload: $BUILD/libsluice.so" "environment of a task"
 job -p debug -n 2 "$prog/patterns" small_writes file
-wait_for_traces 1
+wait_for "trace 1" traces_are 1
 trace=$(ls "$kept"/*.sluice)
 "$sluice" report --json "$trace" >report.json
 check_eq "$(json_get report.json '["run"]["processes"]')" 2 "processes of the job"
@@ -57,6 +45,6 @@ check_eq "$(status '["hellos"]')" 2 "spools after jobs that are not to be record
 
 # A run that the user records: one trace for the user, and its copy for the site.
 job -p debug "$sluice" run -q -o "$work/own.sluice" -- "$prog/patterns" small_writes file
-wait_for_traces 2
+wait_for "trace 2" traces_are 2
 cmp own.sluice "$(ls -t "$kept"/*.sluice | head -n 1)" || fail "the copy differs from the trace of the user"
 check_eq "$(status '["hellos"]')" 2 "spools after a run of the user"

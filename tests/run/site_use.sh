@@ -30,26 +30,6 @@ record() {
 	calls_of "$work/$name.sluice" >"$name.txt"
 }
 
-traces_are() {
-	[ "$(ls "$kept" 2>/dev/null | grep -c '\.sluice$')" = "$1" ]
-}
-
-rows_are() {
-	[ "$(python3 -c 'import sqlite3, sys
-try: print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])
-except sqlite3.Error: print("none")' "$database" "$1")" = "$2" ]
-}
-
-wait_for() {
-	local what=$1
-	shift
-	for _ in $(seq $polls); do
-		"$@" && return
-		sleep 0.05
-	done
-	fail "no $what: $("$sluiced" status 2>&1) $(cat "$work/daemon.log")"
-}
-
 # same NAME: the run NAME is the same as that without a daemon
 same() {
 	diff alone.txt "$1.txt" >diff || fail "$1: the trace differs: $(cat diff)"
@@ -75,7 +55,7 @@ same with
 wait_for "copy" traces_are 1
 cmp with.sluice "$(ls "$kept"/*.sluice)" || fail "the copy differs from the trace"
 check_eq "$(stat -c %a "$(ls "$kept"/*.sluice)")" 600 "mode of the copy"
-wait_for "run in the database" rows_are "SELECT count(*) FROM run WHERE job = '4711'" 1
+wait_for "run in the database" row_is "SELECT count(*) FROM run WHERE job = '4711'" 1
 check_eq "$(status '["traces"]["submitted"]')" 1 "traces that were submitted"
 check_eq "$(status '["hellos"]')" 0 "spools that were handed over"
 
@@ -136,7 +116,7 @@ runs=$(python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execu
 before=$(ls "$kept" | grep -c '\.sluice$')
 record sums "$sluice" run -o "$work/sums.sluice"
 same sums
-wait_for "sums in the database" rows_are "SELECT count(*) FROM run" $((runs + 1))
+wait_for "sums in the database" row_is "SELECT count(*) FROM run" $((runs + 1))
 wait_for "end of the trace" traces_are "$before"
-rows_are "SELECT count(*) FROM activity WHERE run = (SELECT max(id) FROM run)" 0 || fail "the database has calls"
-rows_are "SELECT sum(bytes_written) > 0 FROM aggregate WHERE run = (SELECT max(id) FROM run)" 1 || fail "the database has no sums"
+row_is "SELECT count(*) FROM activity WHERE run = (SELECT max(id) FROM run)" 0 || fail "the database has calls"
+row_is "SELECT sum(bytes_written) > 0 FROM aggregate WHERE run = (SELECT max(id) FROM run)" 1 || fail "the database has no sums"

@@ -13,7 +13,7 @@ next() {
 fresh
 "${tune[@]}" -- "$prog/changes" hold >"$work/log" 2>&1 &
 pid=$!
-wait_for holding $pid
+wait_for_file holding $pid
 check_rc 1 timeout "$limit" "${tune[@]}" -- "$prog/changes" hold
 check_words "$(cat "$work/err")" running $pid
 check_rc 1 timeout "$limit" "${tune[@]}" -- "$prog/changes" append
@@ -29,7 +29,7 @@ check_forgotten
 # A file that the user creates after the tuning was killed is not removed.
 "${tune[@]}" -- "$prog/changes" hold >"$work/log" 2>&1 &
 pid=$!
-wait_for holding $pid
+wait_for_file holding $pid
 kill -9 $pid
 wait $pid 2>/dev/null || true
 for i in $(seq $polls); do
@@ -47,7 +47,7 @@ check_same "kill -9, and a new file"
 # `kb tunings` restores the files as well.
 "${tune[@]}" -- "$prog/changes" hold >"$work/log" 2>&1 &
 pid=$!
-wait_for holding $pid
+wait_for_file holding $pid
 kill -9 $pid
 wait $pid 2>/dev/null || true
 timeout "$limit" "$sluice" kb tunings >"$work/out" 2>"$work/err" || true
@@ -57,7 +57,7 @@ check_same "kill -9, and kb tunings"
 # Ctrl-C.
 "${tune[@]}" -- "$prog/changes" hold >"$work/log" 2>&1 &
 pid=$!
-wait_for holding $pid
+wait_for_file holding $pid
 kill -TERM $pid
 rc=0
 wait $pid || rc=$?
