@@ -10,10 +10,10 @@
 #
 # SLUICE_LONG=1 runs 30 rounds. CHAOS_SEED repeats the random numbers of an earlier run, CHAOS_ROUNDS sets the number of
 # rounds.
-rounds=3
-[ -z "${SLUICE_LONG:-}" ] || rounds=30
-rounds=${CHAOS_ROUNDS:-$rounds}
 . "$(dirname "$0")/libtest.sh"
+rounds=3
+[ -z "$long" ] || rounds=30
+rounds=${CHAOS_ROUNDS:-$rounds}
 . "$(dirname "$0")/libdaemon.sh"
 . "$(dirname "$0")/../libpg.sh"
 seed=${CHAOS_SEED:-$((RANDOM * 32768 + RANDOM))}

@@ -5,7 +5,7 @@
 # no process is left. SLUICE_LONG=1 kills each 200 times, several at a time.
 . "$(dirname "$0")/libtest.sh"
 kills=5
-[ -z "${SLUICE_LONG:-}" ] || kills=200
+[ -z "$long" ] || kills=200
 kills=${KILLS:-$kills}
 
 cat >kill.py <<'END'

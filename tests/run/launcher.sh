@@ -6,7 +6,7 @@
 export SLUICE_SPOOL_DIR=$work/spools
 mkdir "$SLUICE_SPOOL_DIR"
 tries=10
-[ -z "${SLUICE_LONG:-}" ] || tries=40
+[ -z "$long" ] || tries=40
 
 # nothing_left: no spool directory is left
 nothing_left() {

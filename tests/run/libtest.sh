@@ -38,6 +38,8 @@ finish() {
 }
 trap finish EXIT
 
+# Set by `make check-long`: a test that can do more does it.
+long=${SLUICE_LONG:-}
 for variable in $(compgen -e SLUICE_ || true); do
 	unset "$variable"
 done

@@ -4,7 +4,6 @@
 # allreduces, alltoalls, allgathers, broadcasts, messages, storage calls and bytes equal those of
 # predict/model/counts/counts.h. The test uses MPICH and the older ROMIO of Open MPI. SLUICE_LONG=1 uses the whole
 # list with all numbers of ranks; with more ranks than cores, most of the time is spent waiting.
-long=${SLUICE_LONG:-}
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 mpis=$(mpi_list)

@@ -3,7 +3,6 @@
 # The parallel programs and kernels with every installed MPI, without and with capture: they succeed; exit code,
 # output and files do not differ; nothing is left behind; and the trace holds all ranks with their nested calls.
 # SLUICE_LONG=1 uses 64 ranks.
-long=${SLUICE_LONG:-}
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 mpis=$(mpi_list)

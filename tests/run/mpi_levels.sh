@@ -3,7 +3,6 @@
 # The four levels of access with 10 ranks, as in the SIOX paper: the report has exactly the counts that follow from
 # the number of blocks, without MPI's own traffic through sockets and pipes. SLUICE_LONG=1 uses as many blocks as the
 # paper.
-long=${SLUICE_LONG:-}
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 ranks=10
