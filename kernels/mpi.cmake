@@ -117,8 +117,8 @@ function(mpi_add_fortran mpi name source)
 	add_custom_command(OUTPUT ${program}
 		COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/mpi/${mpi}
 		COMMAND ${SLUICE_MPIFORT_${MPI}} -O2 -g -Wall -o ${program} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
-			"$<TARGET_OBJECTS:mpi_yield>"
-		DEPENDS ${source} mpi_yield "$<TARGET_OBJECTS:mpi_yield>" COMMAND_EXPAND_LISTS VERBATIM)
+			"$<TARGET_OBJECTS:mpi_aids>"
+		DEPENDS ${source} mpi_aids "$<TARGET_OBJECTS:mpi_aids>" COMMAND_EXPAND_LISTS VERBATIM)
 	add_custom_target(mpi_${mpi}_program_${name} ALL DEPENDS ${program})
 endfunction()
 
@@ -144,7 +144,7 @@ function(mpi_program name)
 			continue()
 		endif()
 		mpi_add_c(${mpi} ${name} "${arg_UNPARSED_ARGUMENTS}" "${needs}")
-		target_sources(mpi_${mpi}_program_${name} PRIVATE "$<TARGET_OBJECTS:mpi_yield>")
+		target_sources(mpi_${mpi}_program_${name} PRIVATE "$<TARGET_OBJECTS:mpi_aids>")
 		if(arg_BASE)
 			target_link_libraries(mpi_${mpi}_program_${name} kinds base)
 		endif()
@@ -175,7 +175,8 @@ function(mpi_summary)
 	endif()
 endfunction()
 
-add_library(mpi_yield OBJECT kernels/yield.c)
+# Programs that run well with more ranks than cores, and end well on a loaded machine.
+add_library(mpi_aids OBJECT kernels/keep.c kernels/yield.c)
 foreach(mpi mpich openmpi)
 	mpi_find(${mpi})
 	mpi_find_hdf5(${mpi})

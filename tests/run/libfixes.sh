@@ -58,8 +58,7 @@ END_WEAVE
 compile() {
 	local cc=$CC flags=() library
 	[ -z "$mpi" ] || cc="mpicc.$mpi"
-	[ -z "$mpi" ] || flags+=(-DWITH_MPI)
-	[ "$mpi" != mpich ] || flags+=("$SOURCE/kernels/yield.c" -ldl)
+	[ -z "$mpi" ] || flags+=(-DWITH_MPI "$SOURCE/kernels/keep.c" "$SOURCE/kernels/yield.c" -ldl)
 	for library in $(directive libraries); do
 		if [ "$library" = hdf5 ]; then
 			# shellcheck disable=SC2046
