@@ -48,6 +48,8 @@ struct collector {
 	struct moment earlier; /* by which the clock is measured */
 	uint64_t tick0;	       /* time 0 of the trace */
 	int64_t begin_ns;      /* the same in CLOCK_MONOTONIC */
+	int64_t duration_ns;   /* of the run; 0: it has not ended */
+	int64_t sampled_ns;    /* time of the last samples in the trace; 0: none */
 	struct run_info run;
 	char *trace;
 	/* Of a run that is handed over: */
@@ -132,12 +134,30 @@ static void add_warning(struct collector_totals *totals, const char *text)
 		snprintf(totals->warnings + used, sizeof(totals->warnings) - used, "%s\n", text);
 }
 
+/*
+ * The watcher samples until it is stopped, on a busy machine long after the run has ended. Its
+ * first samples are kept even so: a run that ended before the watcher started has no others.
+ */
+static void add_sample(struct collector *c, const struct stat_sample *sample)
+{
+	bool is_late = c->duration_ns && sample->time_ns - sample->period_ns >= c->duration_ns;
+
+	if (is_late && c->sampled_ns && c->sampled_ns != sample->time_ns)
+		return;
+	c->sampled_ns = sample->time_ns;
+	intake_fact(&c->intake, &fact_sample, sample);
+}
+
 /* Writes what the watcher reports into the trace; refusals also become warnings. */
 static void on_watcher_fact(void *arg, const struct fact *fact, const void *row)
 {
 	struct collector *c = arg;
 	const struct note *note = row;
 
+	if (fact == &fact_sample) {
+		add_sample(c, row);
+		return;
+	}
 	intake_fact(&c->intake, fact, row);
 	if (fact != &fact_note)
 		return;
@@ -835,7 +855,8 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 	int64_t watcher_ns;
 	int r;
 
-	end.duration_ns = calibrate_moment(c->clock).monotonic_ns - c->begin_ns;
+	c->duration_ns = calibrate_moment(c->clock).monotonic_ns - c->begin_ns;
+	end.duration_ns = c->duration_ns;
 	atomic_store(&c->control->mode, CAPTURE_OFF);
 	if (!in->in_ns)
 		in->clock = clock_now(c);
