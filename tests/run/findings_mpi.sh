@@ -33,4 +33,10 @@ for mpi in $(mpi_list); do
 	parallel degraded-collective "$mpi" 2 datasets converted
 	parallel harmful-collective "$mpi" 2 datasets shared_small
 	parallel "" "$mpi" 2 datasets shared
+	# What the user chose is not to be undone.
+	run_options=(--params transfer=independent)
+	parallel independent-io "$mpi" 2 datasets shared_small
+	run_options=()
+	check_has "$(finding independent-io evidence)" "Sluice set transfer=independent"
+	check_eq "$(finding independent-io fixes)" "[]" "fixes"
 done

@@ -5,6 +5,8 @@
 # hour. A machine with few processors has the finding "oversubscribed" in parallel runs; it is ignored unless asked for.
 export SLUICE_FINDINGS_MIN_TIME=1h
 ignored=oversubscribed
+# Options of `sluice run` in expect().
+run_options=()
 
 # is_disk: is the directory of the test on a block device?
 is_disk() {
@@ -18,12 +20,18 @@ codes() {
 print(*sorted(f["code"] for f in json.load(open("report.json"))["findings"] if f["code"] != sys.argv[1]))' "$ignored"
 }
 
+# finding CODE FIELD: a field of this finding in the last report
+finding() {
+	python3 -c 'import json, sys
+print(*[f[sys.argv[2]] for f in json.load(open("report.json"))["findings"] if f["code"] == sys.argv[1]])' "$1" "$2"
+}
+
 # expect CODES COMMAND...: records the command and compares the codes of its findings
 expect() {
 	local expected=$1 found
 	shift
 	rm -rf data trace && mkdir data
-	timeout "$limit" "$sluice" run -o trace -- "$@" >out 2>err || fail "\"$*\" fails: $(tail -3 err)"
+	timeout "$limit" "$sluice" run "${run_options[@]}" -o trace -- "$@" >out 2>err || fail "\"$*\" fails: $(tail -3 err)"
 	found=$(codes)
 	[ "$found" = "$expected" ] || {
 		"$sluice" report --findings trace >&2

@@ -167,6 +167,7 @@ void diagnosis_init(struct diagnosis *d, const struct profile *profile,
 	d->members = profile->summary.ranks.count ? profile->summary.ranks.count
 						  : profile->head->process_count;
 	d->costs = costs_new();
+	injected_init(&d->injected, profile);
 	list_files(d);
 	assign_layers(d);
 	walk_tree(d);
@@ -176,6 +177,7 @@ void diagnosis_release(struct diagnosis *d)
 {
 	profile_files_release(d->totals, d->total_count);
 	costs_free(d->costs);
+	injected_release(&d->injected);
 	free(d->files);
 	*d = (struct diagnosis){ 0 };
 }

@@ -10,6 +10,7 @@
 #define SLUICE_OBSERVE_DIAGNOSE_CASE_H
 
 #include "base/config.h"
+#include "observe/diagnose/injected.h"
 #include "observe/diagnose/rule.h"
 #include "observe/profile/profile.h"
 #include "observe/tally/traffic.h"
@@ -44,6 +45,7 @@ struct diagnosis {
 	size_t count;
 	size_t members; /* ranks, or processes of a serial run */
 	struct costs *costs;
+	struct injected injected;
 };
 
 void diagnosis_init(struct diagnosis *d, const struct profile *profile,

@@ -238,18 +238,31 @@ static void find_measured_gain(struct finding *f, const struct diagnosis *d)
 	}
 }
 
-static void describe(struct finding *f, const struct diagnosis *d, struct match *m)
+/* `undone`: the parameters of this run that would have to be undone in order to apply a fix. */
+static void describe(struct finding *f, const struct diagnosis *d, struct match *m,
+		     const char *undone)
 {
 	AUTO_BUF struct buf text = { 0 };
 
 	m->files = f->file_count;
 	f->rule->describe(&text, d, m);
+	if (*undone)
+		buf_printf(&text, "; Sluice set %s in this run, so fixes that undo it are left out",
+			   undone);
 	f->evidence = buf_take(&text);
+}
+
+/* If all fixes would undo what was chosen for this run, there is nothing to recommend or gain. */
+static void recommend_nothing(struct finding *f)
+{
+	f->severity = SEVERITY_INFO;
+	f->unpredicted = "every fix would undo a parameter that was chosen for this run";
 }
 
 static bool apply_rule(struct diagnosis *d, const struct rule *rule, unsigned number,
 		       struct finding *f)
 {
+	AUTO_BUF struct buf undone = { 0 };
 	struct match sum = match_none();
 
 	*f = (struct finding){ .rule = rule, .possible = rule->possible, .share = NAN };
@@ -260,11 +273,15 @@ static bool apply_rule(struct diagnosis *d, const struct rule *rule, unsigned nu
 	if (sum.time_ns > 0)
 		f->share = case_share(d, sum.time_ns);
 	f->severity = severity_of(rule, f->share);
-	predict_gain(f, d, &sum);
-	find_measured_gain(f, d);
-	describe(f, d, &sum);
 	fill_query(f, d, &sum);
-	fill_fixes(f, d, &sum);
+	fill_fixes(f, d, &sum, &undone);
+	if (undone.len && !f->fix_count) {
+		recommend_nothing(f);
+	} else {
+		predict_gain(f, d, &sum);
+		find_measured_gain(f, d);
+	}
+	describe(f, d, &sum, buf_text(&undone));
 	return true;
 }
 

@@ -158,7 +158,15 @@ static bool fix_applies(const struct filler *f, const struct fix_row *row)
 	return true;
 }
 
-void fill_fixes(struct finding *finding, const struct diagnosis *d, const struct match *m)
+static bool undoes_injected(const struct filler *f, const struct fix_row *row, struct buf *undone)
+{
+	const char *sets = row->sets ? row->sets : text_or_empty(f->finding->rule->parameter);
+
+	return injected_is_undone(&f->d->injected, f->finding, sets, undone);
+}
+
+void fill_fixes(struct finding *finding, const struct diagnosis *d, const struct match *m,
+		struct buf *undone)
 {
 	const struct rule *rule = finding->rule;
 
@@ -168,7 +176,7 @@ void fill_fixes(struct finding *finding, const struct diagnosis *d, const struct
 		AUTO_BUF struct buf text = { 0 };
 		struct filler f = { &text, finding, d, m, fix_is_command(row->kind) };
 
-		if (!fix_applies(&f, row))
+		if (!fix_applies(&f, row) || undoes_injected(&f, row, undone))
 			continue;
 		fill(&f, row->text);
 		finding->fixes[finding->fix_count++] = (struct fix){ row->kind, buf_take(&text) };

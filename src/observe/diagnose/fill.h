@@ -16,6 +16,12 @@
 #include "observe/diagnose/rule.h"
 
 void fill_query(struct finding *finding, const struct diagnosis *d, const struct match *m);
-void fill_fixes(struct finding *finding, const struct diagnosis *d, const struct match *m);
+
+/*
+ * Leaves out fixes that undo a parameter which Sluice set in the run, and adds these parameters to
+ * `undone`, as injected.h says.
+ */
+void fill_fixes(struct finding *finding, const struct diagnosis *d, const struct match *m,
+		struct buf *undone);
 
 #endif

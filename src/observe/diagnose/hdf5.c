@@ -196,13 +196,20 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_shape,
 	  .describe = describe_shape,
-	  .fixes = { { "hdf5", "hsize_t shape[2] = { rows_per_access, columns_per_access };\n"
-			       "H5Pset_chunk(dcpl, 2, shape);" },
-		     { "h5py", "dataset = f.create_dataset(name, shape, dtype, "
-			       "chunks=shape_of_one_access)" },
-		     { "xarray", "data.to_netcdf(path, encoding={name: {\"chunksizes\": "
-				 "shape_of_one_access}})" },
-		     { "shell", "h5repack -l CHUNK=ROWSxCOLUMNS {file} {file}.repacked" } } },
+	  .fixes = { { "hdf5",
+		       "hsize_t shape[2] = { rows_per_access, columns_per_access };\n"
+		       "H5Pset_chunk(dcpl, 2, shape);",
+		       "chunk_size" },
+		     { "h5py",
+		       "dataset = f.create_dataset(name, shape, dtype, "
+		       "chunks=shape_of_one_access)",
+		       "chunk_size" },
+		     { "xarray",
+		       "data.to_netcdf(path, encoding={name: {\"chunksizes\": "
+		       "shape_of_one_access}})",
+		       "chunk_size" },
+		     { "shell", "h5repack -l CHUNK=ROWSxCOLUMNS {file} {file}.repacked",
+		       "chunk_size" } } },
 	{ .code = "compression",
 	  .title = "compression is on the critical path",
 	  .when = "findings.share_percent of the time in HDF5, and findings.time_percent of the "

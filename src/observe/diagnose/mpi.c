@@ -244,6 +244,9 @@ static void describe_stripes(struct buf *out, const struct diagnosis *d, const s
 		   unit_bytes(bytes, (double)m->bytes));
 }
 
+/* What decides about the number of aggregators. */
+#define AGGREGATORS "cb_nodes cb_config_list num_aggregators"
+
 #define ACCESS_CODES                                                                   \
 	"independent-io shared-contention small-requests random-access strided-reads " \
 	"unaligned-requests redundant-reads"
@@ -286,7 +289,8 @@ static const struct rule rules[] = {
 	  .fixes = { { "sluice", "sluice run --params romio_ds_write=disable -- {command}" },
 		     { "mpi",
 		       "MPI_File_write_all(fh, buffer, count, type, &status);  /* collective "
-		       "*/" } } },
+		       "*/",
+		       "transfer=collective" } } },
 	{ .code = "harmful-collective",
 	  .title = "collective calls move too little data",
 	  .when = "at least findings.min_accesses collective calls of each rank move less than "
@@ -300,11 +304,16 @@ static const struct rule rules[] = {
 	  .possible = true,
 	  .test_file = test_harmful,
 	  .describe = describe_harmful,
-	  .fixes = { { "sluice", "sluice run --params transfer=independent -- {command}" },
-		     { "mpi", "MPI_File_write_all(fh, buffer, pieces * count, type, &status);  /* "
-			      "many pieces in one call */" },
-		     { "hdf5", "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_INDEPENDENT);" },
-		     { "h5py", "dataset[selection] = data  # without dataset.collective" } } },
+	  .fixes = { { "sluice", "sluice run --params transfer=independent -- {command}",
+		       "transfer=independent" },
+		     { "mpi",
+		       "MPI_File_write_all(fh, buffer, pieces * count, type, &status);  /* "
+		       "many pieces in one call */",
+		       "" },
+		     { "hdf5", "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_INDEPENDENT);",
+		       "transfer=independent" },
+		     { "h5py", "dataset[selection] = data  # without dataset.collective",
+		       "transfer=independent" } } },
 	{ .code = "few-aggregators",
 	  .title = "too few aggregators",
 	  .when = "collective writes of at least 4 ranks per aggregator move "
@@ -320,10 +329,14 @@ static const struct rule rules[] = {
 	  .test_file = test_few,
 	  .describe = describe_aggregators,
 	  .query = "--layer MPI,POSIX --tree",
-	  .fixes = { { "sluice", "sluice run --params 'cb_nodes={value} cb_config_list=*:{value}' "
-				 "-- {command}" },
-		     { "mpi", "MPI_Info_set(info, \"cb_config_list\", \"*:{value}\");\n"
-			      "MPI_Info_set(info, \"cb_nodes\", \"{value}\");" } } },
+	  .fixes = { { "sluice",
+		       "sluice run --params 'cb_nodes={value} cb_config_list=*:{value}' "
+		       "-- {command}",
+		       AGGREGATORS },
+		     { "mpi",
+		       "MPI_Info_set(info, \"cb_config_list\", \"*:{value}\");\n"
+		       "MPI_Info_set(info, \"cb_nodes\", \"{value}\");",
+		       AGGREGATORS } } },
 	{ .code = "many-aggregators",
 	  .title = "too many aggregators",
 	  .when = "several aggregators write less than findings.small_bytes at a time, in at least "
@@ -339,8 +352,8 @@ static const struct rule rules[] = {
 	  .test_file = test_many,
 	  .describe = describe_many,
 	  .query = "--layer MPI,POSIX --tree",
-	  .fixes = { { "sluice", "sluice run --params cb_nodes=1 -- {command}" },
-		     { "mpi", "MPI_Info_set(info, \"cb_nodes\", \"1\");" } } },
+	  .fixes = { { "sluice", "sluice run --params cb_nodes=1 -- {command}", AGGREGATORS },
+		     { "mpi", "MPI_Info_set(info, \"cb_nodes\", \"1\");", AGGREGATORS } } },
 	{ .code = "independent-io",
 	  .title = "independent access where collective access is possible",
 	  .when = "several ranks access interleaved parts of a file by at least "
@@ -355,10 +368,14 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_independent,
 	  .describe = describe_independent,
-	  .fixes = { { "mpi", "MPI_File_write_at_all(fh, offset, buffer, count, type, &status);" },
-		     { "hdf5", "hid_t dxpl = H5Pcreate(H5P_DATASET_XFER);\n"
-			       "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE);" },
-		     { "h5py", "with dataset.collective:\n    dataset[selection] = data" } } },
+	  .fixes = { { "mpi", "MPI_File_write_at_all(fh, offset, buffer, count, type, &status);",
+		       "transfer=collective" },
+		     { "hdf5",
+		       "hid_t dxpl = H5Pcreate(H5P_DATASET_XFER);\n"
+		       "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE);",
+		       "transfer=collective" },
+		     { "h5py", "with dataset.collective:\n    dataset[selection] = data",
+		       "transfer=collective" } } },
 	{ .code = "stripe-count",
 	  .title = "a large shared file has one stripe",
 	  .when = "several ranks move findings.stripe_bytes to or from a file whose "

@@ -263,8 +263,8 @@ static const struct rule rules[] = {
 	  .describe = describe_contention,
 	  .fixes = { { "c", "/* one contiguous range per writer */\n"
 			    "off_t first = rank * bytes_per_rank;" },
-		     { "mpi",
-		       "MPI_File_write_at_all(fh, offset, buffer, count, type, &status);" } } },
+		     { "mpi", "MPI_File_write_at_all(fh, offset, buffer, count, type, &status);",
+		       "transfer=collective" } } },
 	{ .code = "one-rank-io",
 	  .title = "one rank does all I/O",
 	  .when = "one of several ranks moves 95 % of at least findings.min_bytes",

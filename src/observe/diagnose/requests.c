@@ -320,7 +320,8 @@ static const struct rule rules[] = {
 		       "MPI_Type_vector(pieces, piece, stride, MPI_BYTE, &type);\n"
 		       "MPI_Type_commit(&type);\n"
 		       "MPI_File_set_view(fh, first, MPI_BYTE, type, \"native\", MPI_INFO_NULL);\n"
-		       "MPI_File_read_all(fh, buffer, pieces * piece, MPI_BYTE, &status);" } } },
+		       "MPI_File_read_all(fh, buffer, pieces * piece, MPI_BYTE, &status);",
+		       "transfer=collective" } } },
 	{ .code = "random-access",
 	  .title = "accesses jump through the file",
 	  .when = "at least findings.min_accesses accesses have a known position, and "
@@ -402,8 +403,10 @@ static const struct rule rules[] = {
 	  .test_file = test_read,
 	  .describe = describe_amplified,
 	  .fixes = { { "sluice", "sluice run --params romio_ds_read=disable -- {command}" },
-		     { "mpi", "MPI_File_read_all(fh, buffer, count, type, &status);  /* collective "
-			      "*/" } } },
+		     { "mpi",
+		       "MPI_File_read_all(fh, buffer, count, type, &status);  /* collective "
+		       "*/",
+		       "transfer=collective" } } },
 };
 
 const struct rule_table rules_requests = { rules, sizeof(rules) / sizeof(*rules) };

@@ -51,6 +51,12 @@ void finding_add_file(struct finding *finding, file_id file);
 /* Kinds are those of struct fix; fill.h lists the words in braces that a text may contain. */
 struct fix_row {
 	const char *kind, *text;
+	/*
+	 * Parameters of params/catalog.c that the fix decides, NAME or NAME=VALUE, separated by
+	 * blanks; NULL: that of the rule. If Sluice has set one of them to something else in the
+	 * run, the fix is not offered.
+	 */
+	const char *sets;
 };
 
 enum { RULE_FIXES = 5 };

@@ -125,8 +125,10 @@ static const struct rule rules[] = {
 	  .possible = true,
 	  .test_file = test_large,
 	  .describe = describe_large,
-	  .fixes = { { "c", "int fd = fileno(stream); fflush(stream);\n"
-			    "write(fd, block, bytes);  /* instead of fwrite */" },
+	  .fixes = { { "c",
+		       "int fd = fileno(stream); fflush(stream);\n"
+		       "write(fd, block, bytes);  /* instead of fwrite */",
+		       "" },
 		     { "sluice", "sluice --set params.allow=semantics run --params "
 				 "stdio_buffer_size=1048576 -- {command}" } } },
 };

@@ -18,7 +18,19 @@
 #define MS INT64_C(1000000)
 #define SECOND (1000 * MS)
 
-enum { OPEN = 1, PREAD, PWRITE, FSYNC, FILE_OPEN, LAYOUT, H5DREAD, FFLUSH, CALLS };
+enum {
+	OPEN = 1,
+	PREAD,
+	PWRITE,
+	FSYNC,
+	FILE_OPEN,
+	LAYOUT,
+	H5DREAD,
+	FFLUSH,
+	WRITE_AT,
+	OF_HDF5,
+	CALLS
+};
 static struct call_info calls[CALLS] = {
 	[0] = { .name = "none", .class = CLASS_CONTROL },
 	[OPEN] = { .name = "open", .layer = LAYER_POSIX, .class = CLASS_OPEN },
@@ -28,12 +40,19 @@ static struct call_info calls[CALLS] = {
 	[FILE_OPEN] = { .name = "MPI_File_open", .layer = LAYER_MPI, .class = CLASS_OPEN },
 	[LAYOUT] = { .name = "H5D_layout", .layer = LAYER_HDF5, .class = CLASS_CONTROL },
 	[FFLUSH] = { .name = "fflush", .layer = LAYER_STDIO, .class = CLASS_SYNC },
+	[WRITE_AT] = { .name = "MPI_File_write_at", .layer = LAYER_MPI, .class = CLASS_WRITE },
+	[OF_HDF5] = { .name = "H5F_parameters", .layer = LAYER_HDF5, .class = CLASS_CONTROL },
 	[H5DREAD] = { .name = "H5Dread", .layer = LAYER_HDF5, .class = CLASS_READ },
 };
 
 /* File 2 and above are texts of hints. */
-static char *files[] = { "", "/data/a b\"$x", "striping_factor=1",
-			 "cache=1048576;chunk=32,256;element=8;filters=2,1;slots=521" };
+static char *files[] = { "",
+			 "/data/a b\"$x",
+			 "striping_factor=1",
+			 "cache=1048576;chunk=32,256;element=8;filters=2,1;slots=521",
+			 "transfer=independent",
+			 "transfer=collective",
+			 "transfer=!application" };
 
 #define RANKS 2
 struct run {
@@ -296,6 +315,67 @@ static void a_large_shared_file_with_one_stripe_is_found(void)
 	run_end(&run);
 }
 
+/* Two ranks write interleaved pieces on their own. parameters: file that names those of the run. */
+static void write_pieces(struct run *run, file_id parameters)
+{
+	run_begin(run, 2, 20 * MS);
+	profile_init(&run->profile, &run->head, NULL);
+	for (int rank = 0; parameters && rank < 2; rank++) {
+		struct activity *record = run_call(run, rank, OF_HDF5, 0, -1, 0);
+
+		record->name = parameters;
+		record->present |= PRESENT(NAME);
+		profile_add(&run->profile, record);
+	}
+	for (int i = 0; i < 128; i++)
+		run_add(run, i % 2, WRITE_AT, 4096, i * 4096, MS / 10);
+	run_diagnose(run);
+}
+
+static void no_fix_undoes_a_parameter_that_the_run_was_given(void)
+{
+	static const file_id kept[] = { 0, 5, 6 }; /* none, what the fix sets, refused */
+	const struct finding *f;
+	struct run run;
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
+		write_pieces(&run, kept[i]);
+		f = run_find(&run, "independent-io");
+		REQUIRE(f);
+		CHECK_INT(f->severity, SEVERITY_CRITICAL);
+		CHECK(f->fix_count > 0);
+		CHECK(!strstr(f->evidence, "Sluice set"));
+		run_end(&run);
+	}
+	write_pieces(&run, 4);
+	f = run_find(&run, "independent-io");
+	REQUIRE(f);
+	CHECK_INT(f->fix_count, 0);
+	CHECK_INT(f->severity, SEVERITY_INFO);
+	CHECK(strstr(f->evidence, "; Sluice set transfer=independent in this run"));
+	CHECK(f->unpredicted && isnan(f->predicted.gain));
+	run_end(&run);
+}
+
+/* All that fixes say they set is in the catalog. */
+static void fixes_set_parameters_of_the_catalog(void)
+{
+	for (size_t t = 0; diagnose_rules[t]; t++) {
+		for (size_t i = 0; i < diagnose_rules[t]->count * RULE_FIXES; i++) {
+			const struct fix_row *fix =
+				&diagnose_rules[t]->rules[i / RULE_FIXES].fixes[i % RULE_FIXES];
+			char *rest = NULL;
+			AUTO_FREE char *sets = xstrdup(fix->sets ? fix->sets : "");
+
+			for (char *set = strtok_r(sets, " ", &rest); set;
+			     set = strtok_r(NULL, " ", &rest)) {
+				set[strcspn(set, "=")] = 0;
+				CHECK(tunable_by_name(set));
+			}
+		}
+	}
+}
+
 static void device_reads_show_misses_of_the_page_cache(void)
 {
 	static struct statistic_info statistic = { .host = (char *)"n0",
@@ -435,7 +515,8 @@ TESTS(TEST(a_clean_run_has_no_findings), TEST(findings_state_share_gain_and_fixe
       TEST(flushing_a_stream_forces_nothing_to_storage),
       TEST(a_straggler_needs_equal_work_and_much_more_time),
       TEST(a_large_shared_file_with_one_stripe_is_found),
-      TEST(device_reads_show_misses_of_the_page_cache),
+      TEST(no_fix_undoes_a_parameter_that_the_run_was_given),
+      TEST(fixes_set_parameters_of_the_catalog), TEST(device_reads_show_misses_of_the_page_cache),
       TEST(a_run_is_compared_with_the_median_of_earlier_ones),
       TEST(more_ranks_than_processors_are_found), TEST(a_measured_gain_comes_from_the_parameter),
       TEST(facts_about_chunks_are_read), TEST(rules_are_complete))
