@@ -13,6 +13,12 @@
 #ifdef WITH_HDF5
 #include <hdf5.h>
 #endif
+#ifdef WITH_NETCDF
+#include <netcdf.h>
+#endif
+#ifdef WITH_PNETCDF
+#include <pnetcdf.h>
+#endif
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/stat.h>

@@ -7,7 +7,7 @@
 # Python, they replace the line `#fix`, and what is between `#if bad` and `#else`. Fixes of the kind "sluice" are executed
 # as they are, for each C program whose finding has one; so are those of the kind "shell", before the program runs again.
 # Comments of a program may contain
-#   @libraries NAME...  what it is linked with: hdf5, z
+#   @libraries NAME...  what it is linked with: hdf5, netcdf, pnetcdf, z
 #   @mpi MPI...         it is parallel, and runs with these; python: with the MPI of mpi4py
 #   @ranks N            number of ranks (2); more: one more than there are processors
 #   @prepare            it runs once with one more argument before it is recorded, to make its files
@@ -60,12 +60,13 @@ compile() {
 	[ -z "$mpi" ] || cc="mpicc.$mpi"
 	[ -z "$mpi" ] || flags+=(-DWITH_MPI "$SOURCE/kernels/keep.c" "$SOURCE/kernels/yield.c" -ldl)
 	for library in $(directive libraries); do
-		if [ "$library" = hdf5 ]; then
-			# shellcheck disable=SC2046
-			flags+=(-DWITH_HDF5 $(pkg-config --cflags --libs "hdf5-${mpi:-serial}"))
-		else
-			flags+=("-l$library")
-		fi
+		case $library in
+		# shellcheck disable=SC2046
+		hdf5) flags+=(-DWITH_HDF5 $(pkg-config --cflags --libs "hdf5-${mpi:-serial}")) ;;
+		# shellcheck disable=SC2046
+		*netcdf) flags+=("-DWITH_${library^^}" $(pkg-config --cflags --libs "$library")) ;;
+		*) flags+=("-l$library") ;;
+		esac
 	done
 	[ -z "$1" ] || flags+=(-DFIX="\"$work/$1\"")
 	"$cc" -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$SOURCE" -I"$fixes" -o program "$template" "${flags[@]}" >err 2>&1 ||
@@ -190,12 +191,24 @@ fix_case() {
 	done
 }
 
+# lacks_library: prints the package of a library that the template needs and that is not installed
+lacks_library() {
+	local library
+	for library in $(directive libraries); do
+		[[ $library != *netcdf ]] || pkg-config --exists "$library" || echo "lib$library-dev"
+	done
+}
+
 # fix_cases TEMPLATE...: all of them, each in a process of its own, with each MPI that is installed
 fix_cases() {
 	local template mpi
 	for template; do
 		if has_directive disk && ! is_disk; then
 			skip_case disk "$(basename "$template")"
+			continue
+		fi
+		if [ -n "$(lacks_library)" ]; then
+			skip_case "$(lacks_library)" "$(basename "$template")"
 			continue
 		fi
 		if ! has_directive mpi; then

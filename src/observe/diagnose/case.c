@@ -318,6 +318,17 @@ uint64_t case_stored(const struct case_file *file, int way)
 	return bytes;
 }
 
+int case_requesting(const struct case_file *file)
+{
+	int layer = LAYER_COUNT - 1;
+
+	if (file->top)
+		return file->top->layer;
+	while (layer >= 0 && !file->layers[layer])
+		layer--;
+	return layer;
+}
+
 bool case_uses(const struct case_file *file, unsigned layer)
 {
 	return file->layers[layer] && has_transfers(file->layers[layer]);

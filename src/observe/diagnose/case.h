@@ -107,6 +107,9 @@ bool case_is_collective(const struct file_total *total, int way);
 /* Bytes that the storage calls inside the library read and wrote. */
 uint64_t case_stored(const struct case_file *file, int way);
 
+/* The requesting layer or, if no data was transferred, the highest one with calls; -1: none. */
+int case_requesting(const struct case_file *file);
+
 /* Does a library of this layer access the data of the file? */
 bool case_uses(const struct case_file *file, unsigned layer);
 

@@ -46,8 +46,8 @@ static void put_directory(const struct filler *f)
 /* Returns false if the word is unknown; it is then printed as it is. */
 static bool put_word(const struct filler *f, const char *word, size_t n)
 {
-	static const char *const words[] = { "command", "run",	"file", "directory",
-					     "value",	"rank", "mode" };
+	static const char *const words[] = { "command", "run",	"file", "directory", "value",
+					     "rank",	"mode", "verb", "put" };
 	const char *command = text_or_empty(f->d->profile->head->run.command);
 	size_t i = 0, count = sizeof(words) / sizeof(*words);
 
@@ -69,6 +69,10 @@ static bool put_word(const struct filler *f, const char *word, size_t n)
 		buf_puts(f->out, f->match->way == READING   ? "r"
 				 : f->match->way == WRITING ? "w"
 							    : "r+");
+	else if (i == 7)
+		buf_puts(f->out, f->match->way == READING ? "read" : "write");
+	else if (i == 8)
+		buf_puts(f->out, f->match->way == READING ? "get" : "put");
 	return i < count;
 }
 
@@ -126,6 +130,16 @@ static bool uses_layer(const struct filler *f, unsigned layer)
 	return file && file->layers[layer];
 }
 
+/* Does the fix belong to the requesting layer of the first file? */
+static bool fits_layer(const struct filler *f, const struct fix_row *row)
+{
+	const struct case_file *file =
+		f->finding->file_count ? case_find(f->d, f->finding->files[0]) : NULL;
+	int layer = file ? case_requesting(file) : -1;
+
+	return !row->layers || layer < 0 || row->layers >> layer & 1;
+}
+
 /* Can the parameter of the rule apply to the file? */
 static bool parameter_applies(const struct filler *f)
 {
@@ -148,6 +162,8 @@ bool fix_is_command(const char *kind)
 
 static bool fix_applies(const struct filler *f, const struct fix_row *row)
 {
+	if (!fits_layer(f, row))
+		return false;
 	if (!strcmp(row->kind, "sluice"))
 		return parameter_applies(f);
 	if (!strcmp(row->kind, "mpi"))

@@ -7,6 +7,7 @@
  *   {run}        the run, as a user names it                {rank}       first rank concerned
  *   {file}       path of the first file                     {directory}  its directory
  *   {mode}       "r", "w" or "r+", as for fopen(): what the calls do
+ *   {verb}       "read" or "write"                          {put}        "get" or "put"
  *
  * In commands, paths are quoted for the shell; in code, quotes and backslashes are escaped.
  */

@@ -32,8 +32,8 @@ struct gain {
 
 struct fix {
 	/*
-	 * "sluice", "shell", "c", "hdf5", "mpi", "h5py", "xarray", "python"; or "inspect", a
-	 * command that shows more where no change is known to help
+	 * "sluice", "shell", "c", "mpi", "hdf5", "netcdf", "pnetcdf", "h5py", "netcdf4", "xarray",
+	 * "python"; or "inspect", a command that shows more where no change is known to help
 	 */
 	const char *kind;
 	char *text; /* a command, or lines of code */

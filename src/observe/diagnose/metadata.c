@@ -322,8 +322,10 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_churn,
 	  .describe = describe_churn,
-	  .fixes = { { "c", "/* open {file} once, before the loop */\n"
-			    "int fd = open(\"{file}\", O_RDWR);" },
+	  .fixes = { { "c",
+		       "/* open {file} once, before the loop */\n"
+		       "int fd = open(\"{file}\", O_RDWR);",
+		       .layers = FIX_LIBC },
 		     { "h5py", "with h5py.File(\"{file}\", \"r+\") as f:  # outside the loop" } } },
 	{ .code = "stat-storm",
 	  .title = "many status calls",

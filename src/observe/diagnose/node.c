@@ -231,8 +231,10 @@ static const struct rule rules[] = {
 	  .describe = describe_misses,
 	  .query = "--layer POSIX --min-duration 100us",
 	  .fixes = { { "sluice", "sluice --set plugins.act=read_ahead run -- {command}" },
-		     { "c", "posix_fadvise(fd, offset, bytes, POSIX_FADV_WILLNEED);  /* well "
-			    "before read */" },
+		     { "c",
+		       "posix_fadvise(fd, offset, bytes, POSIX_FADV_WILLNEED);  /* well "
+		       "before read */",
+		       .layers = FIX_LIBC },
 		     { "shell", "cat {file} >/dev/null  # if it fits into memory" } } },
 	{ .code = "regression",
 	  .title = "slower than the earlier runs of this program",

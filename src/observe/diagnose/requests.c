@@ -297,9 +297,11 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_redundant,
 	  .describe = describe_redundant,
-	  .fixes = { { "c", "/* read {file} once and keep it */\n"
-			    "struct stat s; fstat(fd, &s);\n"
-			    "char *data = malloc(s.st_size); pread(fd, data, s.st_size, 0);" },
+	  .fixes = { { "c",
+		       "/* read {file} once and keep it */\n"
+		       "struct stat s; fstat(fd, &s);\n"
+		       "char *data = malloc(s.st_size); pread(fd, data, s.st_size, 0);",
+		       .layers = FIX_LIBC },
 		     { "xarray", "data = xarray.open_dataset(\"{file}\").load()  # in memory" } } },
 	{ .code = "strided-reads",
 	  .title = "reads skip a constant distance",
@@ -314,8 +316,10 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_strided,
 	  .describe = describe_strided,
-	  .fixes = { { "c", "/* read the whole range at once and pick the pieces in memory */\n"
-			    "pread(fd, buffer, pieces * stride, first);" },
+	  .fixes = { { "c",
+		       "/* read the whole range at once and pick the pieces in memory */\n"
+		       "pread(fd, buffer, pieces * stride, first);",
+		       .layers = FIX_LIBC },
 		     { "mpi",
 		       "MPI_Type_vector(pieces, piece, stride, MPI_BYTE, &type);\n"
 		       "MPI_Type_commit(&type);\n"
@@ -365,12 +369,35 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_small,
 	  .describe = describe_small,
-	  .fixes = { { "c", "/* a buffer of 1 MiB; then use fread and fwrite */\n"
-			    "FILE *stream = fopen(\"{file}\", \"{mode}\");\n"
-			    "setvbuf(stream, NULL, _IOFBF, 1 << 20);" },
+	  .fixes = { { "c",
+		       "/* a buffer of 1 MiB; then use fread and fwrite */\n"
+		       "FILE *stream = fopen(\"{file}\", \"{mode}\");\n"
+		       "setvbuf(stream, NULL, _IOFBF, 1 << 20);",
+		       .layers = FIX_LIBC },
+		     { "python", "f = open(\"{file}\", \"{mode}b\", buffering=1 << 20)",
+		       .layers = FIX_LIBC },
+		     { "mpi",
+		       "MPI_File_{verb}_at(fh, offset, block, pieces * count, type, &status);  /* "
+		       "many pieces in one call */",
+		       .layers = 1u << LAYER_MPI },
+		     { "hdf5",
+		       "H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, many, NULL);\n"
+		       "H5D{verb}(dataset, type, memory, space, dxpl, block);  /* many elements at "
+		       "once */",
+		       .layers = 1u << LAYER_HDF5 },
 		     { "h5py",
-		       "dataset[first:last] = block  # many elements at once, not one by one" },
-		     { "python", "f = open(\"{file}\", \"{mode}b\", buffering=1 << 20)" } } },
+		       "dataset[first:last] = block  # many elements at once, not one by one",
+		       .layers = 1u << LAYER_HDF5 },
+		     { "netcdf",
+		       "nc_{put}_vara(file, variable, first, many, block);  /* many elements at "
+		       "once */",
+		       .layers = 1u << LAYER_NETCDF },
+		     { "netcdf4",
+		       "variable[first:last] = block  # many elements at once, not one by one",
+		       .layers = 1u << LAYER_NETCDF },
+		     { "pnetcdf",
+		       "ncmpi_{put}_vara_all(file, variable, first, many, block, elements, type);",
+		       .layers = 1u << LAYER_PNETCDF } } },
 	{ .code = "write-amplification",
 	  .title = "libraries write more than the program requests",
 	  .when = "storage calls inside libraries write findings.amplification_percent of the "

@@ -57,9 +57,16 @@ struct fix_row {
 	 * run, the fix is not offered.
 	 */
 	const char *sets;
+	/*
+	 * Requesting layers (case.h) that the fix belongs to, as bits 1u << LAYER_X; 0: all. The
+	 * layers below issue what the requesting layer asks for, so a fix there changes nothing.
+	 */
+	unsigned layers;
 };
 
-enum { RULE_FIXES = 5 };
+#define FIX_LIBC (1u << LAYER_POSIX | 1u << LAYER_STDIO)
+
+enum { RULE_FIXES = 8 };
 
 struct rule {
 	const char *code, *title;

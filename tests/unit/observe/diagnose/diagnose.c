@@ -29,6 +29,7 @@ enum {
 	FFLUSH,
 	WRITE_AT,
 	OF_HDF5,
+	PUT_VAR,
 	CALLS
 };
 static struct call_info calls[CALLS] = {
@@ -41,6 +42,7 @@ static struct call_info calls[CALLS] = {
 	[LAYOUT] = { .name = "H5D_layout", .layer = LAYER_HDF5, .class = CLASS_CONTROL },
 	[FFLUSH] = { .name = "fflush", .layer = LAYER_STDIO, .class = CLASS_SYNC },
 	[WRITE_AT] = { .name = "MPI_File_write_at", .layer = LAYER_MPI, .class = CLASS_WRITE },
+	[PUT_VAR] = { .name = "nc_put_var1", .layer = LAYER_NETCDF, .class = CLASS_WRITE },
 	[OF_HDF5] = { .name = "H5F_parameters", .layer = LAYER_HDF5, .class = CLASS_CONTROL },
 	[H5DREAD] = { .name = "H5Dread", .layer = LAYER_HDF5, .class = CLASS_READ },
 };
@@ -376,6 +378,47 @@ static void fixes_set_parameters_of_the_catalog(void)
 	}
 }
 
+static bool has_fix(const struct finding *finding, const char *kind)
+{
+	for (size_t i = 0; i < finding->fix_count; i++) {
+		if (!strcmp(finding->fixes[i].kind, kind))
+			return true;
+	}
+	return false;
+}
+
+/* The program calls a library, which calls those below; only the call of the program is small. */
+static void fixes_belong_to_the_layer_that_makes_the_requests(void)
+{
+	static const struct {
+		unsigned call;
+		const char *kind;
+	} rows[] = {
+		{ PWRITE, "c" }, { WRITE_AT, "mpi" }, { H5DREAD, "hdf5" }, { PUT_VAR, "netcdf" }
+	};
+	enum { ROWS = sizeof(rows) / sizeof(*rows) };
+
+	for (int i = 0; i < ROWS; i++) {
+		const struct finding *f;
+		struct run run;
+
+		run_begin(&run, 1, SECOND);
+		profile_init(&run.profile, &run.head, NULL);
+		for (int k = 0; k < 600; k++)
+			run_add(&run, 0, rows[i].call, 1024, -1, 10000);
+		run_diagnose(&run);
+		f = run_find(&run, "small-requests");
+		REQUIRE(f);
+		for (int k = 0; k < ROWS; k++)
+			CHECK_INT(has_fix(f, rows[k].kind), i == k);
+		CHECK_INT(has_fix(f, "python"), rows[i].call == PWRITE);
+		CHECK_INT(has_fix(f, "h5py"), rows[i].call == H5DREAD);
+		if (rows[i].call == H5DREAD)
+			CHECK(strstr(f->fixes[0].text, "H5Dread("));
+		run_end(&run);
+	}
+}
+
 static void device_reads_show_misses_of_the_page_cache(void)
 {
 	static struct statistic_info statistic = { .host = (char *)"n0",
@@ -516,7 +559,9 @@ TESTS(TEST(a_clean_run_has_no_findings), TEST(findings_state_share_gain_and_fixe
       TEST(a_straggler_needs_equal_work_and_much_more_time),
       TEST(a_large_shared_file_with_one_stripe_is_found),
       TEST(no_fix_undoes_a_parameter_that_the_run_was_given),
-      TEST(fixes_set_parameters_of_the_catalog), TEST(device_reads_show_misses_of_the_page_cache),
+      TEST(fixes_set_parameters_of_the_catalog),
+      TEST(fixes_belong_to_the_layer_that_makes_the_requests),
+      TEST(device_reads_show_misses_of_the_page_cache),
       TEST(a_run_is_compared_with_the_median_of_earlier_ones),
       TEST(more_ranks_than_processors_are_found), TEST(a_measured_gain_comes_from_the_parameter),
       TEST(facts_about_chunks_are_read), TEST(rules_are_complete))
