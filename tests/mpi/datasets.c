@@ -49,22 +49,23 @@ static hid_t create_dataset(hid_t file, hid_t list)
 	return dataset;
 }
 
-static void transfer(hid_t dataset, hid_t space, hsize_t elements, bool writes)
+/* type: of the elements in memory */
+static void transfer(hid_t dataset, hid_t type, hid_t space, hsize_t elements, bool writes)
 {
 	hid_t memory = H5Screate_simple(1, &elements, NULL);
 
 	if (writes)
-		H5_MUST(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, row));
+		H5_MUST(H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, row));
 	else
-		H5_MUST(H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, row));
+		H5_MUST(H5Dread(dataset, type, memory, space, H5P_DEFAULT, row));
 	H5Sclose(memory);
 	H5Sclose(space);
 }
 
-static void write_rows(hid_t dataset)
+static void write_rows(hid_t dataset, hid_t type)
 {
 	for (hsize_t r = 0; r < ROWS; r++)
-		transfer(dataset, select_block(r, 0, 1, COLUMNS), COLUMNS, true);
+		transfer(dataset, type, select_block(r, 0, 1, COLUMNS), COLUMNS, true);
 }
 
 /* Writes all rows into chunks of the given shape. */
@@ -76,7 +77,7 @@ static void write_chunks(const char *path, hsize_t rows, hsize_t columns, size_t
 	file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
 	H5_MUST(file);
 	dataset = create_dataset(file, chunked_list(rows, columns));
-	write_rows(dataset);
+	write_rows(dataset, H5T_NATIVE_DOUBLE);
 	H5_MUST(H5Dclose(dataset));
 	H5_MUST(H5Fclose(file));
 }
@@ -106,7 +107,7 @@ static void columns(const char *path)
 	file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
 	dataset = H5Dopen2(file, "data", H5P_DEFAULT);
 	H5_MUST(dataset);
-	transfer(dataset, select_block(0, 7, ROWS, 1), ROWS, false);
+	transfer(dataset, H5T_NATIVE_DOUBLE, select_block(0, 7, ROWS, 1), ROWS, false);
 	H5_MUST(H5Dclose(dataset));
 	H5_MUST(H5Fclose(file));
 }
@@ -126,7 +127,7 @@ static void compress_rows(const char *path, unsigned level)
 		H5_MUST(H5Pset_deflate(list, level));
 	dataset = create_dataset(file, list);
 	for (int times = 0; times < 2; times++)
-		write_rows(dataset);
+		write_rows(dataset, H5T_NATIVE_DOUBLE);
 	H5_MUST(H5Dclose(dataset));
 	H5_MUST(H5Fclose(file));
 }
@@ -150,7 +151,7 @@ static void write_filled(const char *path, H5D_fill_time_t when)
 	H5_MUST(H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY));
 	H5_MUST(H5Pset_fill_time(list, when));
 	dataset = create_dataset(file, list);
-	write_rows(dataset);
+	write_rows(dataset, H5T_NATIVE_DOUBLE);
 	H5_MUST(H5Dclose(dataset));
 	H5_MUST(H5Fclose(file));
 }
@@ -163,6 +164,42 @@ static void filled(const char *path)
 static void unfilled(const char *path)
 {
 	write_filled(path, H5D_FILL_TIME_NEVER);
+}
+
+/* Writes floats, which HDF5 converts to doubles. */
+static void write_floats(const char *path, hid_t list)
+{
+	hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), dataset;
+
+	dataset = create_dataset(file, list);
+	write_rows(dataset, H5T_NATIVE_FLOAT);
+	H5_MUST(H5Dclose(dataset));
+	H5_MUST(H5Fclose(file));
+}
+
+static void floats(const char *path)
+{
+	write_floats(path, H5P_DEFAULT);
+}
+
+static void chunks_of_floats(const char *path)
+{
+	write_floats(path, chunked_list(1, COLUMNS));
+}
+
+/* Reads doubles as floats. */
+static void read_floats(const char *path)
+{
+	hid_t file, dataset;
+
+	unfilled(path);
+	file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+	dataset = H5Dopen2(file, "data", H5P_DEFAULT);
+	H5_MUST(dataset);
+	for (hsize_t r = 0; r < ROWS; r++)
+		transfer(dataset, H5T_NATIVE_FLOAT, select_block(r, 0, 1, COLUMNS), COLUMNS, false);
+	H5_MUST(H5Dclose(dataset));
+	H5_MUST(H5Fclose(file));
 }
 
 #ifdef H5_HAVE_PARALLEL
@@ -211,11 +248,21 @@ static const struct {
 	const char *name;
 	void (*run)(const char *path);
 } cases[] = {
-	{ "thrashing", thrashing }, { "cached", cached },	  { "matching", matching },
-	{ "columns", columns },	    { "compressed", compressed }, { "uncompressed", uncompressed },
-	{ "filled", filled },	    { "unfilled", unfilled },
+	{ "thrashing", thrashing },
+	{ "cached", cached },
+	{ "matching", matching },
+	{ "columns", columns },
+	{ "compressed", compressed },
+	{ "uncompressed", uncompressed },
+	{ "filled", filled },
+	{ "unfilled", unfilled },
+	{ "floats", floats },
+	{ "chunks_of_floats", chunks_of_floats },
+	{ "read_floats", read_floats },
 #ifdef H5_HAVE_PARALLEL
-	{ "shared", shared },	    { "converted", converted },	  { "shared_small", shared_small },
+	{ "shared", shared },
+	{ "converted", converted },
+	{ "shared_small", shared_small },
 #endif
 };
 

@@ -118,6 +118,15 @@ static void add_storage_calls(const struct diagnosis *d, struct case_inner inner
 	inner->time_ns[way] += node->time_ns;
 }
 
+/* Libraries move data of the program while they transfer, copy, flush or close, and only then. */
+static bool may_move_data(const struct diagnosis *d, unsigned call)
+{
+	uint8_t class = d->profile->head->calls[call].class;
+
+	return class == CLASS_READ || class == CLASS_WRITE || class == CLASS_COPY ||
+	       class == CLASS_SYNC || class == CLASS_CLOSE;
+}
+
 /* For each node, the calls that enclose it: the outermost of a library, and the nearest of MPI. */
 struct enclosing {
 	uint32_t outer, mpi;
@@ -134,6 +143,8 @@ static void add_inner_node(struct diagnosis *d, uint32_t number, const struct en
 	if (!file || !is_storage(node->layer) || is_storage(nodes[node->parent].layer))
 		return;
 	add_storage_calls(d, file->inner, node, &nodes[in->outer]);
+	for (int way = READING; way <= WRITING && !may_move_data(d, nodes[in->outer].call); way++)
+		file->unrequested[way] += node->bytes[way];
 	if (in->mpi)
 		add_storage_calls(d, file->mpi, node, &nodes[in->mpi]);
 }
@@ -316,6 +327,52 @@ uint64_t case_stored(const struct case_file *file, int way)
 	for (int outer = 0; outer < CASE_WAYS; outer++)
 		bytes += file->inner[outer].bytes[way];
 	return bytes;
+}
+
+/* Metadata adds a little to the bytes of a conversion. */
+#define CONVERSION_LEAST 0.99
+#define CONVERSION_MOST 1.03
+#define CONVERSION_FACTOR 8 /* from 1 byte to 8 */
+
+bool case_may_convert(const struct case_file *file, uint64_t requested, uint64_t stored,
+		      bool *exactly)
+{
+	double ratio = requested ? (double)stored / (double)requested : INFINITY;
+	int layer = case_requesting(file);
+
+	*exactly = false;
+	if (layer != LAYER_HDF5 && layer != LAYER_NETCDF && layer != LAYER_PNETCDF)
+		return false;
+	for (int factor = 2; factor <= CONVERSION_FACTOR; factor *= 2)
+		*exactly |= ratio >= factor * CONVERSION_LEAST && ratio <= factor * CONVERSION_MOST;
+	return ratio <= CONVERSION_FACTOR * CONVERSION_MOST;
+}
+
+void case_set_unproven(struct match *m)
+{
+	m->unproven = 1;
+	m->saved_ns = NAN;
+	m->unknown = "the trace does not tell whether the library converts between types of "
+		     "different size";
+}
+
+void case_describe_unproven(struct buf *out, const struct match *m)
+{
+	if (m->unproven && m->unproven == m->files)
+		buf_puts(out,
+			 "; a conversion between types of different size would explain it, too");
+}
+
+/* Metadata is written several times. */
+#define WRITTEN_TWICE_MOST 0.1
+
+bool case_is_written_once(const struct case_file *file)
+{
+	const struct file_total *posix = file->layers[LAYER_POSIX];
+
+	return posix && case_placed(posix, WRITING) &&
+	       (double)case_repeated(posix, WRITING) <
+		       WRITTEN_TWICE_MOST * (double)case_stored(file, WRITING);
 }
 
 int case_requesting(const struct case_file *file)

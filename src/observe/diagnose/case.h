@@ -31,9 +31,12 @@ struct case_file {
 	const struct file_facts *facts; /* never NULL */
 	struct case_inner inner[CASE_WAYS]; /* by what the outermost call of a library does */
 	struct case_inner mpi[CASE_WAYS];   /* the same by what the nearest call of MPI does */
-	int64_t library_ns[CASE_WAYS];	    /* time of these outermost calls */
-	int64_t own_ns[CASE_WAYS]; /* of it, in the library, not in any call that it made */
-	uint64_t hidden;	   /* bit per rule: explained by another finding */
+	/* Of `inner`, bytes inside calls that create, open or define: they hold no requested data.
+	 */
+	uint64_t unrequested[2];
+	int64_t library_ns[CASE_WAYS]; /* time of these outermost calls */
+	int64_t own_ns[CASE_WAYS];     /* of it, in the library, not in any call that it made */
+	uint64_t hidden;	       /* bit per rule: explained by another finding */
 };
 
 struct diagnosis {
@@ -106,6 +109,23 @@ bool case_is_collective(const struct file_total *total, int way);
 
 /* Bytes that the storage calls inside the library read and wrote. */
 uint64_t case_stored(const struct case_file *file, int way);
+
+/*
+ * A library may convert data between types of different size, as from float to double, and the
+ * trace does not show it. Could it have made `stored` bytes out of `requested` ones, or the
+ * reverse, in this way? `exactly`: the ratio is that of two common types.
+ */
+bool case_may_convert(const struct case_file *file, uint64_t requested, uint64_t stored,
+		      bool *exactly);
+
+/* The match has no more evidence than the ratio: there is nothing to predict. */
+void case_set_unproven(struct match *m);
+
+/* Appends to the evidence that all files are unproven, if they are. */
+void case_describe_unproven(struct buf *out, const struct match *m);
+
+/* Are about all bytes that storage calls write, written once? */
+bool case_is_written_once(const struct case_file *file);
 
 /* The requesting layer or, if no data was transferred, the highest one with calls; -1: none. */
 int case_requesting(const struct case_file *file);

@@ -40,6 +40,7 @@ void match_add(struct match *sum, const struct match *one)
 	sum->time_ns += one->time_ns;
 	if (!isnan(one->saved_ns))
 		sum->saved_ns = (isnan(sum->saved_ns) ? 0 : sum->saved_ns) + one->saved_ns;
+	sum->unproven += one->unproven;
 	sum->value = one->value > sum->value ? one->value : sum->value;
 	sum->fix_value = one->fix_value > sum->fix_value ? one->fix_value : sum->fix_value;
 	sum->way = join(sum->way, one->way);
@@ -273,6 +274,7 @@ static bool apply_rule(struct diagnosis *d, const struct rule *rule, unsigned nu
 	if (sum.time_ns > 0)
 		f->share = case_share(d, sum.time_ns);
 	f->severity = severity_of(rule, f->share);
+	f->possible |= sum.unproven && sum.unproven == f->file_count;
 	fill_query(f, d, &sum);
 	fill_fixes(f, d, &sum, &undone);
 	if (undone.len && !f->fix_count) {

@@ -39,6 +39,38 @@ static uint64_t repeated_bytes(const struct case_file *file)
 	return t ? case_repeated(t, READING) + case_repeated(t, WRITING) : 0;
 }
 
+/* A direction with less of the stored bytes has metadata only. */
+#define METADATA_PART 32
+
+/* Could HDF5 have converted the data between types of different size, in each direction? */
+static bool may_be_converted(const struct case_file *file)
+{
+	const struct survey *s = &file->layers[LAYER_HDF5]->total.survey;
+	bool converted = false, exactly;
+
+	for (int way = READING; way <= WRITING; way++) {
+		uint64_t stored = case_stored(file, way), requested = s->bytes[way];
+
+		if (stored < stored_bytes(file) / METADATA_PART ||
+		    stored <= requested + requested / METADATA_PART)
+			continue;
+		if (!case_may_convert(file, requested, stored, &exactly) || !exactly)
+			return false;
+		converted = true;
+	}
+	return converted;
+}
+
+/* Do storage calls move much more than requested, and do not just write the data in another type?
+ */
+static bool is_excessive(const struct case_file *file)
+{
+	if (stored_bytes(file) < TIMES_REQUESTED * requested_bytes(file))
+		return false;
+	return !may_be_converted(file) || !case_is_written_once(file) ||
+	       case_stored(file, READING) > case_stored(file, WRITING) / METADATA_PART;
+}
+
 static void set_amplification(struct match *m, const struct case_file *file)
 {
 	m->layer = LAYER_POSIX;
@@ -56,6 +88,8 @@ static void set_amplification(struct match *m, const struct case_file *file)
 	/* How much of the time in HDF5 itself the superfluous bytes take is not known. */
 	m->saved_ns = m->time_ns * (1 - 1 / m->value);
 	m->time_ns += (double)(file->own_ns[READING] + file->own_ns[WRITING]);
+	if (may_be_converted(file))
+		case_set_unproven(m);
 }
 
 /*
@@ -75,8 +109,7 @@ static uint64_t needed_cache(const struct match *m, const struct case_file *file
 /* MPI-IO files do not use the cache for writing, so only serial files can thrash. */
 static bool test_cache(const struct diagnosis *d, const struct case_file *file, struct match *m)
 {
-	if (!is_chunked(file) || case_uses(file, LAYER_MPI) ||
-	    stored_bytes(file) < TIMES_REQUESTED * requested_bytes(file) ||
+	if (!is_chunked(file) || case_uses(file, LAYER_MPI) || !is_excessive(file) ||
 	    repeated_bytes(file) < LIMIT(d, MIN_BYTES) ||
 	    !case_is_most(d, repeated_bytes(file), stored_bytes(file)))
 		return false;
@@ -105,11 +138,12 @@ static void describe_cache(struct buf *out, const struct diagnosis *d, const str
 	(void)d;
 	describe_chunks(out, m);
 	buf_puts(out, ", and the same chunks were read and written again and again");
+	case_describe_unproven(out, m);
 }
 
 static bool test_shape(const struct diagnosis *d, const struct case_file *file, struct match *m)
 {
-	if (!is_chunked(file) || stored_bytes(file) < TIMES_REQUESTED * requested_bytes(file) ||
+	if (!is_chunked(file) || !is_excessive(file) ||
 	    stored_bytes(file) < requested_bytes(file) + LIMIT(d, MIN_BYTES))
 		return false;
 	set_amplification(m, file);
@@ -121,6 +155,7 @@ static void describe_shape(struct buf *out, const struct diagnosis *d, const str
 {
 	(void)d;
 	describe_chunks(out, m);
+	case_describe_unproven(out, m);
 }
 
 static bool test_compression(const struct diagnosis *d, const struct case_file *file,
@@ -165,7 +200,7 @@ static const struct rule rules[] = {
 	  .when = "storage calls inside HDF5 move at least 2 times the requested bytes of a "
 		  "chunked dataset, and findings.share_percent of them concern bytes that were "
 		  "moved before (at least findings.min_bytes); files that are opened by MPI-IO are "
-		  "exempt",
+		  "exempt; possible, if a conversion of types may explain it",
 	  .explanation = "One access touches more chunks than the chunk cache holds, so HDF5 "
 			 "evicts chunks that the next access needs again. Each access then reads "
 			 "and writes whole chunks instead of the few elements that it requests.",
@@ -187,7 +222,9 @@ static const struct rule rules[] = {
 	{ .code = "chunk-shape",
 	  .title = "chunks do not match the access",
 	  .when = "storage calls inside HDF5 move at least 2 times the requested bytes of a "
-		  "chunked dataset, and findings.min_bytes more",
+		  "chunked dataset, and findings.min_bytes more; possible, if a conversion of "
+		  "types "
+		  "may explain it",
 	  .explanation = "HDF5 reads and writes whole chunks, but the program uses only a part of "
 			 "each. Chunks with the shape of the accesses move only what is needed.",
 	  .hides = "write-amplification read-amplification compression",

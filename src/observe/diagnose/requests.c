@@ -235,19 +235,38 @@ static void describe_redundant(struct buf *out, const struct diagnosis *d, const
 		unit_bytes(repeated, (double)m->bytes), unit_bytes(all, (double)m->of_bytes));
 }
 
+static bool is_more(const struct diagnosis *d, uint64_t stored, uint64_t requested)
+{
+	return requested && stored >= requested + LIMIT(d, MIN_BYTES) &&
+	       (double)stored * 100 >= (double)requested * (double)LIMIT(d, AMPLIFICATION_PERCENT);
+}
+
+/*
+ * Do more bytes reach storage even if the library converts what the program requests? Calls that
+ * hold no requested data move them, or MPI-IO, which gets the converted data.
+ */
+static bool is_proven(const struct diagnosis *d, const struct case_file *file, int way,
+		      uint64_t requested)
+{
+	const struct file_total *mpi = file->layers[LAYER_MPI];
+
+	return is_more(d, requested + file->unrequested[way], requested) ||
+	       (mpi && is_more(d, case_stored(file, way), mpi->total.survey.bytes[way]));
+}
+
 /* Compares what the storage calls inside a library moved with what was requested. */
 static bool is_amplified(const struct diagnosis *d, const struct case_file *file, int way,
 			 struct match *m)
 {
 	const struct file_total *t = file->top;
 	uint64_t requested, stored;
+	bool exactly;
 
 	if (!t || t->layer == LAYER_POSIX || t->layer == LAYER_STDIO)
 		return false;
 	requested = t->total.survey.bytes[way];
 	stored = case_stored(file, way);
-	if (!requested || stored < requested + LIMIT(d, MIN_BYTES) ||
-	    (double)stored * 100 < (double)requested * (double)LIMIT(d, AMPLIFICATION_PERCENT))
+	if (!is_more(d, stored, requested))
 		return false;
 	m->way = way;
 	m->layer = LAYER_POSIX;
@@ -259,8 +278,13 @@ static bool is_amplified(const struct diagnosis *d, const struct case_file *file
 	m->bytes = stored;
 	m->of_bytes = requested;
 	m->value = (double)stored / (double)requested;
-	m->saved_ns = m->time_ns * (1 - 1 / m->value);
-	return true;
+	if (!case_may_convert(file, requested, stored, &exactly) ||
+	    is_proven(d, file, way, requested)) {
+		m->saved_ns = m->time_ns * (1 - 1 / m->value);
+		return true;
+	}
+	case_set_unproven(m);
+	return way == READING || !exactly || !case_is_written_once(file);
 }
 
 static bool test_written(const struct diagnosis *d, const struct case_file *file, struct match *m)
@@ -282,6 +306,7 @@ static void describe_amplified(struct buf *out, const struct diagnosis *d, const
 		   unit_bytes(requested, (double)m->of_bytes), m->way == READING ? "read" : "wrote",
 		   unit_bytes(stored, (double)m->bytes),
 		   m->of_bytes ? (double)m->bytes / (double)m->of_bytes : 0);
+	case_describe_unproven(out, m);
 }
 
 static const struct rule rules[] = {
@@ -401,7 +426,8 @@ static const struct rule rules[] = {
 	{ .code = "write-amplification",
 	  .title = "libraries write more than the program requests",
 	  .when = "storage calls inside libraries write findings.amplification_percent of the "
-		  "requested bytes, and findings.min_bytes more",
+		  "requested bytes, and findings.min_bytes more; possible, if a conversion of "
+		  "types may explain it",
 	  .explanation = "The bytes that reach storage exceed the bytes that the program writes. "
 			 "The difference is metadata, fill values, alignment, or data that is "
 			 "written more than once.",
@@ -419,7 +445,8 @@ static const struct rule rules[] = {
 	{ .code = "read-amplification",
 	  .title = "libraries read more than the program requests",
 	  .when = "storage calls inside libraries read findings.amplification_percent of the "
-		  "requested bytes, and findings.min_bytes more",
+		  "requested bytes, and findings.min_bytes more; possible, if a conversion of "
+		  "types may explain it",
 	  .explanation = "The libraries read more bytes than the program gets. The difference is "
 			 "metadata, gaps between the requested pieces, or data that is read more "
 			 "than once.",

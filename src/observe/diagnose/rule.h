@@ -38,6 +38,7 @@ struct match {
 	int layer;	     /* of the calls, for the query; -1: all */
 	uint64_t fix_value;  /* for {value} in the fixes; the largest counts */
 	const char *reason;  /* of a library, or NULL */
+	size_t unproven;     /* files whose evidence does not prove the cause */
 	size_t files;	     /* that match; set by the engine */
 };
 
@@ -77,7 +78,7 @@ struct rule {
 	const char *gain;	 /* what the predicted gain includes; or NULL and */
 	const char *unknown;	 /* why no gain is predicted, as a sentence without its end */
 	enum severity most;	 /* the severity follows from the share, up to this one */
-	bool possible;
+	bool possible;		 /* always; see also match.unproven */
 	bool (*test_file)(const struct diagnosis *, const struct case_file *, struct match *);
 	bool (*test_run)(const struct diagnosis *, struct match *, struct finding *);
 	/* Appends the evidence, without the names of files and ranks. */
