@@ -30,6 +30,23 @@ check_eq "$(figure out files x calls verdict)" different
 check_rc 0 "$sluice" compare --csv many.sluice few.sluice
 check_line out "functions,write,POSIX,calls,different,100,10,"
 
+# Functions on pipes are one row behind all others, unless all are asked for.
+for size in 10240 1024; do
+	check_rc 0 "$sluice" run -q -o piped$size.sluice -- \
+		bash -c "dd if=/dev/zero bs=$size count=$((102400 / size)) status=none | dd of=x iflag=fullblock status=none"
+done
+# network FILE: the functions of the layer POSIX.Network, and the name of the last function
+network() {
+	python3 -c 'import json
+rows = json.load(open("out"))["functions"]
+print(*sorted({r["name"] for r in rows if r["layer"] == "POSIX.Network"}), "|", rows[-1]["name"])'
+}
+check_rc 0 "$sluice" compare --top 100 --json piped10240.sluice piped1024.sluice
+check_eq "$(network)" "(sockets and pipes) | (sockets and pipes)" "functions on pipes"
+check_eq "$(figure out functions "(sockets and pipes)" bytes_read verdict)" same
+check_rc 0 "$sluice" compare --top 100 --all --json piped10240.sluice piped1024.sluice
+check_words "$(network)" read write
+
 # The order of access.
 head -c 400000 /dev/zero >input
 check_rc 0 "$sluice" run -q -o in_order.sluice -- "$prog/strides" forward input 1024 50

@@ -12,6 +12,7 @@
 #include "observe/profile/profile.h"
 #include "observe/stats/window.h"
 #include "observe/tally/losses.h"
+#include "observe/tally/names.h"
 #include "observe/tally/summary.h"
 #include "observe/tally/traffic.h"
 
@@ -91,6 +92,7 @@ static void add_layers(struct account *account, const struct profile *profile,
 		struct account_row *row =
 			add_row(account, ACCOUNT_LAYERS, rows[i].layer, xstrdup(rows[i].name));
 
+		row->is_aside = !names_layer_is_io(rows[i].layer);
 		set_tally(row, rows[i].tally);
 		for (size_t k = 0; k < file_count; k++)
 			if (files[k].layer == rows[i].layer)
@@ -98,16 +100,32 @@ static void add_layers(struct account *account, const struct profile *profile,
 	}
 }
 
-static void add_functions(struct account *account, const struct summary *summary)
+static void add_functions(struct account *account, const struct summary *summary, bool all)
 {
 	size_t count;
 	AUTO_FREE struct summary_row *rows = summary_rows(summary, SUMMARY_FUNCTIONS, &count);
+	struct tally channels = { 0 };
 
-	for (size_t i = 0; i < count; i++)
-		set_tally(add_row(account, ACCOUNT_FUNCTIONS, rows[i].layer,
-				  rows[i].counted ? xprintf("(%s)", rows[i].name)
-						  : xstrdup(rows[i].name)),
-			  rows[i].tally);
+	for (size_t i = 0; i < count; i++) {
+		struct account_row *row;
+
+		if (rows[i].is_network && !all) {
+			tally_merge(&channels, rows[i].tally);
+			continue;
+		}
+		row = add_row(account, ACCOUNT_FUNCTIONS, rows[i].layer,
+			      rows[i].counted ? xprintf("(%s)", rows[i].name)
+					      : xstrdup(rows[i].name));
+		row->is_aside = rows[i].is_network || rows[i].is_process;
+		set_tally(row, rows[i].tally);
+	}
+	if (channels.calls) {
+		struct account_row *row = add_row(account, ACCOUNT_FUNCTIONS, LAYER_NETWORK,
+						  xstrdup(ACCOUNT_CHANNELS));
+
+		row->is_aside = true;
+		set_tally(row, &channels);
+	}
 }
 
 /* The order of each file's accesses in the layer nearest to storage that knows their positions; by
@@ -143,6 +161,7 @@ static void add_files(struct account *account, const struct profile *profile,
 		row = add_row(account, ACCOUNT_FILES, 0,
 			      rows[i].folded ? xprintf("(%s)", rows[i].name)
 					     : xstrdup(rows[i].name));
+		row->is_aside = rows[i].class != FILE_USER;
 		set_tally(row, rows[i].tally);
 		if (!rows[i].folded)
 			add_order(row, orders[rows[i].key - 1]);
@@ -225,7 +244,7 @@ void account_init(struct account *account, const char *path, const struct profil
 	copy_pids(account, head);
 	add_run(account, summary);
 	add_layers(account, profile, files, count);
-	add_functions(account, summary);
+	add_functions(account, summary, all);
 	add_files(account, profile, files, count, all);
 	add_ranks(account, summary);
 	add_node(account, head);

@@ -26,6 +26,9 @@ enum account_table {
 #define ACCOUNT_REQUESTED "requested"
 #define ACCOUNT_STORAGE "storage"
 
+/* The row of all functions that access sockets and pipes. */
+#define ACCOUNT_CHANNELS "(sockets and pipes)"
+
 /* Sums can be added, so that rows can be combined. */
 enum account_sum {
 	ACCOUNT_RUN_NS,	 /* run time; only in ACCOUNT_REQUESTED */
@@ -46,6 +49,11 @@ struct account_row {
 	enum account_table table;
 	uint8_t layer; /* of a function */
 	char *name;    /* function, path, number of a rank, or node statistic */
+	/*
+	 * It is not I/O of the program: sockets and pipes, calls that start or end processes,
+	 * system files. Such rows come last.
+	 */
+	bool is_aside;
 	double sums[ACCOUNT_SUMS];
 };
 
@@ -66,7 +74,8 @@ struct account {
 
 /*
  * Fills the account from the profile of a whole trace. With `all`, system files have rows of their
- * own; otherwise they share one. Sockets and pipes have none, as their names mean nothing.
+ * own, and so have the functions that access sockets and pipes; otherwise they share one each.
+ * Sockets and pipes have no row among the files, as their names mean nothing.
  */
 void account_init(struct account *account, const char *path, const struct profile *profile,
 		  bool all);

@@ -265,6 +265,8 @@ static int compare_rows(const void *a, const void *b)
 
 	if (x->table != y->table)
 		return x->table < y->table ? -1 : 1;
+	if (x->is_aside != y->is_aside)
+		return x->is_aside ? 1 : -1;
 	if (x->table == ACCOUNT_RANKS)
 		by = atof(x->name) - atof(y->name);
 	else if (x->table == ACCOUNT_LAYERS)

@@ -11,8 +11,9 @@
  * Intervals have the level of their test, so an interval excludes 1 if and only if a difference is
  * claimed. With fewer than about four runs on each side nothing can be tested.
  *
- * The rows of a table are those with the most time in all runs of both sides together. This choice
- * does not depend on which run belongs to which side, so it does not bias the tests.
+ * The rows of a table are those with the most time in all runs of both sides together, and only
+ * then rows that are not I/O of the program (account_row.is_aside). This choice does not depend on
+ * which run belongs to which side, so it does not bias the tests.
  *
  * Files are matched by name. Names that do not occur on both sides are matched by their pattern
  * (observe/compare/file_pattern.h) if that is what they have in common with another run; all files
@@ -77,6 +78,7 @@ struct contrast_row {
 	enum account_table table;
 	uint8_t layer;	    /* of layers and functions */
 	char *name;	    /* for combined files their pattern */
+	bool is_aside;	    /* see struct account_row */
 	size_t files;	    /* most files that one run has in this row; 1 unless it is a pattern */
 	size_t runs[SIDES]; /* runs that have the row */
 	struct difference differences[CONTRAST_MEASURES];
@@ -86,7 +88,8 @@ struct contrast {
 	const struct account *accounts[SIDES];
 	size_t runs[SIDES];
 	enum contrast_measure primary;
-	struct contrast_row *rows; /* by table; functions and files by descending change of time */
+	/* By table; those aside last; functions and files by descending change of time. */
+	struct contrast_row *rows;
 	size_t count;
 	size_t left_out[ACCOUNT_TABLES]; /* rows beyond `top` */
 	bool is_testable;		 /* there are enough runs for a test */

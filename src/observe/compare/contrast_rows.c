@@ -154,10 +154,11 @@ static void make_groups(struct row_groups *groups)
 		n = count_same(groups->entries, groups->entry_count, i);
 		groups->list = xgrow(groups->list, &cap, groups->count + 1, sizeof(*groups->list));
 		group = &groups->list[groups->count++];
-		*group = (struct row_group){ .first = i, .count = n };
+		*group = (struct row_group){ .first = i, .count = n, .is_aside = true };
 		for (size_t k = i; k < i + n; k++) {
 			group->weight += groups->entries[k].row->sums[ACCOUNT_TIME_NS];
 			group->is_pattern |= groups->entries[k].pattern != NULL;
+			group->is_aside &= groups->entries[k].row->is_aside;
 		}
 	}
 }
@@ -190,7 +191,8 @@ static const struct row_entry *first_entry(const struct row_groups *groups,
 	return &groups->entries[group->first];
 }
 
-/* By table, then by descending weight. The entries, which decide ties, are in order. */
+/* By table, those aside last, then by descending weight. The entries, which decide ties, are in
+ * order. */
 static int compare_groups(const void *a, const void *b, void *arg)
 {
 	const struct row_group *x = a, *y = b;
@@ -198,6 +200,8 @@ static int compare_groups(const void *a, const void *b, void *arg)
 
 	if (table)
 		return table;
+	if (x->is_aside != y->is_aside)
+		return x->is_aside ? 1 : -1;
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
 	return (x->first > y->first) - (x->first < y->first);
@@ -245,6 +249,7 @@ void row_groups_read(const struct row_groups *groups, size_t i, struct contrast_
 	*row = (struct contrast_row){ .table = entries->row->table,
 				      .layer = entries->row->layer,
 				      .name = xstrdup(entries->name),
+				      .is_aside = group->is_aside,
 				      .files = most_files(entries, group->count) };
 	count_runs(entries, group->count, row->runs);
 	*sums = (struct row_sums){ .offset = { 0, groups->runs[SIDE_A] } };

@@ -21,6 +21,7 @@ struct row_group {
 	size_t first, count; /* entries */
 	double weight;	     /* time of all runs of both sides */
 	bool is_pattern;
+	bool is_aside; /* in all runs; see struct account_row */
 };
 
 struct row_groups {
@@ -35,7 +36,10 @@ void row_groups_init(struct row_groups *groups, const struct account *const acco
 		     const size_t runs[SIDES]);
 void row_groups_release(struct row_groups *groups);
 
-/* Keeps the `top` groups of each table with the most weight; left_out counts the others. */
+/*
+ * Keeps `top` groups of each table: those with the most weight, and only then those that are aside.
+ * left_out counts the others.
+ */
 void row_groups_limit(struct row_groups *groups, size_t top, size_t left_out[ACCOUNT_TABLES]);
 
 /* The sums of one row in each run; 0 in runs that do not have it. */

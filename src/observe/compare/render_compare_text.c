@@ -238,21 +238,30 @@ static void put_change(struct buf *out, const struct contrast_row *row,
 	}
 }
 
-static size_t print_kind(FILE *out, const struct contrast *contrast, const struct change_kind *kind)
+/* Prints the rows that are aside, or the others; count: the changes of this kind so far. */
+static void print_rows(FILE *out, const struct contrast *contrast, const struct change_kind *kind,
+		       bool aside, size_t *count)
 {
-	size_t count = 0;
-
 	for (size_t i = 0; i < contrast->count; i++) {
 		const struct contrast_row *row = &contrast->rows[i];
 		AUTO_BUF struct buf text = { 0 };
 
-		if (!(kind->tables >> row->table & 1) ||
-		    !difference_is_real(&row->differences[kind->measure]) || count++ >= CHANGES_MAX)
+		if (!(kind->tables >> row->table & 1) || row->is_aside != aside ||
+		    !difference_is_real(&row->differences[kind->measure]) ||
+		    (*count)++ >= CHANGES_MAX)
 			continue;
-		buf_printf(&text, "  %-*s", CHANGE_COLUMN - 2, count == 1 ? kind->label : "");
+		buf_printf(&text, "  %-*s", CHANGE_COLUMN - 2, *count == 1 ? kind->label : "");
 		put_change(&text, row, kind, term_width(out));
 		term_paragraph(out, CHANGE_COLUMN, buf_text(&text));
 	}
+}
+
+static size_t print_kind(FILE *out, const struct contrast *contrast, const struct change_kind *kind)
+{
+	size_t count = 0;
+
+	print_rows(out, contrast, kind, false, &count);
+	print_rows(out, contrast, kind, true, &count);
 	if (count > CHANGES_MAX)
 		term_printf(out, "  %-*s... and %zu more\n", CHANGE_COLUMN - 2, "",
 			    count - CHANGES_MAX);
