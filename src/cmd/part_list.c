@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cmd/part_list.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "observe/collect/parts.h"
 #include "observe/profile/saved.h"
 #include "trace/format.h"
@@ -50,18 +52,63 @@ static void append_part_or_profile(struct part_list *list, const char *path, boo
 	part_list_add(list, saved && access(profile, R_OK) == 0 ? profile : path);
 }
 
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Is it the name of a saved profile whose part is not in the directory any more? */
+static bool is_lone_profile(const char *directory, const char *name)
+{
+	AUTO_FREE char *part = NULL;
+
+	if (name[0] == '.' || !text_ends_with(name, SAVED_SUFFIX))
+		return false;
+	part = xprintf("%s/%.*s%s", directory, (int)(strlen(name) - strlen(SAVED_SUFFIX)), name,
+		       trace_container.suffix);
+	return access(part, F_OK) != 0;
+}
+
+static void list_lone_profiles(struct part_list *list, const char *directory)
+{
+	DIR *dir = opendir(directory);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		AUTO_FREE char *path = xprintf("%s/%s", directory, entry->d_name);
+
+		if (is_lone_profile(directory, entry->d_name))
+			part_list_add(list, path);
+	}
+	if (dir)
+		closedir(dir);
+	if (list->count)
+		qsort(list->paths, list->count, sizeof(*list->paths), compare_paths);
+}
+
 static int append_directory(struct part_list *list, const char *directory, bool saved,
 			    struct err *err)
 {
+	struct part_list lone = { 0 };
 	struct parts parts;
 	int r = parts_list(directory, NULL, &parts, err);
 
-	if (r >= 0 && !parts.count)
-		r = err_set(err, ENOENT, "%s: the directory contains no %s file", directory,
-			    trace_container.suffix);
+	if (r >= 0)
+		list_lone_profiles(&lone, directory);
+	if (r >= 0 && !parts.count && !lone.count)
+		r = err_set(err, ENOENT, "%s: the directory contains no %s or %s file", directory,
+			    trace_container.suffix, SAVED_SUFFIX);
+	else if (r >= 0 && !parts.count && !saved)
+		r = err_set(err, ENOENT,
+			    "%s: the directory contains only profiles that are saved already; "
+			    "'sluice report %s' reads them",
+			    directory, directory);
 	for (size_t i = 0; r >= 0 && i < parts.count; i++)
 		append_part_or_profile(list, parts.paths[i], saved);
+	for (size_t i = 0; r >= 0 && saved && i < lone.count; i++)
+		part_list_add(list, lone.paths[i]);
 	parts_release(&parts);
+	part_list_release(&lone);
 	return r;
 }
 

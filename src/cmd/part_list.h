@@ -21,7 +21,8 @@ bool part_list_is_directory(const char *path);
 
 /*
  * Lists the parts. saved: takes the saved profile of a part in a directory, if there is one,
- * instead of the part. The caller releases the list, also on failure.
+ * instead of the part, also if the part itself has been removed. The caller releases the list, also
+ * on failure.
  */
 int part_list_find(struct part_list *list, int argc, char *const *argv, bool saved,
 		   struct err *err);

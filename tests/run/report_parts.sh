@@ -49,6 +49,20 @@ check_eq "$(sort saved)" "$(printf 'job.parts/n%d.profile\n' 0 2 4)" "saved prof
 rm job.parts/n2.sluice # what remains is taken from the profiles
 report job.parts/n0.profile job.parts/n2.profile job.parts/n4.profile
 check_eq "$(cat lines)" "$(cat expected)" "the report of saved profiles"
+report job.parts
+check_eq "$(cat lines)" "$(cat expected)" "the report of a directory that lacks a part"
+
+# A directory may hold nothing but profiles.
+mkdir saved.parts
+cp job.parts/*.profile saved.parts
+touch saved.parts/.profile
+report saved.parts
+check_eq "$(cat lines)" "$(cat expected)" "the report of a directory of profiles"
+check_rc 1 "$sluice" report --part saved.parts
+check_words "$(cat err)" "saved already" "sluice report saved.parts"
+mkdir empty.parts
+check_rc 1 "$sluice" report empty.parts
+check_words "$(cat err)" .sluice .profile
 check_rc 0 "$sluice" report --part -o two.profile job.parts
 report two.profile job.parts/n2.profile
 check_eq "$(cat lines)" "$(cat expected)" "the report of profiles that were added up in two steps"
