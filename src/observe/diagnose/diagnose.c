@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "observe/diagnose/bounds.h"
 #include "observe/diagnose/case.h"
 #include "observe/diagnose/cost.h"
 #include "observe/diagnose/fill.h"
@@ -247,6 +248,7 @@ static void describe(struct finding *f, const struct diagnosis *d, struct match 
 
 	m->files = f->file_count;
 	f->rule->describe(&text, d, m);
+	bounds_describe(&text, d, f);
 	if (*undone)
 		buf_printf(&text, "; Sluice set %s in this run, so fixes that undo it are left out",
 			   undone);

@@ -210,6 +210,7 @@ static const struct rule rules[] = {
 	  .gain = "the time of the storage calls inside HDF5, in proportion to the "
 		  "superfluous bytes",
 	  .most = SEVERITY_CRITICAL,
+	  .uses_chains = true,
 	  .test_file = test_cache,
 	  .describe = describe_cache,
 	  .fixes = { { "sluice", "sluice run --params rdcc_nbytes={value} -- {command}" },
@@ -231,6 +232,7 @@ static const struct rule rules[] = {
 	  .gain = "the time of the storage calls inside HDF5, in proportion to the "
 		  "superfluous bytes",
 	  .most = SEVERITY_CRITICAL,
+	  .uses_chains = true,
 	  .test_file = test_shape,
 	  .describe = describe_shape,
 	  .fixes = { { "hdf5",
@@ -258,6 +260,7 @@ static const struct rule rules[] = {
 	  .unknown = "the time of another filter depends on the data",
 	  .most = SEVERITY_CRITICAL,
 	  .possible = true,
+	  .uses_chains = true,
 	  .test_file = test_compression,
 	  .describe = describe_compression,
 	  .fixes = { { "hdf5", "H5Pset_shuffle(dcpl); H5Pset_deflate(dcpl, 1);  /* instead of "

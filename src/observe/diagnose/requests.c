@@ -435,6 +435,7 @@ static const struct rule rules[] = {
 	  .gain = "the time of the storage calls, in proportion to the superfluous "
 		  "bytes",
 	  .most = SEVERITY_CRITICAL,
+	  .uses_chains = true,
 	  .test_file = test_written,
 	  .describe = describe_amplified,
 	  .fixes = { { "sluice", "sluice --set params.allow=semantics run --params fill_time=never "
@@ -454,6 +455,7 @@ static const struct rule rules[] = {
 	  .gain = "the time of the storage calls, in proportion to the superfluous "
 		  "bytes",
 	  .most = SEVERITY_CRITICAL,
+	  .uses_chains = true,
 	  .test_file = test_read,
 	  .describe = describe_amplified,
 	  .fixes = { { "sluice", "sluice run --params romio_ds_read=disable -- {command}" },

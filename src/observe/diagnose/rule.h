@@ -79,6 +79,8 @@ struct rule {
 	const char *unknown;	 /* why no gain is predicted, as a sentence without its end */
 	enum severity most;	 /* the severity follows from the share, up to this one */
 	bool possible;		 /* always; see also match.unproven */
+	bool uses_chains;	 /* its figures depend on causal chains */
+	bool is_unlimited;	 /* it uses no figures of files, ranks or causal chains */
 	bool (*test_file)(const struct diagnosis *, const struct case_file *, struct match *);
 	bool (*test_run)(const struct diagnosis *, struct match *, struct finding *);
 	/* Appends the evidence, without the names of files and ranks. */

@@ -61,6 +61,7 @@ uint32_t call_tree_get(struct call_tree *tree, uint32_t parent, unsigned call, u
 		return found;
 	if (tree->count < tree->limit)
 		return add_node(tree, &node);
+	tree->folded += node.file != 0;
 	node.file = 0;
 	found = find_node(tree, &node);
 	if (found)
@@ -146,6 +147,7 @@ void call_tree_merge(struct call_tree *tree, const struct call_tree *other, cons
 	AUTO_FREE uint32_t *places = xcalloc(other->count + 1, sizeof(*places));
 
 	tree->lost += other->lost;
+	tree->folded += other->folded;
 	/* A parent precedes its children. Below a node that was lost, nothing is kept. */
 	for (size_t i = 1; i < other->count; i++) {
 		const struct call_node *node = &other->nodes[i];

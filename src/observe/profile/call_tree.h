@@ -38,6 +38,7 @@ struct call_tree {
 	size_t count, cap, limit;
 	struct map index; /* node number by parent, call, layer and file */
 	uint64_t lost;	  /* calls without a node */
+	uint64_t folded;  /* calls in nodes of file 0 because of the limit, at least */
 };
 
 void call_tree_init(struct call_tree *tree, size_t limit);

@@ -83,7 +83,7 @@ struct cell_table {
 	struct map map;		 /* struct cell by layer, file and member */
 	struct cell_slab *slabs; /* which hold the cells */
 	size_t limit;		 /* number of cells from which on members are folded */
-	uint64_t folded_members, folded_files; /* calls that went to such cells */
+	uint64_t folded_members, folded_files; /* searches that found such cells */
 	struct cell *latest[CELL_LATEST];      /* found last, by file and layer */
 };
 

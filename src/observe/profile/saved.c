@@ -13,7 +13,7 @@
 #include "observe/profile/saved_ranks.h"
 
 /* Increased when the layout changes in a way that the numbers in pack_version() do not show. */
-#define SAVED_VERSION 3
+#define SAVED_VERSION 4
 
 /* The profile that is written or read. When writing, nothing in it is changed. */
 struct saving {
@@ -316,6 +316,7 @@ static void pack_tree(struct saving *s, struct call_tree *tree)
 	AUTO_FREE struct call_node *list = pack_is_reading(&s->pack) ? NULL : call_tree_list(tree);
 
 	pack_words(&s->pack, &tree->lost, sizeof(tree->lost));
+	pack_words(&s->pack, &tree->folded, sizeof(tree->folded));
 	pack_index(&s->pack, &count, 2 * tree->limit + 1);
 	for (size_t i = 1; i < count && !s->pack.in.bad; i++) {
 		struct call_node node = list ? list[i] : (struct call_node){ 0 };

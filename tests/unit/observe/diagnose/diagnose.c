@@ -419,6 +419,77 @@ static void fixes_belong_to_the_layer_that_makes_the_requests(void)
 	}
 }
 
+/* Small writes of both ranks to file 1, and one write to each of files 2 and 3. */
+static void write_many_files(struct run *run, const struct profile_limits *limits)
+{
+	run_begin(run, 2, SECOND);
+	profile_init(&run->profile, &run->head, limits);
+	for (int i = 0; i < 1200; i++)
+		run_add(run, i % 2, PWRITE, 1024, i * 1024, 10000);
+	for (file_id file = 2; file < 4; file++) {
+		struct activity *write = run_call(run, 0, PWRITE, 1024, 0, 10000);
+
+		write->file = file;
+		profile_add(&run->profile, write);
+	}
+	run_diagnose(run);
+}
+
+static void findings_say_if_they_are_lower_bounds(void)
+{
+	static struct loss_info loss = { .process = 0, .records = 7 };
+	static const struct profile_limits limits = { .cells = 1 };
+	struct run run;
+
+	write_many_files(&run, NULL);
+	REQUIRE(run.count == 1);
+	CHECK(!strstr(run.findings[0].evidence, "at least"));
+	findings_release(run.findings, run.count);
+	run.head.losses = &loss;
+	run.head.loss_count = 1;
+	run_diagnose(&run);
+	CHECK(strstr(run.findings[0].evidence, "; at least, because calls were lost (7)"));
+	run_end(&run);
+
+	write_many_files(&run, &limits);
+	REQUIRE(run.count == 1);
+	CHECK(strstr(run.findings[0].evidence,
+		     "; at least, because calls on further files are known as a sum only, "
+		     "and further ranks of a file are counted as one"));
+	run_end(&run);
+}
+
+/* HDF5 reads 32 times what the program gets, so no conversion of types explains it. */
+static void causal_chains_that_lack_files_are_mentioned(void)
+{
+	static const char reason[] = "; at least, because the calls inside libraries";
+	const struct finding *f;
+	struct activity *inner;
+	struct run run;
+	uint64_t outer;
+
+	run_begin(&run, 1, SECOND);
+	profile_init(&run.profile, &run.head, NULL);
+	for (int i = 0; i < 4; i++) {
+		run_add(&run, 0, H5DREAD, MIB, -1, 10 * MS);
+		outer = run.id;
+		run.now[0] -= 9 * MS;
+		inner = run_call(&run, 0, PREAD, 32 * MIB, i * 32 * MIB, MS);
+		inner->parent = outer;
+		profile_add(&run.profile, inner);
+		run.now[0] += 10 * MS;
+	}
+	run_diagnose(&run);
+	f = run_find(&run, "read-amplification");
+	REQUIRE(f);
+	CHECK(!f->possible && !strstr(f->evidence, reason));
+	findings_release(run.findings, run.count);
+	run.profile.tree.folded = 1;
+	run_diagnose(&run);
+	CHECK(strstr(run_find(&run, "read-amplification")->evidence, reason));
+	run_end(&run);
+}
+
 static void device_reads_show_misses_of_the_page_cache(void)
 {
 	static struct statistic_info statistic = { .host = (char *)"n0",
@@ -559,7 +630,8 @@ TESTS(TEST(a_clean_run_has_no_findings), TEST(findings_state_share_gain_and_fixe
       TEST(a_straggler_needs_equal_work_and_much_more_time),
       TEST(a_large_shared_file_with_one_stripe_is_found),
       TEST(no_fix_undoes_a_parameter_that_the_run_was_given),
-      TEST(fixes_set_parameters_of_the_catalog),
+      TEST(fixes_set_parameters_of_the_catalog), TEST(findings_say_if_they_are_lower_bounds),
+      TEST(causal_chains_that_lack_files_are_mentioned),
       TEST(fixes_belong_to_the_layer_that_makes_the_requests),
       TEST(device_reads_show_misses_of_the_page_cache),
       TEST(a_run_is_compared_with_the_median_of_earlier_ones),

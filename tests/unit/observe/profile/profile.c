@@ -279,7 +279,8 @@ static void beyond_the_limit_cells_are_folded_but_sums_stay(void)
 	free(list);
 	CHECK_INT(bytes, whole);
 	CHECK(p.cells.folded_members > 0 && p.cells.folded_files > 0);
-	CHECK(p.tree.lost > 0);
+	CHECK(p.tree.lost > 0 && p.tree.folded > 0);
+	CHECK(!all.tree.lost && !all.tree.folded);
 	profile_release(&p);
 	profile_release(&all);
 }
