@@ -60,17 +60,17 @@ void bounds_describe(struct buf *out, const struct diagnosis *d, const struct fi
 	if (finding->rule->is_unlimited)
 		return;
 	if (profile->cells.folded_files)
-		add_reason(&reasons, "calls on further files are known as a sum only");
+		add_reason(&reasons, "calls on further files are known only in total");
 	if (concerns_folded_members(d, finding))
-		add_reason(&reasons, "further %s of a file are counted as one",
+		add_reason(&reasons, "further %s that use a file are counted as one",
 			   profile->summary.ranks.count ? "ranks" : "processes");
 	if (finding->rule->uses_chains && (profile->tree.lost || profile->tree.folded))
 		add_reason(&reasons, "the calls inside libraries are not known for all files");
 	if (losses.records)
-		add_reason(&reasons, "calls were lost (%" PRIu64 ")", losses.records);
+		add_reason(&reasons, "%" PRIu64 " calls were lost", losses.records);
 	if (losses.unrecorded_processes)
-		add_reason(&reasons, "processes were not recorded (%" PRIu64 ")",
+		add_reason(&reasons, "%" PRIu64 " processes were not recorded",
 			   losses.unrecorded_processes);
 	if (reasons.len)
-		buf_printf(out, "; at least, because %s", buf_text(&reasons));
+		buf_printf(out, "; these are lower bounds, because %s", buf_text(&reasons));
 }

@@ -10,7 +10,7 @@ struct buf;
 struct diagnosis;
 struct finding;
 
-/* Appends "; at least, because ..." to the evidence, or nothing. */
+/* Appends "; these are lower bounds, because ..." to the evidence, or nothing. */
 void bounds_describe(struct buf *out, const struct diagnosis *d, const struct finding *finding);
 
 #endif

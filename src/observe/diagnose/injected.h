@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The parameters that Sluice set in the run itself, because the user or a tuning chose them. A
- * finding must not recommend to undo such a choice: it may well have been measured to be faster.
+ * finding must not recommend undoing such a choice: it may well have been measured to be faster.
  */
 #ifndef SLUICE_OBSERVE_DIAGNOSE_INJECTED_H
 #define SLUICE_OBSERVE_DIAGNOSE_INJECTED_H

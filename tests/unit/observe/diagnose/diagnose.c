@@ -443,26 +443,27 @@ static void findings_say_if_they_are_lower_bounds(void)
 
 	write_many_files(&run, NULL);
 	REQUIRE(run.count == 1);
-	CHECK(!strstr(run.findings[0].evidence, "at least"));
+	CHECK(!strstr(run.findings[0].evidence, "lower bounds"));
 	findings_release(run.findings, run.count);
 	run.head.losses = &loss;
 	run.head.loss_count = 1;
 	run_diagnose(&run);
-	CHECK(strstr(run.findings[0].evidence, "; at least, because calls were lost (7)"));
+	CHECK(strstr(run.findings[0].evidence,
+		     "; these are lower bounds, because 7 calls were lost"));
 	run_end(&run);
 
 	write_many_files(&run, &limits);
 	REQUIRE(run.count == 1);
 	CHECK(strstr(run.findings[0].evidence,
-		     "; at least, because calls on further files are known as a sum only, "
-		     "and further ranks of a file are counted as one"));
+		     "; these are lower bounds, because calls on further files are known "
+		     "only in total, and further ranks that use a file are counted as one"));
 	run_end(&run);
 }
 
 /* HDF5 reads 32 times what the program gets, so no conversion of types explains it. */
 static void causal_chains_that_lack_files_are_mentioned(void)
 {
-	static const char reason[] = "; at least, because the calls inside libraries";
+	static const char reason[] = "; these are lower bounds, because the calls inside libraries";
 	const struct finding *f;
 	struct activity *inner;
 	struct run run;
