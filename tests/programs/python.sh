@@ -30,7 +30,7 @@ for name in test_io test_file test_fileio test_os test_posix test_subprocess tes
 	test_eintr test_fcntl test_tarfile test_zipfile test_gzip test_lzma test_bz2 \
 	test_dbm test_fork1 test_wait3 test_wait4 test_popen test_faulthandler test_atexit \
 	test_concurrent_futures test_asyncio test_multiprocessing_fork test_multiprocessing_spawn \
-	test_multiprocessing_forkserver test_shelve test_logging test_sqlite3; do
+	test_multiprocessing_forkserver test_shelve test_logging; do
 	case_begin "$name"
 	for attempt in 1 2 3; do
 		compare_tests "$name" && break
