@@ -19,13 +19,13 @@
 #include "base/mem.h"
 #include "base/unit.h"
 #include "contract/call.h"
-#include "daemon/mount_table.h"
 #include "daemon/sums_table.h"
 #include "observe/plugins/grading.h"
 #include "observe/reason/hierarchy.h"
 #include "observe/reason/reasoner.h"
 #include "observe/stats/statistics.h"
 #include "observe/tally/traffic.h"
+#include "site/mount_table.h"
 #include "store/durations.h"
 
 #define MOUNTS_PERIOD_NS (60 * NS_PER_S)

@@ -11,7 +11,6 @@
 #include "check.h"
 #include "contract/call.h"
 #include "contract/calls.h"
-#include "daemon/mount_table.h"
 #include "daemon/sums_table.h"
 
 static char told[4096];
@@ -260,28 +259,7 @@ static void loads_beyond_the_limit_are_summed_up(void)
 	CHECK_INT(sums[1].counts.calls[LOAD_READ], 1);
 }
 
-static void mount_point_is_the_longest_that_fits(void)
-{
-	struct mount_table table = { 0 };
-
-	mount_table_parse(&table, "22 1 8:2 / / rw - ext4 /dev/sda2 rw\n"
-				  "23 22 0:5 / /home rw - nfs server:/home rw\n"
-				  "24 23 0:6 / /home/my\\040data rw - nfs server:/x rw\n"
-				  "damaged line\n");
-	CHECK_TEXT(mount_table_find(&table, "/home/a"), "/home");
-	CHECK_TEXT(mount_table_find(&table, "/home"), "/home");
-	CHECK_TEXT(mount_table_find(&table, "/homes/a"), "/");
-	CHECK_TEXT(mount_table_find(&table, "/home/my data/x"), "/home/my data");
-	CHECK_TEXT(mount_table_find(&table, "socket:[17]"), "other");
-	CHECK(mount_table_is_shared(&table, "/home"));
-	CHECK(!mount_table_is_shared(&table, "/"));
-	CHECK(!mount_table_is_shared(&table, "other"));
-	mount_table_parse(&table, "");
-	CHECK_TEXT(mount_table_find(&table, "/home/a"), "/");
-	mount_table_release(&table);
-}
-
 TESTS(TEST(alert_lasts_as_long_as_the_anomaly), TEST(one_bad_cycle_is_no_alert),
       TEST(job_is_the_cause_on_a_shared_file_system), TEST(command_learns_of_the_alert),
       TEST(loads_are_counted_by_job_and_place), TEST(loads_beyond_the_limit_are_summed_up),
-      TEST(sums_name_the_file_system), TEST(mount_point_is_the_longest_that_fits))
+      TEST(sums_name_the_file_system))

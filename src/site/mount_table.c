@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/mount_table.h"
+#include "site/mount_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

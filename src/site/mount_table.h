@@ -3,8 +3,8 @@
  * The mount points of the node, to tell on which file system a file is by its path alone: asking
  * the file system could block if it hangs. Belongs to one thread.
  */
-#ifndef SLUICE_DAEMON_MOUNT_TABLE_H
-#define SLUICE_DAEMON_MOUNT_TABLE_H
+#ifndef SLUICE_SITE_MOUNT_TABLE_H
+#define SLUICE_SITE_MOUNT_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
