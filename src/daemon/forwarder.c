@@ -22,6 +22,7 @@
 #include "site/anomaly.h"
 #include "site/build.h"
 #include "site/forget.h"
+#include "site/mount_table.h"
 #include "site/report.h"
 #include "site/rows.h"
 #include "site/site.h"
@@ -300,10 +301,17 @@ static int build(struct forwarder *forwarder, const struct waiting *waiting, str
 	AUTO_FREE char *owner = accounts_user_name(waiting->user);
 	AUTO_FREE char *sent = xprintf("%s" FORWARDER_SENT, waiting->trace);
 	AUTO_FREE char *beside = xprintf("%s" FORWARDER_ABOUT, waiting->trace);
-	struct build_options options = { .config = forwarder->options.config, .owner = owner };
+	struct mount_table mounts = { 0 };
+	char host[256] = "";
+	struct build_options options = { .config = forwarder->options.config,
+					 .owner = owner,
+					 .mounts = &mounts,
+					 .mounts_host = host };
 	struct about about = { 0 };
 	int r;
 
+	gethostname(host, sizeof(host) - 1);
+	mount_table_load(&mounts);
 	read_about(waiting->trace, &about);
 	options.job = about.job;
 	options.partition = about.partition;
@@ -323,6 +331,7 @@ static int build(struct forwarder *forwarder, const struct waiting *waiting, str
 	}
 	free(about.job);
 	free(about.partition);
+	mount_table_release(&mounts);
 	return r;
 }
 

@@ -113,7 +113,7 @@ static int add_duration(void *arg, const struct expectation *e)
 		.slow_ns = (uint64_t)e->slow_ns,
 	};
 
-	knowledge_page_add_duration(arg, &d);
+	knowledge_page_add_duration(arg, e->filesystem, &d);
 	return 0;
 }
 

@@ -33,6 +33,21 @@ static bool copy_text(char *to, size_t bytes, const char *text)
 	return true;
 }
 
+/* Gives a mount point its place in the page; false if there is none. */
+static bool name_mount(struct knowledge_page *page, const char *mount)
+{
+	for (uint32_t i = 0; i < page->mount_count; i++)
+		if (!strcmp(page->mounts[i], mount))
+			return true;
+	if (!*mount)
+		return true;
+	if (page->mount_count == KNOWLEDGE_MOUNTS ||
+	    !copy_text(page->mounts[page->mount_count], KNOWLEDGE_NAME_BYTES, mount))
+		return false;
+	page->mount_count++;
+	return true;
+}
+
 void knowledge_page_add_hints(struct knowledge_page *page, const char *program,
 			      const char *filesystem, const char *extension, char mode,
 			      const char *hints, double gain)
@@ -42,7 +57,7 @@ void knowledge_page_add_hints(struct knowledge_page *page, const char *program,
 	if (!*program || !copy_text(e.program, sizeof(e.program), program) ||
 	    !copy_text(e.filesystem, sizeof(e.filesystem), filesystem) ||
 	    !copy_text(e.extension, sizeof(e.extension), extension) ||
-	    !copy_text(e.hints, sizeof(e.hints), hints)) {
+	    !copy_text(e.hints, sizeof(e.hints), hints) || !name_mount(page, filesystem)) {
 		page->left_out++;
 		return;
 	}
@@ -51,9 +66,13 @@ void knowledge_page_add_hints(struct knowledge_page *page, const char *program,
 	page->hints[page->hint_count++] = e;
 }
 
-void knowledge_page_add_duration(struct knowledge_page *page,
+void knowledge_page_add_duration(struct knowledge_page *page, const char *filesystem,
 				 const struct knowledge_duration *duration)
 {
+	if (!name_mount(page, filesystem)) {
+		page->left_out++;
+		return;
+	}
 	page->durations = xgrow(page->durations, &page->duration_cap, page->duration_count + 1,
 				sizeof(*duration));
 	page->durations[page->duration_count++] = *duration;
@@ -110,18 +129,11 @@ static int compare_lengths(const void *a, const void *b)
 	return x == y ? strcmp(a, b) : (x < y) - (x > y);
 }
 
-/* Collects the mount points of the entries. Without one, its entries are never found. */
 static void fill_mounts(struct knowledge *k, const struct knowledge_page *page)
 {
-	for (size_t i = 0; i < page->hint_count; i++) {
-		const char *mount = page->hints[i].filesystem;
-		uint32_t at = 0;
-
-		while (at < k->mount_count && strcmp(k->mounts[at], mount) != 0)
-			at++;
-		if (*mount && at == k->mount_count && at < KNOWLEDGE_MOUNTS)
-			copy_text(k->mounts[k->mount_count++], KNOWLEDGE_NAME_BYTES, mount);
-	}
+	for (; k->mount_count < page->mount_count; k->mount_count++)
+		copy_text(k->mounts[k->mount_count], KNOWLEDGE_NAME_BYTES,
+			  page->mounts[k->mount_count]);
 	qsort(k->mounts, k->mount_count, KNOWLEDGE_NAME_BYTES, compare_lengths);
 }
 

@@ -18,6 +18,8 @@ struct err;
 struct knowledge_page {
 	struct knowledge_hints *hints;
 	struct knowledge_duration *durations;
+	char mounts[KNOWLEDGE_MOUNTS][KNOWLEDGE_NAME_BYTES]; /* that entries name */
+	uint32_t mount_count;
 	size_t hint_count, hint_cap, duration_count, duration_cap;
 	uint64_t left_out; /* entries that do not fit; complete after the page is published */
 	uint64_t digest;   /* of the page that was published last; 0: none */
@@ -25,11 +27,14 @@ struct knowledge_page {
 
 void knowledge_page_release(struct knowledge_page *page);
 
-/* filesystem is a mount point or "" for any, extension may be "*" for any. */
+/*
+ * filesystem is a mount point or "" for any, extension may be "*" for any. An entry whose mount
+ * point has no place among KNOWLEDGE_MOUNTS would never be found, and is left out.
+ */
 void knowledge_page_add_hints(struct knowledge_page *page, const char *program,
 			      const char *filesystem, const char *extension, char mode,
 			      const char *hints, double gain);
-void knowledge_page_add_duration(struct knowledge_page *page,
+void knowledge_page_add_duration(struct knowledge_page *page, const char *filesystem,
 				 const struct knowledge_duration *duration);
 
 /*

@@ -16,6 +16,7 @@
 #include "observe/tally/traffic.h"
 #include "site/facts.h"
 #include "site/hide.h"
+#include "site/mount_table.h"
 #include "site/rows.h"
 #include "trace/format.h"
 
@@ -180,15 +181,44 @@ static void add_processes(struct build *b)
 	}
 }
 
-static void add_files(struct build *b)
+/* Did all processes run on the node whose mount points are known? */
+static bool knows_mounts(const struct build *b)
 {
 	const struct trace_head *head = &b->trace.head;
 
+	for (size_t i = 0; i < head->process_count; i++)
+		if (strcmp(text_or(head->processes[i].host, ""), b->options->mounts_host) != 0)
+			return false;
+	return head->process_count > 0;
+}
+
+/* The mount point of a file that calls accessed; NULL for other texts, such as hints. */
+static const char *find_filesystem(const struct build *b, size_t file)
+{
+	const struct summary *summary = &b->profile.summary;
+	const char *path = b->trace.head.files[file];
+
+	if (*path != '/' || file >= summary->file_count || !summary->file_layers[file])
+		return NULL;
+	return mount_table_find(b->options->mounts, path);
+}
+
+static void add_files(struct build *b)
+{
+	const struct schema_table *table = schema_find("run_file");
+	const struct trace_head *head = &b->trace.head;
+	bool has_mounts = b->options->mounts && knows_mounts(b);
+
 	for (size_t i = 1; i < head->file_count; i++) {
 		AUTO_FREE char *path = hide_path(&b->hide, head->files[i]);
-		struct file_row row = { (uint32_t)i, path };
+		const char *filesystem = has_mounts ? find_filesystem(b, i) : NULL;
+		struct row_value values[ROWS_COLUMNS_MAX] = { 0 };
 
-		add_fact(b, &fact_file, &row, i);
+		set(values, table, "file", row_number((int64_t)i));
+		set(values, table, "path", row_text(path));
+		if (filesystem)
+			set(values, table, "filesystem", row_text(filesystem));
+		add_row(b, table, values);
 	}
 }
 

@@ -15,6 +15,7 @@
 
 struct config;
 struct err;
+struct mount_table;
 struct trace_watch;
 
 struct build_options {
@@ -25,6 +26,10 @@ struct build_options {
 	/* Keep one of so many activities, chosen by a hash of run, process and id; 1: all, 0: none.
 	 * Calls of a sample come with their complete sums, which the profile has. */
 	uint64_t sample;
+	/* The mount points of a node, to tell file systems of files. They are those of the trace
+	 * only if all its processes ran there. NULL: file systems are unknown. */
+	const struct mount_table *mounts;
+	const char *mounts_host;	 /* name of that node */
 	size_t payload_bytes;		 /* maximum size of a payload; 0: BUILD_PAYLOAD_BYTES */
 	const struct trace_watch *watch; /* may be NULL */
 };

@@ -19,6 +19,7 @@
 #include "trace/format.h"
 
 #define BATCH 4096
+#define FILESYSTEMS_MAX 255 /* of a run */
 
 enum learner { LEARNER_DURATIONS, LEARNER_HINTS, LEARNERS };
 static const char *const learner_names[LEARNERS] = { "durations", "hints" };
@@ -40,6 +41,7 @@ struct position {
 struct histogram {
 	uint16_t call;
 	uint8_t layer, pattern;
+	uint8_t filesystem; /* index of the lesson */
 	unsigned size_class;
 	struct durations durations;
 };
@@ -47,7 +49,10 @@ struct histogram {
 /* What is learned from one run. */
 struct lesson {
 	const struct trace_head *head;
-	bool *watched; /* by call */
+	bool *watched;				/* by call */
+	char *filesystems[FILESYSTEMS_MAX + 1]; /* mount points; the first: all of them */
+	size_t filesystem_count;
+	uint8_t *filesystem_of; /* by file: index of its file system; 0: unknown */
 	struct map positions, histograms;
 	uint64_t activities;
 };
@@ -65,7 +70,10 @@ static bool is_word_of(const char *list, const char *word)
 static void lesson_init(struct lesson *lesson, const struct trace_head *head, const char *words)
 {
 	*lesson = (struct lesson){ .head = head,
-				   .watched = xcalloc(head->call_count + 1, sizeof(bool)) };
+				   .watched = xcalloc(head->call_count + 1, sizeof(bool)),
+				   .filesystem_of = xcalloc(head->file_count + 1, 1),
+				   .filesystems = { xstrdup("") },
+				   .filesystem_count = 1 };
 	for (size_t i = 0; i < head->call_count; i++)
 		lesson->watched[i] = is_word_of(words, names_class(head->calls[i].class)) ||
 				     is_word_of(words, head->calls[i].name);
@@ -80,8 +88,112 @@ static void lesson_release(struct lesson *lesson)
 						       : NULL);
 	map_release(&lesson->positions);
 	map_release(&lesson->histograms);
+	for (size_t i = 0; i < lesson->filesystem_count; i++)
+		free(lesson->filesystems[i]);
+	free(lesson->filesystem_of);
 	free(lesson->watched);
 }
+
+/* --- file systems --- */
+
+/* Is there a run of a user of this name? Returns 1, 0 or -errno. */
+static int is_owner(struct site_db *site, const char *name, struct err *err)
+{
+	return (int)store_first_number(
+		site->store,
+		store_query(site->store, err,
+			    "SELECT count(*) FROM (SELECT id FROM run WHERE owner = ?1 LIMIT 1) r",
+			    "t", name),
+		err);
+}
+
+/*
+ * Everybody may read expectations, which therefore must not name users: a mount point such as
+ * /home/ann counts as /home. Changes the path in place.
+ */
+static int cut_at_owner(struct site_db *site, char *mount, struct err *err)
+{
+	for (char *slash = mount; slash && slash[1]; slash = strchr(slash + 1, '/')) {
+		AUTO_FREE char *part = xstrndup(slash + 1, strcspn(slash + 1, "/"));
+		int r = is_owner(site, part, err);
+
+		if (r < 0)
+			return r;
+		if (r == 0)
+			continue;
+		slash[slash == mount] = '\0';
+		return 0;
+	}
+	return 0;
+}
+
+/* The index of a file system, which is added if it is new; takes the text. */
+static uint8_t find_filesystem(struct lesson *lesson, char *mount)
+{
+	size_t i = 1;
+
+	while (i < lesson->filesystem_count && strcmp(lesson->filesystems[i], mount) != 0)
+		i++;
+	if (i == lesson->filesystem_count && i <= FILESYSTEMS_MAX) {
+		lesson->filesystems[lesson->filesystem_count++] = mount;
+		return (uint8_t)i;
+	}
+	free(mount);
+	return (uint8_t)(i <= FILESYSTEMS_MAX ? i : 0);
+}
+
+/* Assigns a file system, as the database names it, to the files of the run that are on it. */
+static int assign_filesystem(struct lesson *lesson, struct site_db *site, int64_t run,
+			     const char *mount, struct err *err)
+{
+	char *shown = xstrdup(mount);
+	struct statement *rows;
+	uint8_t index;
+	int r = cut_at_owner(site, shown, err);
+
+	if (r < 0) {
+		free(shown);
+		return r;
+	}
+	index = find_filesystem(lesson, shown);
+	rows = store_query(site->store, err,
+			   "SELECT file FROM run_file WHERE run = ?1 AND filesystem = ?2", "it",
+			   run, mount);
+	r = rows ? 0 : -EIO;
+	while (rows && (r = store_step(site->store, rows, err)) > 0) {
+		int64_t file = store_number(rows, 0);
+
+		if (file > 0 && file < (int64_t)lesson->head->file_count)
+			lesson->filesystem_of[file] = index;
+	}
+	return r;
+}
+
+/* Learns which file system each file of the run is on. */
+static int read_filesystems(struct lesson *lesson, struct site_db *site, int64_t run,
+			    struct err *err)
+{
+	char *mounts[FILESYSTEMS_MAX];
+	struct statement *rows = store_query(site->store, err,
+					     "SELECT DISTINCT filesystem FROM run_file WHERE run = "
+					     "?1 AND filesystem IS NOT NULL ORDER BY 1",
+					     "i", run);
+	int r = rows ? 0 : -EIO;
+	size_t count = 0;
+
+	while (rows && (r = store_step(site->store, rows, err)) > 0) {
+		if (count < FILESYSTEMS_MAX)
+			mounts[count++] = xstrdup(store_text(rows, 0));
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (r >= 0)
+			r = assign_filesystem(lesson, site, run, mounts[i], err);
+		free(mounts[i]);
+	}
+	return r;
+}
+
+/* --- calls --- */
 
 /* How the access continues the previous one of the same process to the same file. */
 static enum pattern find_pattern(struct lesson *lesson, const struct activity *a, uint64_t bytes)
@@ -108,11 +220,31 @@ static enum pattern find_pattern(struct lesson *lesson, const struct activity *a
 	return pattern;
 }
 
+static void add_duration(struct lesson *lesson, const struct activity *a, enum pattern pattern,
+			 unsigned class, uint8_t filesystem)
+{
+	uint64_t key = ((uint64_t)a->call << 32 | (uint64_t)filesystem << 24 |
+			(uint64_t)a->layer << 16 | (uint64_t)pattern << 8 | class) +
+		       1;
+	struct histogram *h = map_get(&lesson->histograms, key);
+
+	if (!h) {
+		h = xcalloc(1, sizeof(*h));
+		*h = (struct histogram){ .call = a->call,
+					 .layer = a->layer,
+					 .pattern = (uint8_t)pattern,
+					 .filesystem = filesystem,
+					 .size_class = class };
+		map_put(&lesson->histograms, key, h);
+	}
+	durations_add(&h->durations, a->duration_ns);
+}
+
 static void learn_activity(struct lesson *lesson, const struct activity *a)
 {
-	uint64_t bytes, key;
-	struct histogram *h;
+	uint8_t filesystem = lesson->filesystem_of[a->file];
 	enum pattern pattern;
+	uint64_t bytes;
 	unsigned class;
 
 	if (!lesson->watched[a->call] || a->error)
@@ -120,19 +252,9 @@ static void learn_activity(struct lesson *lesson, const struct activity *a)
 	bytes = traffic_bytes(a, &lesson->head->calls[a->call]);
 	pattern = find_pattern(lesson, a, bytes);
 	class = durations_size_class(bytes);
-	key = ((uint64_t)a->call << 24 | (uint64_t)a->layer << 16 | (uint64_t)pattern << 8 |
-	       class) +
-	      1;
-	h = map_get(&lesson->histograms, key);
-	if (!h) {
-		h = xcalloc(1, sizeof(*h));
-		*h = (struct histogram){ .call = a->call,
-					 .layer = a->layer,
-					 .pattern = (uint8_t)pattern,
-					 .size_class = class };
-		map_put(&lesson->histograms, key, h);
-	}
-	durations_add(&h->durations, a->duration_ns);
+	add_duration(lesson, a, pattern, class, 0);
+	if (filesystem)
+		add_duration(lesson, a, pattern, class, filesystem);
 	lesson->activities++;
 }
 
@@ -153,12 +275,12 @@ static int add_bin(struct site_db *site, const char *program, const struct lesso
 	return store_run(
 		site->store, err,
 		"INSERT INTO expectation (program, filesystem, pattern, layer, call, size, "
-		"bin, count) VALUES (?1, '', ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (program, "
+		"bin, count) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (program, "
 		"filesystem, pattern, layer, call, size, bin) DO UPDATE SET count = "
 		"expectation.count + excluded.count",
-		"ttttiii", program, pattern_names[h->pattern], names_layer(h->layer),
-		lesson->head->calls[h->call].name, (int64_t)h->size_class, (int64_t)bin,
-		(int64_t)count);
+		"tttttiii", program, lesson->filesystems[h->filesystem], pattern_names[h->pattern],
+		names_layer(h->layer), lesson->head->calls[h->call].name, (int64_t)h->size_class,
+		(int64_t)bin, (int64_t)count);
 }
 
 /* A long run must not outweigh all others, and old runs must fade. */
@@ -166,22 +288,24 @@ static int bound_histogram(struct site_db *site, const char *program, const stru
 			   const struct histogram *h, struct err *err)
 {
 	const char *name = lesson->head->calls[h->call].name;
+	const char *filesystem = lesson->filesystems[h->filesystem];
 	int64_t calls = store_first_number(
 		site->store,
 		store_query(site->store, err,
-			    "SELECT sum(count) FROM expectation WHERE program = ?1 AND pattern = "
-			    "?2 AND layer = ?3 AND call = ?4 AND size = ?5",
-			    "tttti", program, pattern_names[h->pattern], names_layer(h->layer),
-			    name, (int64_t)h->size_class),
+			    "SELECT sum(count) FROM expectation WHERE program = ?1 AND filesystem "
+			    "= ?2 AND pattern = ?3 AND layer = ?4 AND call = ?5 AND size = ?6",
+			    "ttttti", program, filesystem, pattern_names[h->pattern],
+			    names_layer(h->layer), name, (int64_t)h->size_class),
 		err);
 
 	if (calls <= DURATIONS_KEPT_MAX)
 		return calls < 0 ? (int)calls : 0;
 	return store_run(site->store, err,
 			 "UPDATE expectation SET count = (count + 1) / 2 WHERE program = ?1 AND "
-			 "pattern = ?2 AND layer = ?3 AND call = ?4 AND size = ?5",
-			 "tttti", program, pattern_names[h->pattern], names_layer(h->layer), name,
-			 (int64_t)h->size_class);
+			 "filesystem = ?2 AND pattern = ?3 AND layer = ?4 AND call = ?5 AND size = "
+			 "?6",
+			 "ttttti", program, filesystem, pattern_names[h->pattern],
+			 names_layer(h->layer), name, (int64_t)h->size_class);
 }
 
 static int save_histogram(struct site_db *site, const char *program, const struct lesson *lesson,
@@ -238,7 +362,9 @@ static int learn_durations(struct site_db *site, const struct config *config,
 	if (r < 0)
 		return r;
 	lesson_init(&lesson, &trace.head, config_text(config, SETTING_SITE_LEARN));
-	r = read_lesson(&lesson, &trace, err);
+	r = read_filesystems(&lesson, site, next->id, err);
+	if (r >= 0)
+		r = read_lesson(&lesson, &trace, err);
 	/* Ends the transaction that reads; the head stays. */
 	trace.format->close(trace.reader);
 	trace.reader = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * From recorded calls to knowledge: an offline step reads the activities of runs that it has not
- * seen yet, adds their durations to histograms per program, access pattern, layer, function and
- * size, and the transfer rates of MPI files to the statistics of hints (store/outcomes.h). Daemons
+ * seen yet, adds their durations to histograms per program, file system, access pattern, layer,
+ * function and size, and the transfer rates of MPI files to the statistics of hints (store/outcomes.h). Daemons
  * serve both to processes (daemon/knowledge.h).
  *
  * Setting site.learn selects calls by class or function. The histograms have the bins and size classes of
@@ -33,7 +33,7 @@ int site_learn(struct site_db *site, const struct config *config, const struct t
 /* How long a call takes. */
 struct expectation {
 	const char *program;	/* "*": all programs */
-	const char *filesystem; /* "": unknown */
+	const char *filesystem; /* mount point; "": all file systems */
 	const char *pattern;	/* "sequential", "strided", "random", "other" */
 	const char *layer, *call;
 	unsigned size_class; /* durations_class_bytes() */

@@ -287,6 +287,7 @@ static const struct schema_column run_file[] = {
 	COLUMN("run", INT, "id in run"),
 	COLUMN("file", INT32, "number in the run"),
 	COLUMN("path", TEXT, "path, or another text that calls refer to"),
+	ADDED_OPTIONAL(11, "filesystem", TEXT, "mount point; NULL: unknown, or no file"),
 };
 
 static const struct schema_column run_call[] = {
@@ -445,7 +446,7 @@ static const struct schema_column node_load[] = {
 
 static const struct schema_column expectation[] = {
 	COLUMN("program", TEXT, "base name; *: all programs"),
-	COLUMN("filesystem", TEXT, "mount point or empty"),
+	COLUMN("filesystem", TEXT, "mount point; empty: all file systems"),
 	COLUMN("pattern", TEXT, "sequential, strided, random or other"),
 	COLUMN("layer", TEXT, NULL),
 	COLUMN("call", TEXT, "function"),

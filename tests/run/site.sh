@@ -69,6 +69,16 @@ check_database() {
 	check_eq "$(value 'SELECT count(*) FROM activity')" "$calls" "calls after the second import"
 	check_rc 0 "$sluice" site import --sample 1 a.sluice
 
+	# What is learned names the file system of the files.
+	check_rc 0 "$sluice" site learn
+	check_line out learned
+	check_rc 0 "$sluice" site learn --list --json
+	check_json out sluice.learn/1
+	check_eq "$(python3 -c 'import json
+found = json.load(open("out"))["expectations"]
+print(any(e["filesystem"] == "*" for e in found), any(e["filesystem"].startswith("/") for e in found))')" "True True" \
+		"$2: file systems of expectations"
+
 	# Old calls move to the archive; sums stay.
 	rows=$(value 'SELECT count(*) FROM aggregate')
 	check_rc 0 "$sluice" site archive

@@ -56,6 +56,7 @@ wait_for "copy" traces_are 1
 cmp with.sluice "$(ls "$kept"/*.sluice)" || fail "the copy differs from the trace"
 check_eq "$(stat -c %a "$(ls "$kept"/*.sluice)")" 600 "mode of the copy"
 wait_for "run in the database" row_is "SELECT count(*) FROM run WHERE job = '4711'" 1
+row_is "SELECT count(*) > 0 FROM run_file WHERE filesystem LIKE '/%' AND path LIKE '%/file'" 1 || fail "no file system"
 check_eq "$(status '["traces"]["submitted"]')" 1 "traces that were submitted"
 check_eq "$(status '["hellos"]')" 0 "spools that were handed over"
 

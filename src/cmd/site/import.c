@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/interrupt.h"
 #include "base/json.h"
@@ -16,6 +17,7 @@
 #include "cmd/run_argument.h"
 #include "cmd/site/site.h"
 #include "site/build.h"
+#include "site/mount_table.h"
 #include "site/reader.h"
 #include "site/site.h"
 #include "trace/format.h"
@@ -49,6 +51,8 @@ static int import_run_named(const struct command *command, struct site_db *site,
 	const struct import_args *args = command->args;
 	struct progress progress;
 	struct trace_watch watch = { interrupt_show_progress, &progress };
+	struct mount_table mounts = { 0 };
+	char host[256] = "";
 	struct build_options options = {
 		.config = command->config,
 		.owner = args->owner,
@@ -57,6 +61,8 @@ static int import_run_named(const struct command *command, struct site_db *site,
 		.sample = args->sample == OPTION_NONE
 				  ? config_number(command->config, SETTING_SITE_SAMPLE)
 				  : args->sample,
+		.mounts = &mounts,
+		.mounts_host = host,
 		.watch = &watch,
 	};
 	AUTO_FREE char *path = NULL;
@@ -65,9 +71,12 @@ static int import_run_named(const struct command *command, struct site_db *site,
 
 	if (ret)
 		return ret;
+	gethostname(host, sizeof(host) - 1);
+	mount_table_load(&mounts);
 	progress_start(&progress, "importing", 0);
 	ret = site_import(site, path, &options, totals, &err);
 	progress_end(&progress);
+	mount_table_release(&mounts);
 	return ret < 0 ? command_fail(command, "%s", err.text) : COMMAND_GOOD;
 }
 

@@ -76,6 +76,7 @@ static int show_expectation(void *arg, const struct expectation *e)
 	if (l->is_json) {
 		json_open(&l->json, NULL, '{');
 		json_text(&l->json, "program", e->program);
+		json_text(&l->json, "filesystem", *e->filesystem ? e->filesystem : "*");
 		json_text(&l->json, "pattern", e->pattern);
 		json_text(&l->json, "layer", e->layer);
 		json_text(&l->json, "function", e->call);
@@ -87,6 +88,7 @@ static int show_expectation(void *arg, const struct expectation *e)
 		return 0;
 	}
 	table_add(&l->table, "%s", e->program);
+	table_add(&l->table, "%s", *e->filesystem ? e->filesystem : "*");
 	table_add(&l->table, "%s", e->layer);
 	table_add(&l->table, "%s", e->call);
 	table_add(&l->table, "%s", e->pattern);
@@ -99,9 +101,9 @@ static int show_expectation(void *arg, const struct expectation *e)
 
 static int list(const struct command *command, struct site_db *site)
 {
-	static const char *const titles[] = { "program", "layer",	"function",
-					      "pattern", ">from bytes", ">calls",
-					      ">median", ">99 %",	NULL };
+	static const char *const titles[] = { "program", "file system", "layer",  "function",
+					      "pattern", ">from bytes", ">calls", ">median",
+					      ">99 %",	 NULL };
 	const struct learn_args *args = command->args;
 	struct listing l = { .is_json = args->json };
 	struct err err = { 0 };
@@ -146,12 +148,14 @@ const struct command_ops command_site_learn = {
 	.help = "learn how long calls take, and which hints are fast, from the stored calls",
 	.operands = "[PROGRAM]",
 	.operands_max = 1,
-	.about = "Reads the calls of runs that were added since the last time, and adds their "
-		 "durations to histograms per program, access pattern, function and size, and the "
-		 "transfer rates of MPI files to the statistics of hints. The setting site.learn "
-		 "selects the classes of calls and single functions. Run it every night, before "
-		 "'sluice site archive'. With --list, PROGRAM limits the list to one program and "
-		 "to the sums over all programs (*).",
+	.about =
+		"Reads the calls of runs that were added since the last time, and adds their "
+		"durations to histograms per program, file system, access pattern, function and "
+		"size, and the "
+		"transfer rates of MPI files to the statistics of hints. The setting site.learn "
+		"selects the classes of calls and single functions. Run it every night, before "
+		"'sluice site archive'. With --list, PROGRAM limits the list to one program and "
+		"to the sums over all programs (*); the file system * stands for all file systems.",
 	.options = learn_options,
 	.args_bytes = sizeof(struct learn_args),
 	.run = learn_run,

@@ -139,7 +139,7 @@ static void a_full_page_is_bounded(void)
 			knowledge_duration_key("*", "", "other", "POSIX", "read", i), i + 1, 10, 20
 		};
 
-		knowledge_page_add_duration(&page, &d);
+		knowledge_page_add_duration(&page, "", &d);
 	}
 	CHECK_INT(knowledge_page_publish(&page, path, &err), 0);
 	k = read_back(&text);
@@ -155,6 +155,36 @@ static void a_full_page_is_bounded(void)
 	CHECK(found > KNOWLEDGE_HINT_SLOTS / 2 && durations > KNOWLEDGE_DURATION_SLOTS / 2);
 	CHECK_INT(1 + 2 * KNOWLEDGE_HINT_SLOTS + 2 * KNOWLEDGE_DURATION_SLOTS - found - durations,
 		  page.left_out);
+	knowledge_page_release(&page);
+}
+
+static void a_duration_is_found_by_its_file_system(void)
+{
+	AUTO_BUF struct buf text = { 0 };
+	struct knowledge_page page = { 0 };
+	const struct knowledge *k;
+	const char *on;
+	char mount[32];
+
+	for (unsigned i = 0; i <= KNOWLEDGE_MOUNTS; i++) {
+		struct knowledge_duration d = { .calls = i + 1, .median_ns = 10, .slow_ns = 20 };
+
+		snprintf(mount, sizeof(mount), "/fs%u", i);
+		d.key = knowledge_duration_key("*", mount, "other", "POSIX", "read", 1);
+		knowledge_page_add_duration(&page, mount, &d);
+	}
+	CHECK_INT(page.left_out, 1);
+	CHECK_INT(knowledge_page_publish(&page, path, &err), 0);
+	k = read_back(&text);
+	on = knowledge_filesystem(k, "/fs3/a/b");
+	CHECK_TEXT(on, "/fs3");
+	CHECK_INT(knowledge_find_duration(
+			  k, knowledge_duration_key("*", on, "other", "POSIX", "read", 1))
+			  ->calls,
+		  4);
+	CHECK_TEXT(knowledge_filesystem(k, "/fs99"), "");
+	CHECK(!knowledge_find_duration(
+		k, knowledge_duration_key("*", "", "other", "POSIX", "read", 1)));
 	knowledge_page_release(&page);
 }
 
@@ -208,4 +238,5 @@ static void end(void)
 
 TESTS(TEST(begin), TEST(the_most_specific_entry_is_found),
       TEST(the_same_entries_give_the_same_page), TEST(damage_is_found),
-      TEST(a_full_page_is_bounded), TEST(lookups_are_measured), TEST(end))
+      TEST(a_full_page_is_bounded), TEST(a_duration_is_found_by_its_file_system),
+      TEST(lookups_are_measured), TEST(end))

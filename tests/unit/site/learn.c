@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "site/learn.h"
 
+#include "site/mount_table.h"
 #include "site_sample.h"
 #include "store/durations.h"
 
@@ -15,7 +16,7 @@ static char *write_trace(void)
 
 	for (size_t i = 0; i < CALLS; i++) {
 		all[i] = sample_strided(i);
-		all[i].process = 0;
+		all[i].process = 1; /* a rank */
 		all[i].duration_ns = i % 100 ? DURATION_NS : 50 * DURATION_NS;
 		if (i < CALLS / 2)
 			all[i].offset = (int64_t)i * 4096;
@@ -81,6 +82,56 @@ static void a_run_is_learned_from_once(void)
 	site_sample_close(site);
 }
 
+static int add_filesystem(void *arg, const struct expectation *e)
+{
+	struct buf *found = arg;
+
+	if (strcmp(e->program, "*") != 0 && !strcmp(e->pattern, "sequential"))
+		buf_printf(found, "%s:%llu ", e->filesystem, (unsigned long long)e->calls);
+	return 0;
+}
+
+/* Learns the trace of write_trace(), which was recorded on node h; the mount points are those of
+ * `host`. */
+static void learn_with_mounts(struct buf *found, const char *mountinfo, const char *host)
+{
+	AUTO_FREE char *path = write_trace();
+	struct site_db *site = site_sample_open();
+	struct build_options options = site_sample_options();
+	struct import_totals imported = { 0 };
+	struct learn_totals totals = { 0 };
+	struct mount_table mounts = { 0 };
+	struct err err = { 0 };
+
+	mount_table_parse(&mounts, mountinfo);
+	options.mounts = &mounts;
+	options.mounts_host = host;
+	options.owner = "dir1";
+	CHECK_INT(site_import(site, path, &options, &imported, &err), 0);
+	CHECK_INT(site_learn(site, &site_sample_config, NULL, &totals, &err), 0);
+	CHECK_TEXT(err.text, "");
+	buf_clear(found);
+	CHECK_INT(site_expectations(site, NULL, add_filesystem, found, &err), 0);
+	mount_table_release(&mounts);
+	site_sample_close(site);
+}
+
+static void durations_are_learned_per_file_system(void)
+{
+	AUTO_BUF struct buf found = { 0 };
+
+	learn_with_mounts(&found, "1 1 0:1 / /data rw - nfs a:/x rw\n", "h");
+	CHECK_TEXT(buf_text(&found), ":499 /data:499 ");
+	learn_with_mounts(&found, "1 1 0:1 / /elsewhere rw - nfs a:/x rw\n", "h");
+	CHECK_TEXT(buf_text(&found), ":499 /:499 ");
+	/* On another node, /data may be another file system. */
+	learn_with_mounts(&found, "1 1 0:1 / /data rw - nfs a:/x rw\n", "other");
+	CHECK_TEXT(buf_text(&found), ":499 ");
+	/* Everybody may read expectations; dir1 is the owner of the run. */
+	learn_with_mounts(&found, "1 1 0:1 / /data/dir1 rw - nfs a:/x rw\n", "h");
+	CHECK_TEXT(buf_text(&found), ":499 /data:499 ");
+}
+
 static void only_the_selected_classes_are_watched(void)
 {
 	AUTO_FREE char *path = write_trace();
@@ -100,4 +151,5 @@ static void only_the_selected_classes_are_watched(void)
 	site_sample_close(site);
 }
 
-TESTS(TEST(a_run_is_learned_from_once), TEST(only_the_selected_classes_are_watched))
+TESTS(TEST(a_run_is_learned_from_once), TEST(durations_are_learned_per_file_system),
+      TEST(only_the_selected_classes_are_watched))

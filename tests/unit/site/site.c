@@ -61,6 +61,24 @@ static void each_payload_is_applied_exactly_once(void)
 	site_sample_release(&payloads);
 }
 
+/* A queue may hold payloads of the daemon before an update, which do not name file systems. */
+static void payloads_of_the_previous_version_are_applied(void)
+{
+	struct site_db *site = site_sample_open();
+	struct err err = { 0 };
+	size_t bad;
+
+	make_payloads();
+	for (size_t i = 0; i < payloads.count; i++)
+		((char *)(uintptr_t)payloads.list[i].bytes)[4] = 10;
+	CHECK_INT(site_apply_batch(site, NODE, 1, payloads.list, payloads.count, &bad, &err), 1);
+	CHECK_TEXT(err.text, "");
+	check_rows(site);
+	CHECK_INT(site_sample_count(site, "SELECT count(filesystem) FROM run_file"), 0);
+	site_sample_close(site);
+	site_sample_release(&payloads);
+}
+
 static void a_batch_skips_what_was_applied(void)
 {
 	struct site_db *site = site_sample_open();
@@ -148,6 +166,7 @@ static void a_database_without_tables_is_explained(void)
 	CHECK(!site);
 }
 
-TESTS(TEST(each_payload_is_applied_exactly_once), TEST(a_batch_skips_what_was_applied),
+TESTS(TEST(each_payload_is_applied_exactly_once),
+      TEST(payloads_of_the_previous_version_are_applied), TEST(a_batch_skips_what_was_applied),
       TEST(a_run_that_is_sent_again_replaces_its_rows), TEST(an_invalid_payload_changes_nothing),
       TEST(nodes_are_counted_separately), TEST(a_database_without_tables_is_explained))
