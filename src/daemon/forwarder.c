@@ -23,6 +23,7 @@
 #include "site/build.h"
 #include "site/forget.h"
 #include "site/mount_table.h"
+#include "site/notice.h"
 #include "site/report.h"
 #include "site/rows.h"
 #include "site/site.h"
@@ -485,17 +486,26 @@ struct forwarder_verdict forwarder_verdict(struct forwarder *forwarder)
 	return verdict;
 }
 
-/* Looks at the verdicts if there was a notification, or if the last look was long ago. */
-static int look_at_verdicts(struct forwarder *forwarder, struct site_db *site, int64_t *looked_ns,
-			    struct err *err)
+/*
+ * Passes on that something was learned, and looks at the verdicts if there was a notification, or
+ * if the last look was long ago.
+ */
+static int hear_site(struct forwarder *forwarder, struct site_db *site, int64_t *looked_ns,
+		     struct err *err)
 {
 	struct forwarder_verdict verdict = { 0 };
 	bool is_due = clock_now_ns() - *looked_ns > VERDICT_NS;
+	bool has_learned = false;
+	enum notice notice;
 	int64_t id;
 	int r;
 
-	while ((r = anomaly_wait(site, 0, &id, err)) > 0)
-		is_due = true;
+	while ((r = notice_wait(site, 0, &notice, &id, err)) > 0) {
+		is_due |= notice == NOTICE_ANOMALY;
+		has_learned |= notice == NOTICE_KNOWLEDGE;
+	}
+	if (has_learned)
+		forwarder->options.on_knowledge(forwarder->options.arg);
 	if (r == -EOPNOTSUPP)
 		r = 0;
 	if (r < 0 || !is_due)
@@ -518,12 +528,25 @@ static int ask_forgotten(struct forwarder *forwarder, struct site_db *site, int6
 		       : 0;
 }
 
+/* -EOPNOTSUPP: the database does not notify, and is asked now and then. */
+static int listen_to_site(struct forwarder *forwarder, struct site_db *site, struct err *err)
+{
+	int r = 0;
+
+	for (enum notice notice = 0; r >= 0 && notice < NOTICES; notice++)
+		r = notice_listen(site, notice, err);
+	/* What was notified before is lost. */
+	if (r >= 0)
+		forwarder->options.on_knowledge(forwarder->options.arg);
+	return r;
+}
+
 /* Sends until the database is lost or the forwarder stops. Returns -errno of the failure. */
 static int send_all(struct forwarder *forwarder, struct site_db *site, struct batch *batch,
 		    struct err *err)
 {
 	int64_t looked_ns = 0, since_ns = 0, asked_ns = 0;
-	int listens = anomaly_listen(site, err);
+	int listens = listen_to_site(forwarder, site, err);
 
 	if (listens < 0 && listens != -EOPNOTSUPP)
 		return listens;
@@ -541,7 +564,7 @@ static int send_all(struct forwarder *forwarder, struct site_db *site, struct ba
 		else if (r == 0)
 			wait_ns(forwarder, IDLE_NS);
 		if (r >= 0)
-			r = look_at_verdicts(forwarder, site, &looked_ns, err);
+			r = hear_site(forwarder, site, &looked_ns, err);
 		if (r < 0)
 			return r;
 		tell_problem(forwarder, NULL);

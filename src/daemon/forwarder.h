@@ -3,7 +3,8 @@
  * The forwarder: brings the runs that were collected into the database of the site. One thread
  * turns finished traces and reports of the node into rows (site/build.h, site/report.h) and puts
  * them into a queue on disk (wire/disk_queue.h); another one sends them to the database
- * (site/site.h), and listens for verdicts of the system reasoner (site/anomaly.h). The database may
+ * (site/site.h), and listens for verdicts of the system reasoner and for new knowledge
+ * (site/notice.h). The database may
  * be away for days: the queue is bounded, and traces that do not fit wait as files.
  *
  * Nothing is lost or stored twice if the process is killed: a trace is marked as sent
@@ -43,6 +44,8 @@ struct forwarder_options {
 	 * before that time. Called by a thread of the forwarder, more than once for each.
 	 */
 	void (*on_forgotten)(void *arg, const char *what, int64_t before_ns);
+	/* The database may have learned something, or was away and may have. The same thread. */
+	void (*on_knowledge)(void *arg);
 	void *arg;
 };
 

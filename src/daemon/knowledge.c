@@ -24,6 +24,8 @@
 
 #define POLL_NS (10 * NS_PER_MS)   /* while a job is to be decided */
 #define RETRY_NS (500 * NS_PER_MS) /* after the database has failed */
+#define AGAIN_NS (5 * NS_PER_S)	   /* until the database is read again if that failed */
+#define REFRESH_NS NS_PER_S	   /* between two readings at least, whoever asks for them */
 #define KEY_BYTES 64
 #define VALUE_BYTES 256
 
@@ -35,6 +37,7 @@ struct knowledge_service {
 	int64_t period_ns;
 	struct site_db *site; /* NULL: not connected; belongs to the thread, like what follows */
 	int64_t refresh_at_ns, retry_at_ns;
+	int64_t refreshed_ns; /* when the database was read last; 0: never */
 	uint32_t sent[AGREEMENT_JOBS];
 	uint64_t sent_job[AGREEMENT_JOBS];
 	char problem[512]; /* that was told last */
@@ -42,7 +45,8 @@ struct knowledge_service {
 	bool has_thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	bool stops; /* under the lock, like the votes */
+	bool stops;	  /* under the lock, like the votes */
+	bool is_outdated; /* the page, as far as is known */
 	struct agreement_page *table;
 };
 
@@ -173,15 +177,19 @@ static bool advance_jobs(struct knowledge_service *service, bool is_connected, s
 	return any;
 }
 
-/* Returns early if the service stops, or after a vote. */
+/* Returns early if the service stops, after a vote, or if the page is outdated. */
 static bool wait_until(struct knowledge_service *service, int64_t until_ns)
 {
 	struct timespec until = { until_ns / NS_PER_S, until_ns % NS_PER_S };
 	bool stops;
 
 	pthread_mutex_lock(&service->lock);
-	if (!service->stops)
+	if (!service->stops && !service->is_outdated)
 		pthread_cond_timedwait(&service->changed, &service->lock, &until);
+	if (service->is_outdated && service->refreshed_ns)
+		service->refresh_at_ns =
+			i64_min(service->refresh_at_ns, service->refreshed_ns + REFRESH_NS);
+	service->is_outdated = false;
 	stops = service->stops;
 	pthread_mutex_unlock(&service->lock);
 	return !stops;
@@ -210,9 +218,14 @@ static void *run_service(void *arg)
 
 		due = due && connect_site(service, &err);
 		if (due && clock_now_ns() >= service->refresh_at_ns) {
-			if (refresh(service, &err) >= 0)
+			int r = refresh(service, &err);
+
+			if (r >= 0)
 				tell_problem(service, NULL);
-			service->refresh_at_ns = clock_now_ns() + service->period_ns;
+			service->refreshed_ns = clock_now_ns();
+			service->refresh_at_ns = service->refreshed_ns +
+						 (r < 0 ? i64_min(service->period_ns, AGAIN_NS)
+							: service->period_ns);
 		}
 		any = advance_jobs(service, due, &err);
 		if (err.code)
@@ -265,6 +278,14 @@ int knowledge_start(struct knowledge_service **service, const struct knowledge_o
 	}
 	*service = s;
 	return 0;
+}
+
+void knowledge_refresh(struct knowledge_service *service)
+{
+	pthread_mutex_lock(&service->lock);
+	service->is_outdated = true;
+	pthread_cond_signal(&service->changed);
+	pthread_mutex_unlock(&service->lock);
 }
 
 bool knowledge_vote(struct knowledge_service *service, const struct frame *frame, uid_t user,

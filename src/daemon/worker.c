@@ -189,6 +189,13 @@ static void see_forgotten(void *arg, const char *what, int64_t before_ns)
 	retention_forget(worker->traces, true, (uid_t)number, NULL, before_ns);
 }
 
+static void see_knowledge(void *arg)
+{
+	struct worker *worker = arg;
+
+	knowledge_refresh(worker->knowledge);
+}
+
 /* --- the thread that serves metrics --- */
 
 static void update_metrics(void *arg, struct metrics *metrics)
@@ -269,6 +276,7 @@ static int start_forwarder(struct worker *worker, const char *state, struct err 
 		.node = observer_node(worker->observer),
 		.tell = worker->options->tell,
 		.on_forgotten = see_forgotten,
+		.on_knowledge = see_knowledge,
 		.arg = worker,
 	};
 
@@ -371,13 +379,13 @@ static int start_all(struct worker *worker, struct err *err)
 		r = observer_new(&worker->observer, config, config_text(config, SETTING_SITE_ALERT),
 				 worker->options->tell, err);
 	if (r == 0)
+		r = start_knowledge(worker, err);
+	if (r == 0)
 		r = start_forwarder(worker, state, err);
 	if (r == 0)
 		r = start_submission(worker, err);
 	if (r == 0)
 		r = start_collection(worker, err);
-	if (r == 0)
-		r = start_knowledge(worker, err);
 	if (r == 0)
 		r = start_server(worker, err);
 	if (r == 0)
@@ -390,10 +398,10 @@ static void stop_all(struct worker *worker)
 	metrics_server_stop(worker->metrics_server);
 	metrics_free(worker->metrics);
 	server_stop(worker->server);
-	knowledge_stop(worker->knowledge);
 	collection_stop(worker->collection);
 	submission_stop(worker->submission);
 	forwarder_stop(worker->forwarder);
+	knowledge_stop(worker->knowledge);
 	observer_free(worker->observer);
 	free(worker->traces);
 }

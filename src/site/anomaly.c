@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "site/notice.h"
 #include "site/site_internal.h"
 #include "site/verdict.h"
 
@@ -16,16 +17,6 @@
 #define REASONER "system reasoner"
 #define REASONER_LOCK "8317427303"
 
-static int notify(struct site_db *site, int64_t id, struct err *err)
-{
-	AUTO_FREE char *text = xprintf("%lld", (long long)id);
-
-	if (!site_is_postgres(site))
-		return 0;
-	return store_run(site->store, err, "SELECT pg_notify('" ANOMALY_CHANNEL "', ?1)", "t",
-			 text);
-}
-
 /* Notifies for each row of a statement, whose first column is an id. Returns their number. */
 static int notify_rows(struct site_db *site, struct statement *rows, struct err *err)
 {
@@ -33,7 +24,7 @@ static int notify_rows(struct site_db *site, struct statement *rows, struct err 
 	int count = 0, r = store_read_texts(site->store, rows, &ids, err);
 
 	for (; r >= 0 && ids[count]; count++)
-		r = notify(site, strtoll(ids[count], NULL, 10), err);
+		r = notice_send(site, NOTICE_ANOMALY, strtoll(ids[count], NULL, 10), err);
 	store_free_texts(ids);
 	return r < 0 ? r : count;
 }
@@ -370,7 +361,7 @@ static int end_verdicts(struct site_db *site, const struct verdict *verdicts, si
 		r = store_run(site->store, err, "UPDATE anomaly SET ended_ns = ?2 WHERE id = ?1",
 			      "ii", ending.ids[i], now_ns);
 		if (r >= 0)
-			r = notify(site, ending.ids[i], err);
+			r = notice_send(site, NOTICE_ANOMALY, ending.ids[i], err);
 	}
 	free(ending.ids);
 	return r < 0 ? r : (int)ending.id_count;
@@ -434,32 +425,4 @@ int anomaly_judge(struct site_db *site, int64_t now_ns, struct err *err)
 	changed = judge_locked(site, now_ns, err);
 	r = site_end(site, changed, err);
 	return r < 0 ? r : changed;
-}
-
-/* --- notifications --- */
-
-static int check_server(const struct site_db *site, struct err *err)
-{
-	return site_is_postgres(site)
-		       ? 0
-		       : err_set(err, EOPNOTSUPP, "an SQLite file cannot notify other processes");
-}
-
-int anomaly_listen(struct site_db *site, struct err *err)
-{
-	int r = check_server(site, err);
-
-	return r < 0 ? r : store_execute(site->store, "LISTEN " ANOMALY_CHANNEL, err);
-}
-
-int anomaly_wait(struct site_db *site, int timeout_ms, int64_t *id, struct err *err)
-{
-	AUTO_FREE char *channel = NULL, *text = NULL;
-	int r = check_server(site, err);
-
-	if (r >= 0)
-		r = store_wait(site->store, timeout_ms, &channel, &text, err);
-	if (r > 0)
-		*id = strtoll(text, NULL, 10);
-	return r;
 }

@@ -3,8 +3,7 @@
  * Anomalies of nodes and of the whole system. Nodes report what is slow, and which load their users
  * cause (site/report.h). The system reasoner, which runs beside the database, judges what they have
  * in common (site/verdict.h), and stores its verdicts as anomalies of the system while they hold.
- * Every change is notified (channel ANOMALY_CHANNEL of PostgreSQL, with the id of the anomaly), so
- * that nodes and the reasoner need not poll.
+ * Every change is notified (site/notice.h), so that nodes and the reasoner need not poll.
  */
 #ifndef SLUICE_SITE_ANOMALY_H
 #define SLUICE_SITE_ANOMALY_H
@@ -16,7 +15,6 @@
 struct err;
 struct site_db;
 
-#define ANOMALY_CHANNEL "sluice_anomaly"
 #define ANOMALY_SYSTEM "system" /* subject of the verdicts of the system reasoner */
 
 /*
@@ -67,12 +65,5 @@ int load_rank(struct site_db *site, int64_t now_ns, const char *target, size_t l
  * ends others. Several processes may call it. Returns the number of verdicts that have changed.
  */
 int anomaly_judge(struct site_db *site, int64_t now_ns, struct err *err);
-
-/*
- * Listens for changes, and waits for the next one. Returns 1 and the id of an anomaly, or 0 after
- * timeout_ms. -EOPNOTSUPP with SQLite.
- */
-int anomaly_listen(struct site_db *site, struct err *err);
-int anomaly_wait(struct site_db *site, int timeout_ms, int64_t *id, struct err *err);
 
 #endif

@@ -13,6 +13,7 @@
 #include "observe/tally/names.h"
 #include "observe/tally/traffic.h"
 #include "site/learn_hints.h"
+#include "site/notice.h"
 #include "site/reader.h"
 #include "site/site_internal.h"
 #include "store/durations.h"
@@ -443,6 +444,7 @@ static int learn_next(struct site_db *site, const struct config *config, enum le
 int site_learn(struct site_db *site, const struct config *config, const struct trace_watch *watch,
 	       struct learn_totals *totals, struct err *err)
 {
+	uint64_t before = totals->runs + totals->hint_runs;
 	struct next_run next = { 0 };
 	int r = 0;
 
@@ -453,6 +455,9 @@ int site_learn(struct site_db *site, const struct config *config, const struct t
 				r = learn_next(site, config, learner, &next, totals, err);
 		}
 	next_run_release(&next);
+	/* Also if the step was interrupted. Who does not hear it looks after some time. */
+	if (totals->runs + totals->hint_runs > before)
+		notice_send(site, NOTICE_KNOWLEDGE, 0, NULL);
 	return r;
 }
 

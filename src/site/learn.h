@@ -2,11 +2,11 @@
  *
  * From recorded calls to knowledge: an offline step reads the activities of runs that it has not
  * seen yet, adds their durations to histograms per program, file system, access pattern, layer,
- * function and size, and the transfer rates of MPI files to the statistics of hints (store/outcomes.h). Daemons
- * serve both to processes (daemon/knowledge.h).
+ * function and size, and the transfer rates of MPI files to the statistics of hints
+ * (store/outcomes.h). Daemons serve both to processes (daemon/knowledge.h).
  *
- * Setting site.learn selects calls by class or function. The histograms have the bins and size classes of
- * store/durations.h; they are bounded like those, so that recent runs count more.
+ * Setting site.learn selects calls by class or function. The histograms have the bins and size
+ * classes of store/durations.h; they are bounded like those, so that recent runs count more.
  */
 #ifndef SLUICE_SITE_LEARN_H
 #define SLUICE_SITE_LEARN_H
@@ -26,6 +26,7 @@ struct learn_totals {
 /*
  * Reads the runs with activities that were added since the last time, each in one transaction: a
  * run counts once, even if the step is killed. Stops between two runs if watch says so (-EINTR).
+ * If something was learned, notifies NOTICE_KNOWLEDGE (site/notice.h) at the end.
  */
 int site_learn(struct site_db *site, const struct config *config, const struct trace_watch *watch,
 	       struct learn_totals *totals, struct err *err);

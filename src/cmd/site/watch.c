@@ -15,6 +15,7 @@
 #include "cli/format.h"
 #include "cmd/site/site.h"
 #include "site/anomaly.h"
+#include "site/notice.h"
 #include "site/site.h"
 
 #define POLL_MS 5000
@@ -126,8 +127,9 @@ static int64_t time_ns(void)
 /* Judges, shows, and waits for the next change. Returns -errno. */
 static int watch_site(struct site_db *site, const struct watch_args *args, struct err *err)
 {
+	enum notice notice;
 	int64_t id = 0;
-	int r = args->once ? 0 : anomaly_listen(site, err), changed = 1;
+	int r = args->once ? 0 : notice_listen(site, NOTICE_ANOMALY, err), changed = 1;
 
 	while (r >= 0 && !*interrupt_flag()) {
 		int64_t now = time_ns();
@@ -137,7 +139,7 @@ static int watch_site(struct site_db *site, const struct watch_args *args, struc
 			r = show_all(site, args->json, now, err);
 		if (r < 0 || args->once)
 			break;
-		r = changed = anomaly_wait(site, POLL_MS, &id, err);
+		r = changed = notice_wait(site, POLL_MS, &notice, &id, err);
 	}
 	return r;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "site/notice.h"
 #include "site/report.h"
 #include "site_sample.h"
 
@@ -217,23 +218,25 @@ static void changes_are_notified(void)
 {
 	struct site_db *site = site_sample_open(), *other = NULL;
 	struct err err = { 0 };
+	enum notice notice = NOTICES;
 	int64_t heard = 0;
 
 	sequence = 0;
 	if (!site_is_postgres(site)) {
-		CHECK_INT(anomaly_listen(site, &err), -EOPNOTSUPP);
+		CHECK_INT(notice_listen(site, NOTICE_ANOMALY, &err), -EOPNOTSUPP);
 		site_sample_close(site);
 		return;
 	}
 	REQUIRE(site_open(&other, site_sample_name, NULL) == 0);
-	CHECK_INT(anomaly_listen(other, &err), 0);
-	CHECK_INT(anomaly_wait(other, 0, &heard, &err), 0);
+	CHECK_INT(notice_listen(other, NOTICE_ANOMALY, &err), 0);
+	CHECK_INT(notice_wait(other, 0, &notice, &heard, &err), 0);
 	send_anomaly(site, "n1", "", 1, 0);
-	CHECK_INT(anomaly_wait(other, 60000, &heard, &err), 1);
+	CHECK_INT(notice_wait(other, 60000, &notice, &heard, &err), 1);
+	CHECK_INT(notice, NOTICE_ANOMALY);
 	CHECK_INT(heard, site_sample_count(site, "SELECT id FROM anomaly"));
 	heard = 0;
 	send_anomaly(site, "n1", "", 1, 2);
-	CHECK_INT(anomaly_wait(other, 60000, &heard, &err), 1);
+	CHECK_INT(notice_wait(other, 60000, &notice, &heard, &err), 1);
 	CHECK(heard > 0);
 	CHECK_TEXT(err.text, "");
 	site_close(other);
