@@ -136,10 +136,20 @@ struct reception_counts collection_counts(struct collection *collection)
 
 static void take_message(struct collection *collection, const struct reception_message *message)
 {
+	size_t before = reception_counts(collection->reception).runs;
 	struct err err = { 0 };
 
 	/* A refusal is counted by the reception. */
 	reception_take(collection->reception, message, &err);
+	if (reception_counts(collection->reception).runs > before)
+		collection->options.on_begin(collection->options.arg, &message->user);
+}
+
+/* Looks for spools that were not handed over. */
+static void scan(struct collection *collection)
+{
+	if (reception_scan(collection->reception))
+		collection->options.on_begin(collection->options.arg, NULL);
 }
 
 static void take_inbox(struct collection *collection)
@@ -166,7 +176,7 @@ static void *collect(void *arg)
 
 		take_inbox(collection);
 		if (clock_now_ns() - scanned_ns > SCAN_NS) {
-			reception_scan(collection->reception);
+			scan(collection);
 			scanned_ns = clock_now_ns();
 		}
 		found = reception_poll(collection->reception);
@@ -273,6 +283,8 @@ int collection_start(struct collection **made, const struct collection_options *
 	pthread_mutex_init(&collection->lock, NULL);
 	r = open_reception(collection, err);
 	if (r == 0) {
+		/* Runs of an earlier worker, which has perhaps not seen them begin. */
+		options->on_begin(options->arg, NULL);
 		r = take_kept(collection);
 		if (r < 0)
 			err_set(err, -r, "the keeper is gone: %s", strerror(-r));

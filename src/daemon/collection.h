@@ -30,6 +30,9 @@ struct collection_options {
 	/* What the keeper held of an earlier worker: was it something else than a spool, and taken?
 	 */
 	bool (*on_kept)(void *arg, const struct kept *kept);
+	/* A run of the user has begun, or of an unknown one (NULL); its ledger exists. Called by
+	 * the thread that collects, or before it starts. */
+	void (*on_begin)(void *arg, const uid_t *user);
 	/* A run is over; called by the collecting thread. */
 	void (*on_end)(void *arg, const struct reception_end *end);
 	void *arg;

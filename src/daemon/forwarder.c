@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/text.h"
+#include "daemon/about.h"
 #include "daemon/accounts.h"
 #include "site/anomaly.h"
 #include "site/build.h"
@@ -125,15 +126,10 @@ static void enqueue(struct forwarder *forwarder, const char *trace, uid_t user)
 	pthread_mutex_unlock(&forwarder->lock);
 }
 
-void forwarder_add(struct forwarder *forwarder, const char *trace, uid_t user, const char *job,
-		   const char *partition, bool only_sums)
+void forwarder_add(struct forwarder *forwarder, const char *trace, uid_t user,
+		   const struct about *about)
 {
-	AUTO_FREE char *about = xprintf("%s" FORWARDER_ABOUT, trace);
-	AUTO_FREE char *text = xprintf("%s\n%s\n%s", job ? job : "", partition ? partition : "",
-				       only_sums ? FORWARDER_ONLY_SUMS "\n" : "");
-
-	/* Without it, the run has no job in the database. */
-	file_write_all(about, text, strlen(text), NULL);
+	about_settle(trace, about);
 	enqueue(forwarder, trace, user);
 }
 
@@ -150,8 +146,11 @@ static void find_traces(struct forwarder *forwarder, const char *directory, uid_
 			continue;
 		path = place_join(directory, entry->d_name);
 		sent = xprintf("%s" FORWARDER_SENT, path);
-		if (!place_exists(sent))
-			enqueue(forwarder, path, user);
+		if (place_exists(sent))
+			continue;
+		/* Unless the daemon was killed before it has done so. */
+		about_claim(path);
+		enqueue(forwarder, path, user);
 	}
 	if (dir)
 		closedir(dir);
@@ -267,53 +266,23 @@ static int append_rows(void *arg, uint16_t type, const void *payload, size_t byt
 	return is_stopping(forwarder) ? -EINTR : 0;
 }
 
-/* What the file beside a trace says; texts are owned. */
-struct about {
-	char *job, *partition; /* NULL: none */
-	bool only_sums;
-};
-
-/* Returns the next line, NULL if it is empty, and moves on. */
-static char *take_line(const char **at)
-{
-	size_t n = strcspn(*at, "\n");
-	char *line = n ? xstrndup(*at, n) : NULL;
-
-	*at += n + ((*at)[n] != 0);
-	return line;
-}
-
-static void read_about(const char *trace, struct about *about)
-{
-	AUTO_FREE char *path = xprintf("%s" FORWARDER_ABOUT, trace);
-	AUTO_BUF struct buf text = { 0 };
-	const char *at;
-
-	if (file_read_all(&text, path, 4096, NULL) < 0)
-		return;
-	at = buf_text(&text);
-	about->job = take_line(&at);
-	about->partition = take_line(&at);
-	about->only_sums = !strcmp(at, FORWARDER_ONLY_SUMS "\n");
-}
-
 static int build(struct forwarder *forwarder, const struct waiting *waiting, struct err *err)
 {
 	AUTO_FREE char *owner = accounts_user_name(waiting->user);
 	AUTO_FREE char *sent = xprintf("%s" FORWARDER_SENT, waiting->trace);
-	AUTO_FREE char *beside = xprintf("%s" FORWARDER_ABOUT, waiting->trace);
+	AUTO_FREE char *beside = xprintf("%s" ABOUT_SUFFIX, waiting->trace);
 	struct mount_table mounts = { 0 };
 	char host[256] = "";
 	struct build_options options = { .config = forwarder->options.config,
 					 .owner = owner,
 					 .mounts = &mounts,
 					 .mounts_host = host };
-	struct about about = { 0 };
+	struct about about;
 	int r;
 
 	gethostname(host, sizeof(host) - 1);
 	mount_table_load(&mounts);
-	read_about(waiting->trace, &about);
+	about_read(waiting->trace, &about);
 	options.job = about.job;
 	options.partition = about.partition;
 	if (!about.only_sums)
@@ -330,8 +299,7 @@ static int build(struct forwarder *forwarder, const struct waiting *waiting, str
 		unlink(waiting->trace);
 		unlink(beside);
 	}
-	free(about.job);
-	free(about.partition);
+	about_release(&about);
 	mount_table_release(&mounts);
 	return r;
 }

@@ -20,17 +20,15 @@
 
 #include "wire/disk_queue.h"
 
+struct about;
 struct config;
 struct err;
 struct forwarder;
 struct report_anomaly;
 struct report_load;
 
-/* Files beside a trace: its rows are in the queue; and what the trace does not say: job, partition,
- * and FORWARDER_ONLY_SUMS if the trace is to be removed then, a line each. */
+/* The file beside a trace that says that its rows are in the queue. */
 #define FORWARDER_SENT ".sent"
-#define FORWARDER_ABOUT ".about"
-#define FORWARDER_ONLY_SUMS "sums"
 
 struct forwarder_options {
 	const struct config *config;
@@ -62,10 +60,10 @@ struct forwarder_status {
 int forwarder_start(struct forwarder **forwarder, const struct forwarder_options *options,
 		    struct err *err);
 
-/* A trace is complete. job and partition may be NULL. only_sums: the database gets no calls, and
- * the trace is removed as soon as its rows are in the queue. */
-void forwarder_add(struct forwarder *forwarder, const char *trace, uid_t user, const char *job,
-		   const char *partition, bool only_sums);
+/* A trace is complete. If only sums may be kept, the database gets no calls, and the trace is
+ * removed as soon as its rows are in the queue. */
+void forwarder_add(struct forwarder *forwarder, const char *trace, uid_t user,
+		   const struct about *about);
 
 /*
  * What the node says of itself (site/report.h). They are put into the queue in the order of the

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/text.h"
+#include "daemon/about.h"
 #include "daemon/forwarder.h"
 #include "trace/format.h"
 
@@ -79,7 +80,7 @@ static bool is_trace(const char *path)
 static void remove_trace(const char *path)
 {
 	AUTO_FREE char *sent = xprintf("%s" FORWARDER_SENT, path);
-	AUTO_FREE char *about = xprintf("%s" FORWARDER_ABOUT, path);
+	AUTO_FREE char *about = xprintf("%s" ABOUT_SUFFIX, path);
 
 	/* The mark goes last: a trace without it would be sent again. */
 	unlink(path);
@@ -119,6 +120,10 @@ static void see_file(void *arg, uid_t user, const char *path, const struct stat 
 	(void)user;
 	if (text_ends_with(path, RETENTION_COPY) &&
 	    time_of(st) < clock_realtime_ns() - LEFTOVER_NS) {
+		unlink(path);
+		return;
+	}
+	if (about_is_orphan(path) && time_of(st) < clock_realtime_ns() - LEFTOVER_NS) {
 		unlink(path);
 		return;
 	}

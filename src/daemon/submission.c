@@ -24,6 +24,7 @@
 #include "base/text.h"
 #include "base/trusted.h"
 #include "contract/policy.h"
+#include "daemon/about.h"
 #include "daemon/keeper.h"
 #include "trace/format.h"
 
@@ -274,10 +275,10 @@ static int publish(struct submission *submission, const struct offer *offer, str
 	AUTO_FREE char *directory = xprintf("%s/%u", submission->traces, (unsigned)offer->user);
 	AUTO_FREE char *path = NULL;
 	char uuid[UUID_DIGITS + 1], stamp[32], program[HANDOVER_PROGRAM_BYTES];
-	struct submitted submitted = { .user = offer->user,
-				       .job = offer->about.job,
-				       .partition = offer->about.partition,
-				       .only_sums = offer->about.mode != POLICY_TRACE };
+	struct about about = { (char *)(uintptr_t)offer->about.job,
+			       (char *)(uintptr_t)offer->about.partition,
+			       offer->about.mode != POLICY_TRACE };
+	struct submitted submitted = { .user = offer->user, .about = &about };
 	time_t now = time(NULL);
 	struct tm local;
 	int r = read_uuid(offer->path, uuid, err);
@@ -292,6 +293,9 @@ static int publish(struct submission *submission, const struct offer *offer, str
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
 	put_program(program, sizeof(program), offer->about.program);
 	path = xprintf("%s/%s-%s-%s%s", directory, stamp, program, uuid, trace_container.suffix);
+	/* Before the trace has its name, under which the next worker finds it. */
+	if (submission->options.has_database)
+		about_write(directory, uuid, &about);
 	if (rename(offer->path, path) != 0)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	submitted.trace = path;

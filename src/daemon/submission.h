@@ -17,6 +17,7 @@
 #include "daemon/client.h"
 #include "daemon/retention.h"
 
+struct about;
 struct err;
 struct kept;
 struct submission;
@@ -25,8 +26,7 @@ struct submission;
 struct submitted {
 	const char *trace;
 	uid_t user;
-	const char *job, *partition; /* as the client says */
-	bool only_sums;		     /* the trace must be removed when its rows are made */
+	const struct about *about; /* as the client says */
 };
 
 struct submission_options {

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/trusted.h"
+#include "daemon/about.h"
 #include "daemon/accounts.h"
 #include "daemon/collection.h"
 #include "daemon/counters.h"
@@ -137,15 +138,25 @@ static int handle_frame(void *arg, unsigned thread, struct client *client,
 
 /* --- the collecting thread --- */
 
+/* Its job must be known before its trace has a name; then it is too late, if this process dies. */
+static void see_begin(void *arg, const uid_t *user)
+{
+	struct worker *worker = arg;
+
+	if (worker->forwarder)
+		about_write_ledgers(worker->traces, user);
+}
+
 static void see_end(void *arg, const struct reception_end *end)
 {
 	struct worker *worker = arg;
+	struct about about = { (char *)(uintptr_t)end->run.job,
+			       (char *)(uintptr_t)end->run.partition, false };
 
 	if (end->err)
 		worker->options->tell(end->err->text);
 	if (end->trace && worker->forwarder)
-		forwarder_add(worker->forwarder, end->trace, end->run.user, end->run.job,
-			      end->run.partition, false);
+		forwarder_add(worker->forwarder, end->trace, end->run.user, &about);
 }
 
 static bool take_kept(void *arg, const struct kept *kept)
@@ -162,8 +173,8 @@ static void see_submitted(void *arg, const struct submitted *submitted)
 	struct worker *worker = arg;
 
 	if (worker->forwarder)
-		forwarder_add(worker->forwarder, submitted->trace, submitted->user, submitted->job,
-			      submitted->partition, submitted->only_sums);
+		forwarder_add(worker->forwarder, submitted->trace, submitted->user,
+			      submitted->about);
 }
 
 /* --- the sending thread of the forwarder --- */
@@ -313,6 +324,7 @@ static int start_collection(struct worker *worker, struct err *err)
 		.counters = &worker->counters,
 		.observer = worker->observer,
 		.on_kept = take_kept,
+		.on_begin = see_begin,
 		.on_end = see_end,
 		.arg = worker,
 	};

@@ -69,6 +69,22 @@ static void oldest_traces_exceed_the_size_first(void)
 	CHECK(has("1", "b.sluice") && has("2", "c.sluice"));
 }
 
+/* A run that never got a trace; that of a run that is being collected stays. */
+static void descriptions_without_a_run_are_removed(void)
+{
+	struct retention_limits limits = { 0 };
+
+	begin();
+	put("1", UUID ".about", 10, 1);
+	put("2", UUID ".about", 10, 1);
+	put("2", UUID ".ledger", 10, 1);
+	put("3", UUID ".about", 10, 0);
+	put("3", "a.sluice.about", 10, 1);
+	retention_apply(directory, &limits);
+	CHECK(!has("1", UUID ".about"));
+	CHECK(has("2", UUID ".about") && has("3", UUID ".about") && has("3", "a.sluice.about"));
+}
+
 static void traces_that_the_database_lacks_are_removed_last(void)
 {
 	struct retention_limits limits = { .bytes = 150, .has_database = true };
@@ -147,7 +163,7 @@ static void a_run_or_a_user_is_forgotten(void)
 	CHECK(!has("1", "y.sluice") && has("2", "z.sluice"));
 }
 
-TESTS(TEST(oldest_traces_exceed_the_size_first),
+TESTS(TEST(oldest_traces_exceed_the_size_first), TEST(descriptions_without_a_run_are_removed),
       TEST(traces_that_the_database_lacks_are_removed_last), TEST(age_is_limited),
       TEST(runs_that_are_collected_count_but_stay), TEST(more_traces_than_a_batch_are_limited),
       TEST(a_run_or_a_user_is_forgotten))

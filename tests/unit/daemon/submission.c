@@ -13,6 +13,7 @@
 #include "base/place.h"
 #include "check.h"
 #include "contract/policy.h"
+#include "daemon/about.h"
 #include "daemon/keeper.h"
 #include "trace/format.h"
 
@@ -30,8 +31,8 @@ static void on_trace(void *arg, const struct submitted *submitted)
 {
 	(void)arg;
 	CHECK(place_exists(submitted->trace));
-	CHECK_TEXT(submitted->job, "4711");
-	test.only_sums = submitted->only_sums;
+	CHECK_TEXT(submitted->about->job, "4711");
+	test.only_sums = submitted->about->only_sums;
 	test.published++;
 }
 
