@@ -38,9 +38,11 @@ configure_package_config_file(packaging/sluiceConfig.cmake.in ${generated}/sluic
 write_basic_package_version_file(${generated}/sluiceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${generated}/sluiceConfig.cmake ${generated}/sluiceConfigVersion.cmake DESTINATION ${package_dir})
 
-# The daemon as a service of the system.
-configure_file(packaging/sluiced.service ${generated}/sluiced.service @ONLY)
-install(FILES ${generated}/sluiced.service packaging/sluiced.socket DESTINATION lib/systemd/system)
+# The daemon, and the reasoner of a site, as services of the system.
+foreach(unit sluiced.service sluiced.socket sluice-watch.service)
+	configure_file(packaging/${unit} ${generated}/${unit} @ONLY)
+	install(FILES ${generated}/${unit} DESTINATION lib/systemd/system)
+endforeach()
 install(FILES packaging/sluice.sysusers DESTINATION lib/sysusers.d RENAME sluice.conf)
 
 # How a site preloads the library: Slurm's TaskProlog, or an environment module.

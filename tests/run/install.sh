@@ -18,6 +18,7 @@ for file in include/sluice/sluice.h include/sluice/plugin.h include/sluice/instr
 	share/sluice/fortran/sluice.f90 share/sluice/python/sluice.py share/sluice/grafana/sluice.json share/man/man1/sluice.1 share/man/man1/sluice-run.1 \
 	share/bash-completion/completions/sluice share/zsh/site-functions/_sluice \
 	share/sluice/platforms/hopper.ini share/sluice/machines/vesta.ini share/sluice/sites/titan.ini \
+	lib/systemd/system/sluiced.service lib/systemd/system/sluiced.socket lib/systemd/system/sluice-watch.service \
 	share/doc/sluice/README.md share/doc/sluice/docs/reference/plugins.md; do
 	[ -s "$root/$file" ] || fail "$file is not installed"
 done
