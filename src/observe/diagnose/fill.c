@@ -4,12 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/escape.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "observe/diagnose/case.h"
 #include "observe/tally/names.h"
-#include "params/tunable.h"
+#include "observe/tally/parameters.h"
+#include "params/set.h"
 
 struct filler {
 	struct buf *out;
@@ -181,6 +183,48 @@ static bool undoes_injected(const struct filler *f, const struct fix_row *row, s
 	return injected_is_undone(&f->d->injected, f->finding, sets, undone);
 }
 
+/* The parameters that the run was given with --params or by a tuning; "" if there are none. */
+static void put_given(const struct diagnosis *d, struct buf *out)
+{
+	const struct trace_head *head = d->profile->head;
+	struct param_set set = { 0 };
+	struct err err = { 0 };
+	size_t i = 0;
+
+	while (i < head->note_count && (!text_equal(head->notes[i].source, PARAMETERS_SOURCE) ||
+					!text_equal(head->notes[i].name, PARAMETERS_GIVEN)))
+		i++;
+	if (i == head->note_count ||
+	    param_set_read(&set, text_or_empty(head->notes[i].value), NULL, NULL, &err) < 0)
+		return;
+	/* The command has these itself, or its environment. */
+	param_set_remove_layer(&set, TUNABLE_ENVIRONMENT);
+	param_set_remove_layer(&set, TUNABLE_COMMAND);
+	param_set_line(&set, out);
+	param_set_release(&set);
+}
+
+/* Lets a command that applies parameters keep those of the run: "... --params LIST -- COMMAND". */
+static void keep_given(const struct diagnosis *d, struct buf *text)
+{
+	static const char option[] = "--params ";
+	AUTO_FREE char *command = xstrdup(buf_text(text));
+	AUTO_BUF struct buf list = { 0 };
+	char *begin = strstr(command, option), *end = begin ? strstr(begin, " -- ") : NULL;
+	size_t quoted;
+
+	put_given(d, &list);
+	if (!end || !list.len)
+		return;
+	begin += sizeof(option) - 1;
+	quoted = *begin == '\'';
+	buf_putc(&list, ' ');
+	buf_add(&list, begin + quoted, (size_t)(end - begin) - 2 * quoted);
+	text->len = (size_t)(begin - command);
+	buf_put_shell_word(text, buf_text(&list));
+	buf_puts(text, end);
+}
+
 void fill_fixes(struct finding *finding, const struct diagnosis *d, const struct match *m,
 		struct buf *undone)
 {
@@ -195,6 +239,8 @@ void fill_fixes(struct finding *finding, const struct diagnosis *d, const struct
 		if (!fix_applies(&f, row) || undoes_injected(&f, row, undone))
 			continue;
 		fill(&f, row->text);
+		if (!strcmp(row->kind, "sluice"))
+			keep_given(d, &text);
 		finding->fixes[finding->fix_count++] = (struct fix){ row->kind, buf_take(&text) };
 	}
 }

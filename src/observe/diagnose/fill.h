@@ -9,7 +9,8 @@
  *   {mode}       "r", "w" or "r+", as for fopen(): what the calls do
  *   {verb}       "read" or "write"                          {put}        "get" or "put"
  *
- * In commands, paths are quoted for the shell; in code, quotes and backslashes are escaped.
+ * Commands that apply parameters keep those that the run was given, because a tuning may have found
+ * them. In commands, paths are quoted for the shell; in code, quotes and backslashes are escaped.
  */
 #ifndef SLUICE_OBSERVE_DIAGNOSE_FILL_H
 #define SLUICE_OBSERVE_DIAGNOSE_FILL_H

@@ -12,6 +12,7 @@
 #include "observe/diagnose/rule.h"
 #include "observe/profile/profile.h"
 #include "observe/tally/overhead_notes.h"
+#include "observe/tally/parameters.h"
 #include "params/tunable.h"
 
 #define MIB (INT64_C(1) << 20)
@@ -297,24 +298,56 @@ static void a_straggler_needs_equal_work_and_much_more_time(void)
 	}
 }
 
-static void a_large_shared_file_with_one_stripe_is_found(void)
+/* Both ranks open the file with a hint that names one stripe, and write 80 MiB. */
+static void write_one_stripe(struct run *run)
 {
 	struct activity *open;
+
+	profile_init(&run->profile, &run->head, NULL);
+	for (int rank = 0; rank < 2; rank++) {
+		open = run_call(run, rank, FILE_OPEN, 0, -1, MS);
+		open->hints = 2;
+		profile_add(&run->profile, open);
+	}
+	for (int i = 0; i < 40; i++)
+		run_add(run, i % 2, PWRITE, 2 * MIB, (i % 2 * 20 + i / 2) * 2 * MIB, 10 * MS);
+	run_diagnose(run);
+}
+
+static void a_large_shared_file_with_one_stripe_is_found(void)
+{
 	struct run run;
 
 	run_begin(&run, 2, SECOND);
-	profile_init(&run.profile, &run.head, NULL);
-	for (int rank = 0; rank < 2; rank++) {
-		open = run_call(&run, rank, FILE_OPEN, 0, -1, MS);
-		open->hints = 2;
-		profile_add(&run.profile, open);
-	}
-	for (int i = 0; i < 40; i++)
-		run_add(&run, i % 2, PWRITE, 2 * MIB, (i % 2 * 20 + i / 2) * 2 * MIB, 10 * MS);
-	run_diagnose(&run);
+	write_one_stripe(&run);
 	REQUIRE(run_find(&run, "stripe-count"));
 	CHECK(strstr(run_find(&run, "stripe-count")->fixes[0].text, "lfs setstripe -c 2 /data"));
 	run_end(&run);
+}
+
+static void commands_keep_the_parameters_of_the_run(void)
+{
+	struct note note = { .process = -1,
+			     .source = (char *)PARAMETERS_SOURCE,
+			     .kind = (char *)NOTE_APPLIED,
+			     .name = (char *)PARAMETERS_GIVEN,
+			     .value = (char *)"cb_nodes=4 striping_unit=65536@*.h5" };
+	const struct finding *f;
+	struct run run;
+
+	for (int given = 0; given < 2; given++) {
+		run_begin(&run, 2, SECOND);
+		run.head.notes = &note;
+		run.head.note_count = (size_t)given;
+		write_one_stripe(&run);
+		f = run_find(&run, "stripe-count");
+		REQUIRE(f && f->fix_count > 1);
+		CHECK_TEXT(f->fixes[1].text,
+			   given ? "sluice run --params 'cb_nodes=4 striping_unit=65536@*.h5 "
+				   "striping_factor=2' -- ./app 'a b'"
+				 : "sluice run --params striping_factor=2 -- ./app 'a b'");
+		run_end(&run);
+	}
 }
 
 /* Two ranks write interleaved pieces on their own. parameters: file that names those of the run. */
@@ -630,6 +663,7 @@ TESTS(TEST(a_clean_run_has_no_findings), TEST(findings_state_share_gain_and_fixe
       TEST(flushing_a_stream_forces_nothing_to_storage),
       TEST(a_straggler_needs_equal_work_and_much_more_time),
       TEST(a_large_shared_file_with_one_stripe_is_found),
+      TEST(commands_keep_the_parameters_of_the_run),
       TEST(no_fix_undoes_a_parameter_that_the_run_was_given),
       TEST(fixes_set_parameters_of_the_catalog), TEST(findings_say_if_they_are_lower_bounds),
       TEST(causal_chains_that_lack_files_are_mentioned),
