@@ -61,8 +61,7 @@ static bool may_be_converted(const struct case_file *file)
 	return converted;
 }
 
-/* Do storage calls move much more than requested, and do not just write the data in another type?
- */
+/* Do storage calls move much more than requested, apart from data written in another type? */
 static bool is_excessive(const struct case_file *file)
 {
 	if (stored_bytes(file) < TIMES_REQUESTED * requested_bytes(file))
@@ -224,8 +223,7 @@ static const struct rule rules[] = {
 	  .title = "chunks do not match the access",
 	  .when = "storage calls inside HDF5 move at least 2 times the requested bytes of a "
 		  "chunked dataset, and findings.min_bytes more; possible, if a conversion of "
-		  "types "
-		  "may explain it",
+		  "types may explain it",
 	  .explanation = "HDF5 reads and writes whole chunks, but the program uses only a part of "
 			 "each. Chunks with the shape of the accesses move only what is needed.",
 	  .hides = "write-amplification read-amplification compression",

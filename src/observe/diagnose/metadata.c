@@ -326,6 +326,15 @@ static const struct rule rules[] = {
 		       "/* open {file} once, before the loop */\n"
 		       "int fd = open(\"{file}\", O_RDWR);",
 		       .layers = FIX_LIBC },
+		     { "mpi",
+		       "MPI_File_open(comm, \"{file}\", MPI_MODE_RDWR, info, &fh);  /* once, "
+		       "before "
+		       "the loop */",
+		       .layers = 1u << LAYER_MPI },
+		     { "hdf5",
+		       "hid_t file = H5Fopen(\"{file}\", H5F_ACC_RDWR, fapl);  /* once, before the "
+		       "loop */",
+		       .layers = 1u << LAYER_HDF5 },
 		     { "h5py", "with h5py.File(\"{file}\", \"r+\") as f:  # outside the loop" } } },
 	{ .code = "stat-storm",
 	  .title = "many status calls",

@@ -327,6 +327,13 @@ static const struct rule rules[] = {
 		       "struct stat s; fstat(fd, &s);\n"
 		       "char *data = malloc(s.st_size); pread(fd, data, s.st_size, 0);",
 		       .layers = FIX_LIBC },
+		     { "mpi",
+		       "MPI_File_read_at(fh, 0, data, bytes, MPI_BYTE, &status);  /* once; keep "
+		       "it */",
+		       .layers = 1u << LAYER_MPI },
+		     { "hdf5",
+		       "H5Dread(dataset, type, H5S_ALL, H5S_ALL, dxpl, data);  /* once; keep it */",
+		       .layers = 1u << LAYER_HDF5 },
 		     { "xarray", "data = xarray.open_dataset(\"{file}\").load()  # in memory" } } },
 	{ .code = "strided-reads",
 	  .title = "reads skip a constant distance",
