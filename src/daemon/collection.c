@@ -16,7 +16,10 @@
 #include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "contract/group.h"
 #include "contract/handover.h"
+#include "contract/record.h"
+#include "contract/spool.h"
 #include "daemon/keeper.h"
 #include "daemon/observer.h"
 #include "daemon/status.h"
@@ -30,11 +33,41 @@
 _Static_assert(sizeof(struct hello) <= KEPT_BYTES, "the keeper can hold it");
 _Static_assert((int)HANDOVER_DESCRIPTORS <= FRAME_DESCRIPTORS_MAX, "and its descriptors");
 
+/*
+ * The counters of a process that counts its calls (contract/spool.h), and how far they were read:
+ * at most COUNTED_MAX of them, about 11 KiB each.
+ */
+#define COUNTED_MAX 256
+#define COUNTED_PERIOD_NS (2 * NS_PER_S)
+#define COUNTED_AT_ONCE 4	       /* processes that a pass reads, so that spools do not wait */
+#define COUNTED_HANDLES 128	       /* that are told apart; the last one stands for all others */
+#define COUNTED_OLD_NS (60 * NS_PER_S) /* without a change, until another process takes its place \
+					*/
+
+struct counts {
+	uint64_t calls[LOAD_OPERATIONS], bytes[LOAD_OPERATIONS];
+};
+
+struct counted {
+	uid_t user;
+	uint64_t key; /* of the run */
+	int fd;
+	ino_t inode;
+	int64_t read_ns, changed_ns;
+	size_t handles;
+	uint8_t handle_of[COUNTERS_SLOTS]; /* by slot: number of its handle + 1; 0: none yet */
+	uint64_t links[COUNTED_HANDLES];
+	struct counts seen[COUNTED_HANDLES];
+};
+
 struct collection {
 	struct collection_options options;
 	struct reception *reception;
 	dev_t device; /* of the directory of the spools */
 	pthread_t thread;
+	struct counted *counted[COUNTED_MAX]; /* the collecting thread's, like the next ones */
+	size_t counted_count, counted_next;
+	struct counters_file *counters; /* a copy of those of one process */
 	pthread_mutex_t lock;
 	struct reception_message taken[INBOX_MAX]; /* the collecting thread's */
 	struct reception_message inbox[INBOX_MAX]; /* under the lock, like the rest */
@@ -132,6 +165,176 @@ struct reception_counts collection_counts(struct collection *collection)
 	return counts;
 }
 
+/* --- counters of processes --- */
+
+static void counted_free(struct counted *counted)
+{
+	close(counted->fd);
+	free(counted);
+}
+
+/* A place for one more; NULL if all processes are active. */
+static struct counted **find_place(struct collection *collection, int64_t now)
+{
+	size_t oldest = 0;
+
+	if (collection->counted_count < COUNTED_MAX)
+		return &collection->counted[collection->counted_count++];
+	for (size_t i = 1; i < COUNTED_MAX; i++)
+		if (collection->counted[i]->changed_ns < collection->counted[oldest]->changed_ns)
+			oldest = i;
+	if (now - collection->counted[oldest]->changed_ns < COUNTED_OLD_NS)
+		return NULL;
+	counted_free(collection->counted[oldest]);
+	return &collection->counted[oldest];
+}
+
+/* Keeps a copy of the descriptor of the counters, if the message has one that is new. */
+static void keep_counters(struct collection *collection, const struct reception_message *message)
+{
+	int64_t now = clock_now_ns();
+	struct counted **place, *counted;
+	struct stat st;
+	int fd;
+
+	if (message->hello.mode != POLICY_COUNTERS || !message->hello.key ||
+	    message->fd_count <= HANDOVER_COUNTERS ||
+	    fstat(message->fds[HANDOVER_COUNTERS], &st) != 0)
+		return;
+	for (size_t i = 0; i < collection->counted_count; i++)
+		if (collection->counted[i]->inode == st.st_ino)
+			return;
+	fd = fcntl(message->fds[HANDOVER_COUNTERS], F_DUPFD_CLOEXEC, 0);
+	place = fd < 0 ? NULL : find_place(collection, now);
+	if (!place) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	counted = xcalloc(1, sizeof(*counted));
+	counted->user = message->user;
+	counted->key = message->hello.key;
+	counted->fd = fd;
+	counted->inode = st.st_ino;
+	counted->changed_ns = now;
+	*place = counted;
+}
+
+/* The number of the handle of a slot. */
+static size_t find_handle(struct counted *counted, size_t slot, uint64_t link)
+{
+	if (!counted->handle_of[slot]) {
+		bool is_known = slot >= COUNTERS_RESERVED && link;
+		size_t handle = is_known && counted->handles < COUNTED_HANDLES - 1
+					? counted->handles++
+					: COUNTED_HANDLES - 1;
+
+		counted->handle_of[slot] = (uint8_t)(handle + 1);
+		counted->links[handle] = handle == COUNTED_HANDLES - 1 ? 0 : link;
+	}
+	return counted->handle_of[slot] - 1u;
+}
+
+static void add_slot(struct counts *to, const struct counters_slot *slot)
+{
+	for (unsigned g = 0; g < COUNTERS_GROUPS; g++) {
+		enum load_operation operation = g == GROUP_READ	   ? LOAD_READ
+						: g == GROUP_WRITE ? LOAD_WRITE
+								   : LOAD_OTHER;
+
+		to->calls[operation] += atomic_load(&slot->groups[g].calls);
+		to->bytes[operation] += atomic_load(&slot->groups[g].bytes);
+	}
+}
+
+/* Adds up the calls of libc: what libraries above it do ends there. Sockets are not storage. */
+static void add_up_slots(struct collection *collection, struct counted *counted,
+			 struct counts now[COUNTED_HANDLES])
+{
+	for (size_t i = 0; i < COUNTERS_SLOTS; i++) {
+		const struct counters_slot *slot = &collection->counters->slots[i];
+		uint64_t link = atomic_load(&slot->key);
+		unsigned layer = i < COUNTERS_RESERVED ? (unsigned)i
+						       : counters_layer(atomic_load(&slot->whose));
+
+		if ((layer == LAYER_POSIX || layer == LAYER_STDIO) &&
+		    link_kind(link) != LINK_NETWORK)
+			add_slot(&now[find_handle(counted, i, link)], slot);
+	}
+}
+
+/* What is new, without what a process has set back, which no honest one does. */
+static size_t list_changes(const struct counted *counted, const struct counts *now,
+			   struct observed_count *list)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < COUNTED_HANDLES; i++)
+		for (int k = 0; k < LOAD_OPERATIONS; k++) {
+			const struct counts *seen = &counted->seen[i];
+
+			if (now[i].calls[k] <= seen->calls[k] || now[i].bytes[k] < seen->bytes[k])
+				continue;
+			list[n++] =
+				(struct observed_count){ counted->links[i], (enum load_operation)k,
+							 now[i].calls[k] - seen->calls[k],
+							 now[i].bytes[k] - seen->bytes[k] };
+		}
+	return n;
+}
+
+static void read_counters(struct collection *collection, struct counted *counted)
+{
+	struct observed_count list[COUNTED_HANDLES * LOAD_OPERATIONS];
+	struct counts now[COUNTED_HANDLES] = { 0 };
+	size_t n;
+
+	counted->read_ns = clock_now_ns();
+	if (pread(counted->fd, collection->counters, sizeof(*collection->counters), 0) !=
+		    (ssize_t)sizeof(*collection->counters) ||
+	    collection->counters->magic != COUNTERS_MAGIC)
+		return;
+	add_up_slots(collection, counted, now);
+	n = list_changes(counted, now, list);
+	if (!n ||
+	    !observer_counts(collection->options.observer, counted->user, counted->key, list, n))
+		return;
+	counted->changed_ns = counted->read_ns;
+	memcpy(counted->seen, now, sizeof(now));
+}
+
+/* Reads some of those whose turn it is. */
+static void read_due_counters(struct collection *collection)
+{
+	int64_t due = clock_now_ns() - COUNTED_PERIOD_NS;
+	size_t done = 0;
+
+	for (size_t i = 0; i < collection->counted_count && done < COUNTED_AT_ONCE; i++) {
+		struct counted *counted =
+			collection->counted[collection->counted_next++ % collection->counted_count];
+
+		if (counted->read_ns > due)
+			continue;
+		read_counters(collection, counted);
+		done++;
+	}
+}
+
+/* The run is over: reads its counters for the last time. */
+static void end_counters(struct collection *collection, const struct reception_run *run)
+{
+	for (size_t i = collection->counted_count; i-- > 0;) {
+		struct counted *counted = collection->counted[i];
+
+		if (run->mode != POLICY_COUNTERS || counted->user != run->user ||
+		    counted->key != run->key)
+			continue;
+		read_counters(collection, counted);
+		counted_free(counted);
+		collection->counted[i] = collection->counted[--collection->counted_count];
+	}
+}
+
 /* --- the collecting thread --- */
 
 static void take_message(struct collection *collection, const struct reception_message *message)
@@ -139,6 +342,7 @@ static void take_message(struct collection *collection, const struct reception_m
 	size_t before = reception_counts(collection->reception).runs;
 	struct err err = { 0 };
 
+	keep_counters(collection, message);
 	/* A refusal is counted by the reception. */
 	reception_take(collection->reception, message, &err);
 	if (reception_counts(collection->reception).runs > before)
@@ -180,6 +384,7 @@ static void *collect(void *arg)
 			scanned_ns = clock_now_ns();
 		}
 		found = reception_poll(collection->reception);
+		read_due_counters(collection);
 		atomic_store(&collection->is_full,
 			     status_resident_bytes() > collection->options.resident_max);
 		clock_sleep_ns(found > MUCH ? BUSY_NS : QUIET_NS);
@@ -196,7 +401,8 @@ static void see_release(void *arg, uint64_t ticket)
 
 static struct observed observed_run(const struct reception_run *run)
 {
-	return (struct observed){ run->id, run->user, run->job };
+	return (struct observed){ run->id, run->user, run->job,
+				  run->mode == POLICY_COUNTERS ? run->key : 0 };
 }
 
 static void see_file(void *arg, const struct reception_run *run, file_id id, const char *path)
@@ -220,12 +426,20 @@ static void see_end(void *arg, const struct reception_end *end)
 {
 	struct collection *collection = arg;
 
+	end_counters(collection, &end->run);
 	observer_end(collection->options.observer, end->run.id);
 	if (collection->options.on_end)
 		collection->options.on_end(collection->options.arg, end);
 }
 
 /* --- start and stop --- */
+
+static void release_counters(struct collection *collection)
+{
+	for (size_t i = 0; i < collection->counted_count; i++)
+		counted_free(collection->counted[i]);
+	free(collection->counters);
+}
 
 /* What an earlier worker had received. */
 static int take_kept(struct collection *collection)
@@ -278,6 +492,7 @@ int collection_start(struct collection **made, const struct collection_options *
 	int r;
 
 	collection->options = *options;
+	collection->counters = xcalloc(1, sizeof(*collection->counters));
 	/* Larger than those of earlier workers. */
 	collection->ticket = (uint64_t)clock_realtime_ns();
 	pthread_mutex_init(&collection->lock, NULL);
@@ -295,6 +510,7 @@ int collection_start(struct collection **made, const struct collection_options *
 			err_set(err, -r, "cannot start a thread: %s", strerror(-r));
 	}
 	if (r < 0) {
+		release_counters(collection);
 		reception_close(collection->reception);
 		pthread_mutex_destroy(&collection->lock);
 		free(collection);
@@ -313,6 +529,7 @@ void collection_stop(struct collection *collection)
 	for (size_t i = 0; i < collection->waiting; i++)
 		for (size_t k = 0; k < collection->inbox[i].fd_count; k++)
 			close(collection->inbox[i].fds[k]);
+	release_counters(collection);
 	reception_close(collection->reception);
 	pthread_mutex_destroy(&collection->lock);
 	free(collection);

@@ -39,9 +39,9 @@ void load_table_close(struct load_table *table, unsigned entry)
 }
 
 void load_table_add(struct load_table *table, unsigned entry, enum load_operation operation,
-		    uint64_t bytes)
+		    uint64_t calls, uint64_t bytes)
 {
-	table->entries[entry].total.calls[operation]++;
+	table->entries[entry].total.calls[operation] += calls;
 	table->entries[entry].total.bytes[operation] += bytes;
 }
 

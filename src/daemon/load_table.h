@@ -53,7 +53,7 @@ unsigned load_table_open(struct load_table *table, uid_t user, const char *job, 
 void load_table_close(struct load_table *table, unsigned entry);
 
 void load_table_add(struct load_table *table, unsigned entry, enum load_operation operation,
-		    uint64_t bytes);
+		    uint64_t calls, uint64_t bytes);
 
 /* Writes what is new for a reader to out, which has room for LOAD_ENTRIES. Returns the number. */
 size_t load_table_read(struct load_table *table, enum load_reader reader, int64_t now_ns,

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/unit.h"
 #include "contract/call.h"
+#include "contract/record.h"
 #include "daemon/sums_table.h"
 #include "observe/plugins/grading.h"
 #include "observe/reason/hierarchy.h"
@@ -45,6 +46,9 @@ struct run {
 	uint8_t *mounts; /* by file: index in observer.mounts; 0: unknown */
 	size_t mount_cap;
 	uint16_t loads[OBSERVER_MOUNTS + 1]; /* by mount: its entry of the loads + 1; 0: none */
+	uint64_t counted;		     /* see struct observed */
+	/* By the id of the call that has opened a file: its mount + 1, or 1 if processes differ. */
+	struct map opened;
 	struct tally now, last;
 };
 
@@ -157,6 +161,7 @@ int observer_new(struct observer **made, const struct config *config, const char
 
 static void free_run(struct run *run)
 {
+	map_release(&run->opened);
 	free(run->mounts);
 	free(run);
 }
@@ -416,6 +421,7 @@ static struct run *find_run(struct observer *observer, const struct observed *se
 	run = xcalloc(1, sizeof(*run));
 	run->id = seen->id;
 	run->user = seen->user;
+	run->counted = seen->counted;
 	snprintf(run->job, sizeof(run->job), "%s", seen->job ? seen->job : "");
 	map_put(&observer->runs, run->id, run);
 	return run;
@@ -474,28 +480,35 @@ void observer_file(struct observer *observer, const struct observed *seen, uint3
 	pthread_mutex_unlock(&observer->lock);
 }
 
-static void add_tally(struct tally *tally, uint64_t bytes, int64_t excess_ns, int64_t slow_ns)
+static void add_tally(struct tally *tally, uint64_t calls, uint64_t bytes, int64_t excess_ns,
+		      int64_t slow_ns)
 {
-	tally->calls++;
+	tally->calls += calls;
 	tally->bytes += bytes;
 	tally->excess_ns += excess_ns;
 	tally->slow_ns += slow_ns;
 }
 
-static void add_load(struct observer *observer, struct run *run, unsigned mount, unsigned ways,
-		     uint64_t bytes)
+static void add_load(struct observer *observer, struct run *run, unsigned mount,
+		     enum load_operation operation, uint64_t calls, uint64_t bytes)
 {
-	enum load_operation operation = ways & 1u << WRITING   ? LOAD_WRITE
-					: ways & 1u << READING ? LOAD_READ
-							       : LOAD_OTHER;
-
 	/* Runs beyond the limit have no entry of their own. */
 	if (run != &observer->other && !run->loads[mount])
 		run->loads[mount] =
 			(uint16_t)(load_table_open(&observer->loads, run->user, run->job, mount) +
 				   1);
 	load_table_add(&observer->loads, run->loads[mount] ? run->loads[mount] - 1u : 0, operation,
-		       bytes);
+		       calls, bytes);
+}
+
+/* Remembers on which mount the call has opened a file. */
+static void add_open(struct run *run, uint64_t id, unsigned place)
+{
+	uintptr_t before = (uintptr_t)map_get(&run->opened, id), now = place + 1;
+
+	if (before == now || (!before && run->opened.count >= OBSERVER_FILES))
+		return;
+	map_put(&run->opened, id, (void *)(before ? 1 : now));
 }
 
 static void add_activity(struct observer *observer, struct run *run, const struct activity *a)
@@ -521,15 +534,21 @@ static void add_activity(struct observer *observer, struct run *run, const struc
 		observer->health.counts[speed]++;
 		observer->health.excess_ns += excess_ns;
 	}
+	place = a->file < run->mount_cap ? run->mounts[a->file] : 0;
+	if (run->counted && call->class == CLASS_OPEN && !a->error && a->file)
+		add_open(run, a->id & ID_MASK, place);
 	/* What a library does inside of a call must not count twice. */
 	if (a->parent)
 		return;
-	place = a->file < run->mount_cap ? run->mounts[a->file] : 0;
 	mount = &observer->mounts[place];
 	slow_ns = excess_ns ? a->duration_ns : 0;
-	add_tally(&run->now, bytes, excess_ns, slow_ns);
-	add_tally(&mount->now, bytes, excess_ns, slow_ns);
-	add_load(observer, run, place, ways, bytes);
+	add_tally(&run->now, 1, bytes, excess_ns, slow_ns);
+	add_tally(&mount->now, 1, bytes, excess_ns, slow_ns);
+	add_load(observer, run, place,
+		 ways & 1u << WRITING	? LOAD_WRITE
+		 : ways & 1u << READING ? LOAD_READ
+					: LOAD_OTHER,
+		 1, bytes);
 	sums_table_add(observer->sums, mount->path, "", call->class,
 		       speed < 0 ? SPEED_UNKNOWN : speeds[speed],
 		       &(struct sums){ 1, bytes, (uint64_t)a->duration_ns });
@@ -545,6 +564,41 @@ void observer_activities(struct observer *observer, const struct observed *seen,
 	for (size_t i = 0; i < n; i++)
 		add_activity(observer, run, &batch[i]);
 	pthread_mutex_unlock(&observer->lock);
+}
+
+/* Call with the lock. */
+static struct run *find_counted(const struct observer *observer, uid_t user, uint64_t counted)
+{
+	for (size_t i = 0; i < observer->runs.cap; i++) {
+		struct run *run = observer->runs.entries[i].value;
+
+		if (observer->runs.entries[i].key && run->user == user && run->counted == counted)
+			return run;
+	}
+	return NULL;
+}
+
+static void add_count(struct observer *observer, struct run *run, const struct observed_count *c)
+{
+	uintptr_t opened = c->link ? (uintptr_t)map_get(&run->opened, c->link & ID_MASK) : 0;
+	unsigned place = opened ? (unsigned)opened - 1 : 0;
+
+	add_tally(&run->now, c->calls, c->bytes, 0, 0);
+	add_tally(&observer->mounts[place].now, c->calls, c->bytes, 0, 0);
+	add_load(observer, run, place, c->operation, c->calls, c->bytes);
+}
+
+bool observer_counts(struct observer *observer, uid_t user, uint64_t counted,
+		     const struct observed_count *list, size_t n)
+{
+	struct run *run;
+
+	pthread_mutex_lock(&observer->lock);
+	run = find_counted(observer, user, counted);
+	for (size_t i = 0; run && i < n; i++)
+		add_count(observer, run, &list[i]);
+	pthread_mutex_unlock(&observer->lock);
+	return run != NULL;
 }
 
 void observer_end(struct observer *observer, uint64_t id)

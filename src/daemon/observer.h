@@ -37,6 +37,16 @@ struct observed {
 	uint64_t id; /* not 0 */
 	uid_t user;
 	const char *job; /* "": none */
+	/* Calls are counted by its processes rather than recorded, except for some, such as opens;
+	 * then, the key of the run: what observer_counts() names it by. 0: not. */
+	uint64_t counted;
+};
+
+/* Calls of one kind on one handle that were counted. */
+struct observed_count {
+	uint64_t link; /* the handle, as in contract/record.h; 0: unknown */
+	enum load_operation operation;
+	uint64_t calls, bytes;
 };
 
 /* Fails if the settings of statistics are invalid. command and tell are as in struct alert. */
@@ -50,6 +60,13 @@ void observer_file(struct observer *observer, const struct observed *run, uint32
 /* Durations are in ns. */
 void observer_activities(struct observer *observer, const struct observed *run,
 			 const struct activity *batch, size_t n);
+/*
+ * What a process has counted since it was asked last. The file system is that of the handle: it is
+ * known if all processes of the run have opened the same file system by the call of this number.
+ * Returns false, and does nothing, if the run is not known yet, or beyond OBSERVER_RUNS.
+ */
+bool observer_counts(struct observer *observer, uid_t user, uint64_t counted,
+		     const struct observed_count *list, size_t n);
 /* The run is over. */
 void observer_end(struct observer *observer, uint64_t run);
 

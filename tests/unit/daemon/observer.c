@@ -11,6 +11,7 @@
 #include "check.h"
 #include "contract/call.h"
 #include "contract/calls.h"
+#include "contract/record.h"
 #include "daemon/sums_table.h"
 
 static char told[4096];
@@ -36,7 +37,7 @@ static struct observer *make(const char *command)
 	return observer;
 }
 
-static const struct observed first = { 1, 1000, "17" }, second = { 2, 1001, "18" };
+static const struct observed first = { 1, 1000, "17", 0 }, second = { 2, 1001, "18", 0 };
 
 /* Writes of 1 MiB. */
 static void add_writes(struct observer *observer, const struct observed *run, uint32_t file,
@@ -242,6 +243,60 @@ static void loads_are_counted_by_job_and_place(void)
 	observer_free(observer);
 }
 
+/* A process opens a file by the call of this number. */
+static void add_open(struct observer *observer, const struct observed *run, uint32_t process,
+		     uint32_t file, uint64_t number)
+{
+	struct activity a = { .id = id_make(1, number),
+			      .process = process,
+			      .parent = id_make(1, 1), /* such as MPI_File_open */
+			      .file = file,
+			      .call = CALL_open,
+			      .layer = LAYER_POSIX };
+
+	observer_activities(observer, run, &a, 1);
+}
+
+static void counted_calls_are_part_of_the_load(void)
+{
+	static struct load_sum sums[LOAD_ENTRIES];
+	static const struct observed counting = { 3, 1000, "19", 77 };
+	const struct observed_count counts[] = {
+		{ link_make(LINK_FILE, id_make(1, 5)), LOAD_WRITE, 100, 4096 },
+		{ link_make(LINK_FILE, id_make(1, 6)), LOAD_READ, 10, 40 },
+		{ 0, LOAD_OTHER, 3, 0 },
+	};
+	struct observer *observer = make(NULL);
+	size_t n;
+
+	CHECK(!observer_counts(observer, 1000, 77, counts, 3));
+	observer_file(observer, &counting, 1, "/proc/version");
+	observer_file(observer, &counting, 2, "/");
+	CHECK(!observer_counts(observer, 1001, 77, counts, 3));
+	CHECK(!observer_counts(observer, 1000, 78, counts, 3));
+	/* Both processes have opened /proc by call 5, and different file systems by call 6. */
+	add_open(observer, &counting, 0, 1, 5);
+	add_open(observer, &counting, 1, 1, 5);
+	add_open(observer, &counting, 0, 1, 6);
+	add_open(observer, &counting, 1, 2, 6);
+	CHECK(observer_counts(observer, 1000, 77, counts, 3));
+	n = observer_loads(observer, LOAD_REPORT, 1, sums);
+	CHECK_INT(n, 2);
+	for (size_t i = 0; i < n; i++) {
+		bool is_known = sums[i].place;
+
+		CHECK_TEXT(sums[i].job, "19");
+		CHECK_TEXT(observer_mount(observer, sums[i].place), is_known ? "/proc" : "other");
+		CHECK_INT(sums[i].counts.calls[LOAD_WRITE], is_known ? 100 : 0);
+		CHECK_INT(sums[i].counts.bytes[LOAD_WRITE], is_known ? 4096 : 0);
+		CHECK_INT(sums[i].counts.calls[LOAD_READ], is_known ? 0 : 10);
+		CHECK_INT(sums[i].counts.calls[LOAD_OTHER], is_known ? 0 : 3);
+	}
+	observer_end(observer, counting.id);
+	CHECK(!observer_counts(observer, 1000, 77, counts, 3));
+	observer_free(observer);
+}
+
 static void loads_beyond_the_limit_are_summed_up(void)
 {
 	static struct load_table table;
@@ -250,7 +305,7 @@ static void loads_beyond_the_limit_are_summed_up(void)
 
 	for (unsigned i = 0; i < LOAD_ENTRIES + 10; i++) {
 		snprintf(job, sizeof(job), "%u", i);
-		load_table_add(&table, load_table_open(&table, 1000, job, 0), LOAD_READ, 4);
+		load_table_add(&table, load_table_open(&table, 1000, job, 0), LOAD_READ, 1, 4);
 	}
 	CHECK_INT(load_table_read(&table, LOAD_REPORT, 1, sums), LOAD_ENTRIES);
 	CHECK(sums[0].is_other);
@@ -261,5 +316,5 @@ static void loads_beyond_the_limit_are_summed_up(void)
 
 TESTS(TEST(alert_lasts_as_long_as_the_anomaly), TEST(one_bad_cycle_is_no_alert),
       TEST(job_is_the_cause_on_a_shared_file_system), TEST(command_learns_of_the_alert),
-      TEST(loads_are_counted_by_job_and_place), TEST(loads_beyond_the_limit_are_summed_up),
-      TEST(sums_name_the_file_system))
+      TEST(loads_are_counted_by_job_and_place), TEST(counted_calls_are_part_of_the_load),
+      TEST(loads_beyond_the_limit_are_summed_up), TEST(sums_name_the_file_system))
