@@ -52,6 +52,9 @@ int blocks_read(struct chronicle *chronicle, const char *path, const uint8_t key
 int blocks_parse(struct chronicle *chronicle, const char *name, const char *text, size_t bytes,
 		 const uint8_t key[OWNER_KEY_BYTES], struct blocks_facts *facts, struct err *err);
 
+/* Does the text begin with one of the words that start a section, such as "Method:"? */
+bool blocks_is_section(const char *text);
+
 /* Appends the first line of a file, "System: NAME". */
 void blocks_begin(struct buf *out, const struct chronicle *chronicle);
 /* Appends the blocks with from_s <= time < to_s, for a prober that extends its spool file. */

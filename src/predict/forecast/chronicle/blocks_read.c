@@ -258,6 +258,11 @@ static const struct section *find_section(const char *line)
 	return NULL;
 }
 
+bool blocks_is_section(const char *text)
+{
+	return find_section(text);
+}
+
 /* Checks the list here, because its parser would count lines from the start of the list. */
 static int append_to_job_list(struct reading *reading, struct err *err)
 {

@@ -17,10 +17,13 @@
 /* Writes bytes that would end a word, or make it look like a section, in the form "%20". */
 static void write_name(struct buf *out, const char *name)
 {
+	bool hides_colons = blocks_is_section(name);
+
 	for (; *name; name++) {
 		unsigned char c = (unsigned char)*name;
 
-		if (c <= ' ' || c == 0x7f || c == ',' || c == '%' || (c == ':' && !name[1]))
+		if (c <= ' ' || c == 0x7f || c == ',' || c == '%' ||
+		    (c == ':' && (hides_colons || !name[1])))
 			buf_printf(out, "%%%02x", c);
 		else
 			buf_putc(out, *name);
