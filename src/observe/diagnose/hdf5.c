@@ -212,13 +212,14 @@ static const struct rule rules[] = {
 	  .uses_chains = true,
 	  .test_file = test_cache,
 	  .describe = describe_cache,
-	  .fixes = { { "sluice", "sluice run --params rdcc_nbytes={value} -- {command}" },
-		     { "hdf5",
-		       "H5Pset_cache(fapl, 0, 10007, {value}, 0.75);  /* before H5Fopen */" },
-		     { "h5py", "f = h5py.File(\"{file}\", \"r+\", rdcc_nbytes={value}, "
-			       "rdcc_nslots=10007)" },
-		     { "xarray", "netCDF4.set_chunk_cache({value}, 10007)  # before open_dataset\n"
-				 "data = xarray.open_dataset(\"{file}\", engine=\"netcdf4\")" } } },
+	  .fixes = { FIX("sluice", "sluice run --params rdcc_nbytes={value} -- {command}"),
+		     FIX("hdf5",
+			 "H5Pset_cache(fapl, 0, 10007, {value}, 0.75);  /* before H5Fopen */"),
+		     FIX("h5py", "f = h5py.File(\"{file}\", \"r+\", rdcc_nbytes={value}, "
+				 "rdcc_nslots=10007)"),
+		     FIX("xarray",
+			 "netCDF4.set_chunk_cache({value}, 10007)  # before open_dataset\n"
+			 "data = xarray.open_dataset(\"{file}\", engine=\"netcdf4\")") } },
 	{ .code = "chunk-shape",
 	  .title = "chunks do not match the access",
 	  .when = "storage calls inside HDF5 move at least 2 times the requested bytes of a "
@@ -233,20 +234,20 @@ static const struct rule rules[] = {
 	  .uses_chains = true,
 	  .test_file = test_shape,
 	  .describe = describe_shape,
-	  .fixes = { { "hdf5",
-		       "hsize_t shape[2] = { rows_per_access, columns_per_access };\n"
-		       "H5Pset_chunk(dcpl, 2, shape);",
-		       "chunk_size" },
-		     { "h5py",
-		       "dataset = f.create_dataset(name, shape, dtype, "
-		       "chunks=shape_of_one_access)",
-		       "chunk_size" },
-		     { "xarray",
-		       "data.to_netcdf(path, encoding={name: {\"chunksizes\": "
-		       "shape_of_one_access}})",
-		       "chunk_size" },
-		     { "shell", "h5repack -l CHUNK=ROWSxCOLUMNS {file} {file}.repacked",
-		       "chunk_size" } } },
+	  .fixes = { FIX("hdf5",
+			 "hsize_t shape[2] = { rows_per_access, columns_per_access };\n"
+			 "H5Pset_chunk(dcpl, 2, shape);",
+			 .sets = "chunk_size"),
+		     FIX("h5py",
+			 "dataset = f.create_dataset(name, shape, dtype, "
+			 "chunks=shape_of_one_access)",
+			 .sets = "chunk_size"),
+		     FIX("xarray",
+			 "data.to_netcdf(path, encoding={name: {\"chunksizes\": "
+			 "shape_of_one_access}})",
+			 .sets = "chunk_size"),
+		     FIX("shell", "h5repack -l CHUNK=ROWSxCOLUMNS {file} {file}.repacked",
+			 .sets = "chunk_size") } },
 	{ .code = "compression",
 	  .title = "compression is on the critical path",
 	  .when = "findings.share_percent of the time in HDF5, and findings.time_percent of the "
@@ -261,12 +262,12 @@ static const struct rule rules[] = {
 	  .uses_chains = true,
 	  .test_file = test_compression,
 	  .describe = describe_compression,
-	  .fixes = { { "hdf5", "H5Pset_shuffle(dcpl); H5Pset_deflate(dcpl, 1);  /* instead of "
-			       "level 4 to 9 */" },
-		     { "h5py",
-		       "f.create_dataset(name, data=data, compression=\"lzf\", shuffle=True)" },
-		     { "xarray", "data.to_netcdf(path, engine=\"h5netcdf\", encoding={name: "
-				 "{\"zlib\": True, \"complevel\": 1}})" } } },
+	  .fixes = { FIX("hdf5", "H5Pset_shuffle(dcpl); H5Pset_deflate(dcpl, 1);  /* instead of "
+				 "level 4 to 9 */"),
+		     FIX("h5py",
+			 "f.create_dataset(name, data=data, compression=\"lzf\", shuffle=True)"),
+		     FIX("xarray", "data.to_netcdf(path, engine=\"h5netcdf\", encoding={name: "
+				   "{\"zlib\": True, \"complevel\": 1}})") } },
 };
 
 const struct rule_table rules_hdf5 = { rules, sizeof(rules) / sizeof(*rules) };

@@ -301,14 +301,15 @@ static const struct rule rules[] = {
 	  .test_run = test_small_files,
 	  .describe = describe_small_files,
 	  .query = "--layer POSIX,STDIO",
-	  .fixes = { { "c", "/* append all records to one file; keep an index of offsets */\n"
-			    "int fd = open(\"{directory}/all.dat\", O_WRONLY | O_CREAT | O_APPEND, "
-			    "0666);" },
-		     { "hdf5", "H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, "
-			       "H5P_DEFAULT);  /* one dataset per record */" },
-		     { "python",
-		       "archive.writestr(name, data)  # archive = zipfile.ZipFile(\"all.zip\", "
-		       "\"w\")" } } },
+	  .fixes = { FIX("c",
+			 "/* append all records to one file; keep an index of offsets */\n"
+			 "int fd = open(\"{directory}/all.dat\", O_WRONLY | O_CREAT | O_APPEND, "
+			 "0666);"),
+		     FIX("hdf5", "H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, "
+				 "H5P_DEFAULT);  /* one dataset per record */"),
+		     FIX("python",
+			 "archive.writestr(name, data)  # archive = zipfile.ZipFile(\"all.zip\", "
+			 "\"w\")") } },
 	{ .code = "open-churn",
 	  .title = "a file is opened again and again",
 	  .when = "a file is opened at least findings.min_accesses times, and 20 times by each "
@@ -322,20 +323,22 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_churn,
 	  .describe = describe_churn,
-	  .fixes = { { "c",
-		       "/* open {file} once, before the loop */\n"
-		       "int fd = open(\"{file}\", O_RDWR);",
-		       .layers = FIX_LIBC },
-		     { "mpi",
-		       "MPI_File_open(comm, \"{file}\", MPI_MODE_RDWR, info, &fh);  /* once, "
-		       "before "
-		       "the loop */",
-		       .layers = 1u << LAYER_MPI },
-		     { "hdf5",
-		       "hid_t file = H5Fopen(\"{file}\", H5F_ACC_RDWR, fapl);  /* once, before the "
-		       "loop */",
-		       .layers = 1u << LAYER_HDF5 },
-		     { "h5py", "with h5py.File(\"{file}\", \"r+\") as f:  # outside the loop" } } },
+	  .fixes = { FIX("c",
+			 "/* open {file} once, before the loop */\n"
+			 "int fd = open(\"{file}\", O_RDWR);",
+			 .layers = FIX_LIBC),
+		     FIX("mpi",
+			 "MPI_File_open(comm, \"{file}\", MPI_MODE_RDWR, info, &fh);  /* once, "
+			 "before "
+			 "the loop */",
+			 .layers = 1u << LAYER_MPI),
+		     FIX("hdf5",
+			 "hid_t file = H5Fopen(\"{file}\", H5F_ACC_RDWR, fapl);  /* once, before "
+			 "the "
+			 "loop */",
+			 .layers = 1u << LAYER_HDF5),
+		     FIX("h5py",
+			 "with h5py.File(\"{file}\", \"r+\") as f:  # outside the loop") } },
 	{ .code = "stat-storm",
 	  .title = "many status calls",
 	  .when = "at least findings.min_calls calls, and findings.share_percent of all calls on "
@@ -347,12 +350,14 @@ static const struct rule rules[] = {
 	  .test_run = test_stats,
 	  .describe = describe_classes,
 	  .query = "--layer POSIX",
-	  .fixes = { { "c", "/* ask once and keep the answer; to wait for a file, use inotify */\n"
-			    "int notes = inotify_init();\n"
-			    "inotify_add_watch(notes, \"{directory}\", IN_CLOSE_WRITE);  /* then "
-			    "read(notes, ...) */" },
-		     { "python", "entries = list(os.scandir(\"{directory}\"))  # one call for all "
-				 "names" } } },
+	  .fixes = { FIX("c",
+			 "/* ask once and keep the answer; to wait for a file, use inotify */\n"
+			 "int notes = inotify_init();\n"
+			 "inotify_add_watch(notes, \"{directory}\", IN_CLOSE_WRITE);  /* then "
+			 "read(notes, ...) */"),
+		     FIX("python",
+			 "entries = list(os.scandir(\"{directory}\"))  # one call for all "
+			 "names") } },
 	{ .code = "metadata-storm",
 	  .title = "many metadata operations",
 	  .when = "at least findings.min_calls calls, and findings.share_percent of all calls on "
@@ -365,9 +370,9 @@ static const struct rule rules[] = {
 	  .test_run = test_metadata,
 	  .describe = describe_classes,
 	  .query = "--layer POSIX",
-	  .fixes = { { "c", "/* keep temporary data in one file or in memory (_GNU_SOURCE) */\n"
-			    "int fd = memfd_create(\"scratch\", 0);" },
-		     { "shell", "export TMPDIR=/dev/shm  # temporary files on the node" } } },
+	  .fixes = { FIX("c", "/* keep temporary data in one file or in memory (_GNU_SOURCE) */\n"
+			      "int fd = memfd_create(\"scratch\", 0);"),
+		     FIX("shell", "export TMPDIR=/dev/shm  # temporary files on the node") } },
 	{ .code = "sync-storm",
 	  .title = "data is forced to storage very often",
 	  .when = "at least findings.syncs calls of fsync, H5Fflush or similar functions on a "
@@ -379,9 +384,9 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_syncs,
 	  .describe = describe_syncs,
-	  .fixes = { { "c", "if (step % 100 == 0)\n    fsync(fd);  /* not after each write */" },
-		     { "hdf5", "if (step % 100 == 0)\n    H5Fflush(file, H5F_SCOPE_LOCAL);" },
-		     { "h5py", "if step % 100 == 0:\n    f.flush()" } } },
+	  .fixes = { FIX("c", "if (step % 100 == 0)\n    fsync(fd);  /* not after each write */"),
+		     FIX("hdf5", "if (step % 100 == 0)\n    H5Fflush(file, H5F_SCOPE_LOCAL);"),
+		     FIX("h5py", "if step % 100 == 0:\n    f.flush()") } },
 	{ .code = "lock-time",
 	  .title = "processes wait for file locks",
 	  .when = "locks take at least findings.min_time, and findings.time_percent of the run "
@@ -393,13 +398,13 @@ static const struct rule rules[] = {
 	  .test_run = test_locks,
 	  .describe = describe_locks,
 	  .query = "--layer POSIX --min-duration 1ms",
-	  .fixes = { { "c", "/* lock only the bytes that are changed, or give each rank its own "
-			    "file */\n"
-			    "struct flock l = { .l_type = F_WRLCK, .l_start = offset, .l_len = "
-			    "bytes };\n"
-			    "fcntl(fd, F_SETLKW, &l);" },
-		     { "shell",
-		       "export HDF5_USE_FILE_LOCKING=FALSE  # if only one process writes" } } },
+	  .fixes = { FIX("c", "/* lock only the bytes that are changed, or give each rank its own "
+			      "file */\n"
+			      "struct flock l = { .l_type = F_WRLCK, .l_start = offset, .l_len = "
+			      "bytes };\n"
+			      "fcntl(fd, F_SETLKW, &l);"),
+		     FIX("shell",
+			 "export HDF5_USE_FILE_LOCKING=FALSE  # if only one process writes") } },
 	{ .code = "mapped-io",
 	  .title = "memory-mapped I/O is not visible",
 	  .when = "at least findings.min_bytes of a file of the user are mapped",
@@ -411,9 +416,9 @@ static const struct rule rules[] = {
 	  .test_file = test_mapped,
 	  .describe = describe_mapped,
 	  .query = "--layer POSIX",
-	  .fixes = { { "python", "data = numpy.load(\"{file}\")  # without mmap_mode" },
-		     { "inspect",
-		       "perf trace -F all --no-syscalls -- {command}  # shows page faults" } } },
+	  .fixes = { FIX("python", "data = numpy.load(\"{file}\")  # without mmap_mode"),
+		     FIX("inspect",
+			 "perf trace -F all --no-syscalls -- {command}  # shows page faults") } },
 };
 
 const struct rule_table rules_metadata = { rules, sizeof(rules) / sizeof(*rules) };

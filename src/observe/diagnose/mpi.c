@@ -266,12 +266,12 @@ static const struct rule rules[] = {
 	  .test_file = test_degraded,
 	  .describe = describe_degraded,
 	  .query = "--layer HDF5,MPI --tree",
-	  .fixes = { { "hdf5",
-		       "/* pass the type that the dataset has, so that nothing is converted */\n"
-		       "hid_t type = H5Dget_type(dataset);\n"
-		       "H5Dwrite(dataset, type, memory, space, dxpl, buffer);" },
-		     { "h5py", "with dataset.collective:\n    dataset[selection] = "
-			       "data.astype(dataset.dtype)" } } },
+	  .fixes = { FIX("hdf5",
+			 "/* pass the type that the dataset has, so that nothing is converted */\n"
+			 "hid_t type = H5Dget_type(dataset);\n"
+			 "H5Dwrite(dataset, type, memory, space, dxpl, buffer);"),
+		     FIX("h5py", "with dataset.collective:\n    dataset[selection] = "
+				 "data.astype(dataset.dtype)") } },
 	{ .code = "data-sieving",
 	  .title = "MPI-IO reads in order to write (data sieving)",
 	  .when = "storage calls inside MPI writes read at least findings.small_bytes, and 10 % of "
@@ -287,11 +287,11 @@ static const struct rule rules[] = {
 	  .test_file = test_sieving,
 	  .describe = describe_sieving,
 	  .query = "--layer MPI,POSIX --tree",
-	  .fixes = { { "sluice", "sluice run --params romio_ds_write=disable -- {command}" },
-		     { "mpi",
-		       "MPI_File_write_all(fh, buffer, count, type, &status);  /* collective "
-		       "*/",
-		       "transfer=collective" } } },
+	  .fixes = { FIX("sluice", "sluice run --params romio_ds_write=disable -- {command}"),
+		     FIX("mpi",
+			 "MPI_File_write_all(fh, buffer, count, type, &status);  /* collective "
+			 "*/",
+			 .sets = "transfer=collective") } },
 	{ .code = "harmful-collective",
 	  .title = "collective calls move too little data",
 	  .when = "at least findings.min_accesses collective calls of each rank move less than "
@@ -306,16 +306,16 @@ static const struct rule rules[] = {
 	  .uses_chains = true,
 	  .test_file = test_harmful,
 	  .describe = describe_harmful,
-	  .fixes = { { "sluice", "sluice run --params transfer=independent -- {command}",
-		       "transfer=independent" },
-		     { "mpi",
-		       "MPI_File_write_all(fh, buffer, pieces * count, type, &status);  /* "
-		       "many pieces in one call */",
-		       "" },
-		     { "hdf5", "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_INDEPENDENT);",
-		       "transfer=independent" },
-		     { "h5py", "dataset[selection] = data  # without dataset.collective",
-		       "transfer=independent" } } },
+	  .fixes = { FIX("sluice", "sluice run --params transfer=independent -- {command}",
+			 .sets = "transfer=independent"),
+		     FIX("mpi",
+			 "MPI_File_write_all(fh, buffer, pieces * count, type, &status);  /* "
+			 "many pieces in one call */",
+			 .sets = ""),
+		     FIX("hdf5", "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_INDEPENDENT);",
+			 .sets = "transfer=independent"),
+		     FIX("h5py", "dataset[selection] = data  # without dataset.collective",
+			 .sets = "transfer=independent") } },
 	{ .code = "few-aggregators",
 	  .title = "too few aggregators",
 	  .when = "collective writes of at least 4 ranks per aggregator move "
@@ -331,14 +331,14 @@ static const struct rule rules[] = {
 	  .test_file = test_few,
 	  .describe = describe_aggregators,
 	  .query = "--layer MPI,POSIX --tree",
-	  .fixes = { { "sluice",
-		       "sluice run --params 'cb_nodes={value} cb_config_list=*:{value}' "
-		       "-- {command}",
-		       AGGREGATORS },
-		     { "mpi",
-		       "MPI_Info_set(info, \"cb_config_list\", \"*:{value}\");\n"
-		       "MPI_Info_set(info, \"cb_nodes\", \"{value}\");",
-		       AGGREGATORS } } },
+	  .fixes = { FIX("sluice",
+			 "sluice run --params 'cb_nodes={value} cb_config_list=*:{value}' "
+			 "-- {command}",
+			 .sets = AGGREGATORS),
+		     FIX("mpi",
+			 "MPI_Info_set(info, \"cb_config_list\", \"*:{value}\");\n"
+			 "MPI_Info_set(info, \"cb_nodes\", \"{value}\");",
+			 .sets = AGGREGATORS) } },
 	{ .code = "many-aggregators",
 	  .title = "too many aggregators",
 	  .when = "several aggregators write less than findings.small_bytes at a time, in at least "
@@ -355,8 +355,10 @@ static const struct rule rules[] = {
 	  .test_file = test_many,
 	  .describe = describe_many,
 	  .query = "--layer MPI,POSIX --tree",
-	  .fixes = { { "sluice", "sluice run --params cb_nodes=1 -- {command}", AGGREGATORS },
-		     { "mpi", "MPI_Info_set(info, \"cb_nodes\", \"1\");", AGGREGATORS } } },
+	  .fixes = { FIX("sluice", "sluice run --params cb_nodes=1 -- {command}",
+			 .sets = AGGREGATORS),
+		     FIX("mpi", "MPI_Info_set(info, \"cb_nodes\", \"1\");",
+			 .sets = AGGREGATORS) } },
 	{ .code = "independent-io",
 	  .title = "independent access where collective access is possible",
 	  .when = "several ranks access interleaved parts of a file by at least "
@@ -371,14 +373,14 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_independent,
 	  .describe = describe_independent,
-	  .fixes = { { "mpi", "MPI_File_write_at_all(fh, offset, buffer, count, type, &status);",
-		       "transfer=collective" },
-		     { "hdf5",
-		       "hid_t dxpl = H5Pcreate(H5P_DATASET_XFER);\n"
-		       "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE);",
-		       "transfer=collective" },
-		     { "h5py", "with dataset.collective:\n    dataset[selection] = data",
-		       "transfer=collective" } } },
+	  .fixes = { FIX("mpi", "MPI_File_write_at_all(fh, offset, buffer, count, type, &status);",
+			 .sets = "transfer=collective"),
+		     FIX("hdf5",
+			 "hid_t dxpl = H5Pcreate(H5P_DATASET_XFER);\n"
+			 "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE);",
+			 .sets = "transfer=collective"),
+		     FIX("h5py", "with dataset.collective:\n    dataset[selection] = data",
+			 .sets = "transfer=collective") } },
 	{ .code = "stripe-count",
 	  .title = "a large shared file has one stripe",
 	  .when = "several ranks move findings.stripe_bytes to or from a file whose "
@@ -392,10 +394,10 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_stripes,
 	  .describe = describe_stripes,
-	  .fixes = { { "shell",
-		       "lfs setstripe -c {value} {directory}  # before the file is created" },
-		     { "sluice", "sluice run --params striping_factor={value} -- {command}" },
-		     { "mpi", "MPI_Info_set(info, \"striping_factor\", \"{value}\");" } } },
+	  .fixes = { FIX("shell",
+			 "lfs setstripe -c {value} {directory}  # before the file is created"),
+		     FIX("sluice", "sluice run --params striping_factor={value} -- {command}"),
+		     FIX("mpi", "MPI_Info_set(info, \"striping_factor\", \"{value}\");") } },
 };
 
 const struct rule_table rules_mpi = { rules, sizeof(rules) / sizeof(*rules) };

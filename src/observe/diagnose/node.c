@@ -217,8 +217,8 @@ static const struct rule rules[] = {
 	  .is_unlimited = true,
 	  .test_run = test_oversubscribed,
 	  .describe = describe_oversubscribed,
-	  .fixes = { { "shell",
-		       "mpiexec -n {value} PROGRAM  # at most {value} ranks on each node" } } },
+	  .fixes = { FIX("shell",
+			 "mpiexec -n {value} PROGRAM  # at most {value} ranks on each node") } },
 	{ .code = "cache-misses",
 	  .title = "reads miss the page cache",
 	  .when = "devices read findings.share_percent of the bytes that the program reads (at "
@@ -231,12 +231,12 @@ static const struct rule rules[] = {
 	  .test_run = test_misses,
 	  .describe = describe_misses,
 	  .query = "--layer POSIX --min-duration 100us",
-	  .fixes = { { "sluice", "sluice --set plugins.act=read_ahead run -- {command}" },
-		     { "c",
-		       "posix_fadvise(fd, offset, bytes, POSIX_FADV_WILLNEED);  /* well "
-		       "before read */",
-		       .layers = FIX_LIBC },
-		     { "shell", "cat {file} >/dev/null  # if it fits into memory" } } },
+	  .fixes = { FIX("sluice", "sluice --set plugins.act=read_ahead run -- {command}"),
+		     FIX("c",
+			 "posix_fadvise(fd, offset, bytes, POSIX_FADV_WILLNEED);  /* well "
+			 "before read */",
+			 .layers = FIX_LIBC),
+		     FIX("shell", "cat {file} >/dev/null  # if it fits into memory") } },
 	{ .code = "regression",
 	  .title = "slower than the earlier runs of this program",
 	  .when = "the run takes findings.regression_percent of the median of at least "
@@ -249,7 +249,7 @@ static const struct rule rules[] = {
 	  .is_unlimited = true,
 	  .test_run = test_regression,
 	  .describe = describe_regression,
-	  .fixes = { { "inspect", "sluice ls  # then: sluice compare EARLIER_RUN {run}" } } },
+	  .fixes = { FIX("inspect", "sluice ls  # then: sluice compare EARLIER_RUN {run}") } },
 };
 
 const struct rule_table rules_node = { rules, sizeof(rules) / sizeof(*rules) };

@@ -261,10 +261,10 @@ static const struct rule rules[] = {
 	  .possible = true,
 	  .test_file = test_contention,
 	  .describe = describe_contention,
-	  .fixes = { { "c", "/* one contiguous range per writer */\n"
-			    "off_t first = rank * bytes_per_rank;" },
-		     { "mpi", "MPI_File_write_at_all(fh, offset, buffer, count, type, &status);",
-		       "transfer=collective" } } },
+	  .fixes = { FIX("c", "/* one contiguous range per writer */\n"
+			      "off_t first = rank * bytes_per_rank;"),
+		     FIX("mpi", "MPI_File_write_at_all(fh, offset, buffer, count, type, &status);",
+			 .sets = "transfer=collective") } },
 	{ .code = "one-rank-io",
 	  .title = "one rank does all I/O",
 	  .when = "one of several ranks moves 95 % of at least findings.min_bytes",
@@ -275,11 +275,12 @@ static const struct rule rules[] = {
 	  .test_run = test_one,
 	  .describe = describe_bytes,
 	  .query = "--rank {rank}",
-	  .fixes = { { "mpi",
-		       "/* each rank writes its own part, instead of MPI_Gather and fwrite */\n"
-		       "MPI_File_write_at_all(fh, rank * bytes, part, bytes, MPI_BYTE, &status);" },
-		     { "h5py",
-		       "f = h5py.File(path, \"w\", driver=\"mpio\", comm=MPI.COMM_WORLD)" } } },
+	  .fixes = { FIX("mpi",
+			 "/* each rank writes its own part, instead of MPI_Gather and fwrite */\n"
+			 "MPI_File_write_at_all(fh, rank * bytes, part, bytes, MPI_BYTE, "
+			 "&status);"),
+		     FIX("h5py",
+			 "f = h5py.File(path, \"w\", driver=\"mpio\", comm=MPI.COMM_WORLD)") } },
 	{ .code = "rank-imbalance",
 	  .title = "the ranks move different amounts of data",
 	  .when = "one rank moves findings.imbalance_percent of the average, of at least "
@@ -292,8 +293,8 @@ static const struct rule rules[] = {
 	  .test_run = test_imbalance,
 	  .describe = describe_bytes,
 	  .query = "--rank {rank}",
-	  .fixes = { { "mpi", "/* distribute elements evenly; the first ranks get one more */\n"
-			      "long own = total / ranks + (rank < total % ranks);" } } },
+	  .fixes = { FIX("mpi", "/* distribute elements evenly; the first ranks get one more */\n"
+				"long own = total / ranks + (rank < total % ranks);") } },
 	{ .code = "straggler",
 	  .title = "one rank is slower than the others",
 	  .when = "ranks move about the same bytes, but one is in I/O for "
@@ -308,8 +309,8 @@ static const struct rule rules[] = {
 	  .test_run = test_straggler,
 	  .describe = describe_straggler,
 	  .query = "--rank {rank} --min-duration 10ms",
-	  .fixes = { { "inspect",
-		       "sluice report --by-rank {run}  # is it always the same node?" } } },
+	  .fixes = { FIX("inspect",
+			 "sluice report --by-rank {run}  # is it always the same node?") } },
 };
 
 const struct rule_table rules_ranks = { rules, sizeof(rules) / sizeof(*rules) };

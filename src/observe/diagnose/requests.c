@@ -322,19 +322,21 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_redundant,
 	  .describe = describe_redundant,
-	  .fixes = { { "c",
-		       "/* read {file} once and keep it */\n"
-		       "struct stat s; fstat(fd, &s);\n"
-		       "char *data = malloc(s.st_size); pread(fd, data, s.st_size, 0);",
-		       .layers = FIX_LIBC },
-		     { "mpi",
-		       "MPI_File_read_at(fh, 0, data, bytes, MPI_BYTE, &status);  /* once; keep "
-		       "it */",
-		       .layers = 1u << LAYER_MPI },
-		     { "hdf5",
-		       "H5Dread(dataset, type, H5S_ALL, H5S_ALL, dxpl, data);  /* once; keep it */",
-		       .layers = 1u << LAYER_HDF5 },
-		     { "xarray", "data = xarray.open_dataset(\"{file}\").load()  # in memory" } } },
+	  .fixes = { FIX("c",
+			 "/* read {file} once and keep it */\n"
+			 "struct stat s; fstat(fd, &s);\n"
+			 "char *data = malloc(s.st_size); pread(fd, data, s.st_size, 0);",
+			 .layers = FIX_LIBC),
+		     FIX("mpi",
+			 "MPI_File_read_at(fh, 0, data, bytes, MPI_BYTE, &status);  /* once; keep "
+			 "it */",
+			 .layers = 1u << LAYER_MPI),
+		     FIX("hdf5",
+			 "H5Dread(dataset, type, H5S_ALL, H5S_ALL, dxpl, data);  /* once; keep it "
+			 "*/",
+			 .layers = 1u << LAYER_HDF5),
+		     FIX("xarray",
+			 "data = xarray.open_dataset(\"{file}\").load()  # in memory") } },
 	{ .code = "strided-reads",
 	  .title = "reads skip a constant distance",
 	  .when = "at least findings.min_accesses reads of a file have a known position, and "
@@ -348,16 +350,17 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_strided,
 	  .describe = describe_strided,
-	  .fixes = { { "c",
-		       "/* read the whole range at once and pick the pieces in memory */\n"
-		       "pread(fd, buffer, pieces * stride, first);",
-		       .layers = FIX_LIBC },
-		     { "mpi",
-		       "MPI_Type_vector(pieces, piece, stride, MPI_BYTE, &type);\n"
-		       "MPI_Type_commit(&type);\n"
-		       "MPI_File_set_view(fh, first, MPI_BYTE, type, \"native\", MPI_INFO_NULL);\n"
-		       "MPI_File_read_all(fh, buffer, pieces * piece, MPI_BYTE, &status);",
-		       "transfer=collective" } } },
+	  .fixes = { FIX("c",
+			 "/* read the whole range at once and pick the pieces in memory */\n"
+			 "pread(fd, buffer, pieces * stride, first);",
+			 .layers = FIX_LIBC),
+		     FIX("mpi",
+			 "MPI_Type_vector(pieces, piece, stride, MPI_BYTE, &type);\n"
+			 "MPI_Type_commit(&type);\n"
+			 "MPI_File_set_view(fh, first, MPI_BYTE, type, \"native\", "
+			 "MPI_INFO_NULL);\n"
+			 "MPI_File_read_all(fh, buffer, pieces * piece, MPI_BYTE, &status);",
+			 .sets = "transfer=collective") } },
 	{ .code = "random-access",
 	  .title = "accesses jump through the file",
 	  .when = "at least findings.min_accesses accesses have a known position, and "
@@ -370,8 +373,8 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_random,
 	  .describe = describe_random,
-	  .fixes = { { "c", "/* sort the accesses by offset before they are made */\n"
-			    "qsort(pieces, count, sizeof(*pieces), compare_offsets);" } } },
+	  .fixes = { FIX("c", "/* sort the accesses by offset before they are made */\n"
+			      "qsort(pieces, count, sizeof(*pieces), compare_offsets);") } },
 	{ .code = "unaligned-requests",
 	  .title = "requests on a shared file are not aligned",
 	  .when = "several ranks access the file, requests are larger than findings.small_bytes on "
@@ -386,9 +389,9 @@ static const struct rule rules[] = {
 	  .possible = true,
 	  .test_file = test_unaligned,
 	  .describe = describe_unaligned,
-	  .fixes = { { "c",
-		       "/* give each rank a multiple of the block size (or of the stripe size) */\n"
-		       "size_t share = (bytes / ranks + 4095) / 4096 * 4096;" } } },
+	  .fixes = { FIX(
+		  "c", "/* give each rank a multiple of the block size (or of the stripe size) */\n"
+		       "size_t share = (bytes / ranks + 4095) / 4096 * 4096;") } },
 	{ .code = "small-requests",
 	  .title = "many small requests",
 	  .when = "at least findings.min_calls transfers of a file, and findings.share_percent of "
@@ -401,35 +404,38 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_small,
 	  .describe = describe_small,
-	  .fixes = { { "c",
-		       "/* a buffer of 1 MiB; then use fread and fwrite */\n"
-		       "FILE *stream = fopen(\"{file}\", \"{mode}\");\n"
-		       "setvbuf(stream, NULL, _IOFBF, 1 << 20);",
-		       .layers = FIX_LIBC },
-		     { "python", "f = open(\"{file}\", \"{mode}b\", buffering=1 << 20)",
-		       .layers = FIX_LIBC },
-		     { "mpi",
-		       "MPI_File_{verb}_at(fh, offset, block, pieces * count, type, &status);  /* "
-		       "many pieces in one call */",
-		       .layers = 1u << LAYER_MPI },
-		     { "hdf5",
-		       "H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, many, NULL);\n"
-		       "H5D{verb}(dataset, type, memory, space, dxpl, block);  /* many elements at "
-		       "once */",
-		       .layers = 1u << LAYER_HDF5 },
-		     { "h5py",
-		       "dataset[first:last] = block  # many elements at once, not one by one",
-		       .layers = 1u << LAYER_HDF5 },
-		     { "netcdf",
-		       "nc_{put}_vara(file, variable, first, many, block);  /* many elements at "
-		       "once */",
-		       .layers = 1u << LAYER_NETCDF },
-		     { "netcdf4",
-		       "variable[first:last] = block  # many elements at once, not one by one",
-		       .layers = 1u << LAYER_NETCDF },
-		     { "pnetcdf",
-		       "ncmpi_{put}_vara_all(file, variable, first, many, block, elements, type);",
-		       .layers = 1u << LAYER_PNETCDF } } },
+	  .fixes = { FIX("c",
+			 "/* a buffer of 1 MiB; then use fread and fwrite */\n"
+			 "FILE *stream = fopen(\"{file}\", \"{mode}\");\n"
+			 "setvbuf(stream, NULL, _IOFBF, 1 << 20);",
+			 .layers = FIX_LIBC),
+		     FIX("python", "f = open(\"{file}\", \"{mode}b\", buffering=1 << 20)",
+			 .layers = FIX_LIBC),
+		     FIX("mpi",
+			 "MPI_File_{verb}_at(fh, offset, block, pieces * count, type, &status);  "
+			 "/* "
+			 "many pieces in one call */",
+			 .layers = 1u << LAYER_MPI),
+		     FIX("hdf5",
+			 "H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, many, NULL);\n"
+			 "H5D{verb}(dataset, type, memory, space, dxpl, block);  /* many elements "
+			 "at "
+			 "once */",
+			 .layers = 1u << LAYER_HDF5),
+		     FIX("h5py",
+			 "dataset[first:last] = block  # many elements at once, not one by one",
+			 .layers = 1u << LAYER_HDF5),
+		     FIX("netcdf",
+			 "nc_{put}_vara(file, variable, first, many, block);  /* many elements at "
+			 "once */",
+			 .layers = 1u << LAYER_NETCDF),
+		     FIX("netcdf4",
+			 "variable[first:last] = block  # many elements at once, not one by one",
+			 .layers = 1u << LAYER_NETCDF),
+		     FIX("pnetcdf",
+			 "ncmpi_{put}_vara_all(file, variable, first, many, block, elements, "
+			 "type);",
+			 .layers = 1u << LAYER_PNETCDF) } },
 	{ .code = "write-amplification",
 	  .title = "libraries write more than the program requests",
 	  .when = "storage calls inside libraries write findings.amplification_percent of the "
@@ -445,11 +451,12 @@ static const struct rule rules[] = {
 	  .uses_chains = true,
 	  .test_file = test_written,
 	  .describe = describe_amplified,
-	  .fixes = { { "sluice", "sluice --set params.allow=semantics run --params fill_time=never "
-				 "-- {command}" },
-		     { "hdf5", "H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER);" },
-		     { "h5py", "dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)\n"
-			       "dcpl.set_fill_time(h5py.h5d.FILL_TIME_NEVER)" } } },
+	  .fixes = { FIX("sluice",
+			 "sluice --set params.allow=semantics run --params fill_time=never "
+			 "-- {command}"),
+		     FIX("hdf5", "H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER);"),
+		     FIX("h5py", "dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)\n"
+				 "dcpl.set_fill_time(h5py.h5d.FILL_TIME_NEVER)") } },
 	{ .code = "read-amplification",
 	  .title = "libraries read more than the program requests",
 	  .when = "storage calls inside libraries read findings.amplification_percent of the "
@@ -465,11 +472,11 @@ static const struct rule rules[] = {
 	  .uses_chains = true,
 	  .test_file = test_read,
 	  .describe = describe_amplified,
-	  .fixes = { { "sluice", "sluice run --params romio_ds_read=disable -- {command}" },
-		     { "mpi",
-		       "MPI_File_read_all(fh, buffer, count, type, &status);  /* collective "
-		       "*/",
-		       "transfer=collective" } } },
+	  .fixes = { FIX("sluice", "sluice run --params romio_ds_read=disable -- {command}"),
+		     FIX("mpi",
+			 "MPI_File_read_all(fh, buffer, count, type, &status);  /* collective "
+			 "*/",
+			 .sets = "transfer=collective") } },
 };
 
 const struct rule_table rules_requests = { rules, sizeof(rules) / sizeof(*rules) };

@@ -65,6 +65,11 @@ struct fix_row {
 	unsigned layers;
 };
 
+/* FIX(KIND, TEXT) or FIX(KIND, TEXT, .sets = "...") */
+#define FIX(kind_, text_, ...)                                \
+	{                                                     \
+		.kind = (kind_), .text = (text_), __VA_ARGS__ \
+	}
 #define FIX_LIBC (1u << LAYER_POSIX | 1u << LAYER_STDIO)
 
 enum { RULE_FIXES = 8 };

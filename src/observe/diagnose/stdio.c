@@ -108,10 +108,10 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_WARNING,
 	  .test_file = test_buffer,
 	  .describe = describe_buffer,
-	  .fixes = { { "sluice", "sluice --set params.allow=semantics run --params "
-				 "stdio_buffer_size={value} -- {command}" },
-		     { "c",
-		       "setvbuf(stream, NULL, _IOFBF, {value});  /* directly after fopen */" } } },
+	  .fixes = { FIX("sluice", "sluice --set params.allow=semantics run --params "
+				   "stdio_buffer_size={value} -- {command}"),
+		     FIX("c",
+			 "setvbuf(stream, NULL, _IOFBF, {value});  /* directly after fopen */") } },
 	{ .code = "stdio-large",
 	  .title = "large data goes through a stream",
 	  .when = "a stream transfers findings.stdio_bytes in pieces of at least 4 KiB",
@@ -125,12 +125,12 @@ static const struct rule rules[] = {
 	  .possible = true,
 	  .test_file = test_large,
 	  .describe = describe_large,
-	  .fixes = { { "c",
-		       "int fd = fileno(stream); fflush(stream);\n"
-		       "write(fd, block, bytes);  /* instead of fwrite */",
-		       "" },
-		     { "sluice", "sluice --set params.allow=semantics run --params "
-				 "stdio_buffer_size=1048576 -- {command}" } } },
+	  .fixes = { FIX("c",
+			 "int fd = fileno(stream); fflush(stream);\n"
+			 "write(fd, block, bytes);  /* instead of fwrite */",
+			 .sets = ""),
+		     FIX("sluice", "sluice --set params.allow=semantics run --params "
+				   "stdio_buffer_size=1048576 -- {command}") } },
 };
 
 const struct rule_table rules_stdio = { rules, sizeof(rules) / sizeof(*rules) };
