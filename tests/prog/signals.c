@@ -227,14 +227,25 @@ static int fork_in_handler(int argc, char **argv)
 	return 0;
 }
 
-/* A child of the handler makes no recorded call until it is back in the interrupted one. */
+/* The alarm is repeated, because the first may come before the call that it is to interrupt. */
+static void alarm_every_us(int us)
+{
+	struct itimerval timer = { { 0, us }, { 0, us } };
+
+	MUST(!setitimer(ITIMER_REAL, &timer, NULL));
+}
+
+/* A child of the handler makes no recorded call until it is back in the interrupted one. It does
+ * not inherit the timer. */
 static void forks_silently(int signal)
 {
 	(void)signal;
 	if (!forked) {
 		forked = fork();
-		if (!forked)
+		if (!forked) {
 			forked = -1;
+			alarm_every_us(2000);
+		}
 	}
 }
 
@@ -247,12 +258,11 @@ static int fork_in_read(int argc, char **argv)
 	MUST(!pipe(fds));
 	install(SIGALRM, forks_silently, 0);
 	for (int i = 0; i < rounds; i++) {
-		struct itimerval once = { { 0, 0 }, { 0, 2000 } };
-
 		forked = 0;
-		setitimer(ITIMER_REAL, &once, NULL);
+		alarm_every_us(2000);
 		if (read(fds[0], &c, 1) < 0 && errno != EINTR)
 			_exit(94);
+		alarm_every_us(0);
 		for (int j = 0; j < 10; j++)
 			put(file,
 			    "x"); /* the same in both processes, because their order is random */
