@@ -54,7 +54,8 @@ centre_case() {
 	[ "$sent" != 0 ] || { miss "the case with $1 connections and sample $2 failed" && return; }
 	[ "$(pg_psql 'SELECT count(*) FROM run')" = "$sent" ] || miss "the database has not $sent runs"
 	[ "$(pg_psql 'SELECT count(*) FROM activity')" = "$activities" ] || miss "the database has not $activities activities"
-	[ "$(pg_psql 'SELECT count(*) FROM run WHERE kept <> (SELECT count(*) FROM activity a WHERE a.run = run.id)')" = 0 ] ||
+	[ "$(pg_psql 'SELECT count(*) FROM run LEFT JOIN (SELECT run, count(*) AS n FROM activity GROUP BY run) a
+		ON a.run = run.id WHERE kept <> coalesce(n, 0)')" = 0 ] ||
 		miss "some runs are incomplete"
 	size=$(($(pg_psql "SELECT pg_database_size('sluice')") - size))
 	wal=$(pg_psql "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '$wal')::bigint")
