@@ -8,25 +8,10 @@ database=$work/site.db
 kept=$work/state/traces/$(id -u)
 export KILLED_BY=$work/order SLUICE_SITE_DATABASE=$database SLUICE_SITE_SAMPLE=1
 
-# row SQL: the only value of a query
-row() {
-	python3 -c 'import sqlite3, sys
-try: print(sqlite3.connect(sys.argv[1], timeout=60).execute(sys.argv[2]).fetchone()[0])
-except sqlite3.Error: print("none")' "$database" "$1"
-}
-
-row_is() {
-	[ "$(row "$1")" = "$2" ]
-}
-
-wait_for() {
-	local what=$1
-	shift
-	for _ in $(seq $polls); do
-		"$@" && return
-		sleep 0.05
-	done
-	fail "$case: no $what: $(ls -la "$kept") $(cat "$work/daemon.log")"
+state() {
+	echo "$case"
+	ls -la "$kept"
+	cat "$work/daemon.log"
 }
 
 # check_run JOB CALLS: the run of the job arrives once, with or without calls; the worker was killed meanwhile

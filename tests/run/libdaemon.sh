@@ -45,11 +45,16 @@ frames_are() {
 	[ "$(status '["queue"]["frames"]')" = "$1" ]
 }
 
-# row_is QUERY VALUE: the first value of the query to the SQLite file $database
+# row QUERY: the first value of the query to the SQLite file $database
+row() {
+	python3 -c 'import sqlite3, sys
+try: print(sqlite3.connect(sys.argv[1], timeout=60).execute(sys.argv[2]).fetchone()[0])
+except sqlite3.Error: print("none")' "$database" "$1"
+}
+
+# row_is QUERY VALUE
 row_is() {
-	[ "$(python3 -c 'import sqlite3, sys
-try: print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])
-except sqlite3.Error: print("none")' "$database" "$1")" = "$2" ]
+	[ "$(row "$1")" = "$2" ]
 }
 
 # worker_of DAEMON: the pid of its worker

@@ -4,7 +4,8 @@
 # run.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libdaemon.sh"
-export SLUICE_SITE_DATABASE=$work/site.db SLUICE_HEALTH_INTERVAL=200ms SLUICE_STATS_PROVIDERS=memory SLUICE_SITE_NODE=n1
+database=$work/site.db
+export SLUICE_SITE_DATABASE=$database SLUICE_HEALTH_INTERVAL=200ms SLUICE_STATS_PROVIDERS=memory SLUICE_SITE_NODE=n1
 chmod 755 "$work"
 printf '[policy]\nrule = mode=counters program=writes\n' >"$work/policy"
 
@@ -20,21 +21,9 @@ load_is() {
 	[ "$(load "$1")" = True ]
 }
 
-# row_is SQL: the only value of a query is 1
-row_is() {
-	[ "$(python3 -c 'import sqlite3, sys
-try: print(sqlite3.connect(sys.argv[1], timeout=60).execute(sys.argv[2]).fetchone()[0])
-except sqlite3.Error: print("none")' "$SLUICE_SITE_DATABASE" "$1")" = 1 ]
-}
-
-wait_for() {
-	local what=$1
-	shift
-	for _ in $(seq $polls); do
-		"$@" && return
-		sleep 0.1
-	done
-	fail "no $what: $(cat "$work/watch") $("$sluiced" status 2>&1) $(cat "$work/daemon.log")"
+state() {
+	cat "$work/watch" "$work/daemon.log"
+	"$sluiced" status
 }
 
 start_daemon
@@ -47,7 +36,7 @@ wait_for "job" grep -q ready job
 wait_for "load of a job that is only counted" load_is 'sum(l["bytes_written"] for l in loads) > 65536'
 load_is 'all(l["bytes_read"] < l["bytes_written"] for l in loads)' || fail "the job reads: $(cat "$work/watch")"
 wait_for "file system of the load" row_is "SELECT count(*) > 0 FROM node_load WHERE job = '4711' AND bytes_written > 65536 AND
-	(target LIKE 'n1:/%' OR target LIKE '/%')"
+	(target LIKE 'n1:/%' OR target LIKE '/%')" 1
 touch stop
-wait_for "run" row_is "SELECT count(*) FROM run WHERE job = '4711'"
-row_is "SELECT count(*) > 0 FROM run_counter WHERE class_group = 'write' AND bytes > 65536" || fail "the calls were not counted"
+wait_for "run" row_is "SELECT count(*) FROM run WHERE job = '4711'" 1
+row_is "SELECT count(*) > 0 FROM run_counter WHERE class_group = 'write' AND bytes > 65536" 1 || fail "the calls were not counted"

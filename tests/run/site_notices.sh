@@ -10,17 +10,6 @@ export SLUICE_SITE_DATABASE=$pg SLUICE_SITE_KNOWLEDGE=1d
 page=$work/run/knowledge
 : >"$work/policy"
 
-# wait_for WHAT COMMAND...: waits until the command succeeds
-wait_for() {
-	local what=$1
-	shift
-	for _ in $(seq $polls); do
-		"$@" && return
-		sleep 0.1
-	done
-	fail "no $what: $("$sluiced" status 2>&1) $(cat "$work/daemon.log")"
-}
-
 page_differs() {
 	! cmp -s "$page" "$work/before"
 }
