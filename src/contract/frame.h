@@ -24,7 +24,7 @@
 #define FRAME_CLIENT_MAX (1u << 16)  /* of a frame that an unprivileged client sends */
 #define FRAME_DESCRIPTORS_MAX 4	     /* descriptors that accompany a frame */
 
-/* name, number, maximum payload, who sends it to whom; 5 and 7 are reserved */
+/* name, number, maximum payload, who sends it to whom; 5 is reserved */
 #define FRAME_LIST(X)                                                                      \
 	X(HELLO, 1, 8192,                                                                  \
 	  "process to daemon: hands over the spool of the process; with "                  \

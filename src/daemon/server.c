@@ -100,6 +100,8 @@ static void close_client(struct server_thread *thread, struct client *client)
 	client->next->previous = client->previous;
 	client->previous->next = client->next;
 	forget_client(server, client->user);
+	/* close() does not suffice while a child that was forked has the descriptor, too. */
+	epoll_ctl(thread->epoll, EPOLL_CTL_DEL, client->fd, NULL);
 	client_release(client, server->options.counters);
 	counters_return_memory(server->options.counters, sizeof(*client));
 	free(client);

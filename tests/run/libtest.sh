@@ -24,11 +24,17 @@ at_exit() {
 	exit_commands="$1; $exit_commands"
 }
 
+# What helps to explain a failure; a test may define it.
+state() {
+	:
+}
+
 # A test that has skipped a case is reported as skipped, not as passed.
 finish() {
 	local code=$?
 	set +e
 	cd /
+	[ $code = 0 ] || [ $code = 77 ] || state >&2
 	if [ -e "$work/.skipped" ]; then
 		sort -u "$work/.skipped"
 		[ $code != 0 ] || code=77
@@ -58,11 +64,7 @@ fail() {
 	exit 1
 }
 
-# wait_for WHAT COMMAND...: waits until the command succeeds. If it never does, the failure shows what the function
-# `state` prints, which a test may define.
-state() {
-	:
-}
+# wait_for WHAT COMMAND...: waits until the command succeeds
 wait_for() {
 	local what=$1 try
 	shift
@@ -70,7 +72,7 @@ wait_for() {
 		"$@" && return
 		sleep 0.05
 	done
-	fail "no $what: $(state 2>&1)"
+	fail "no $what"
 }
 
 # check_eq ACTUAL EXPECTED [WHAT]
