@@ -5,14 +5,15 @@
  * @disk
  * @attempts 5
  * @only
- * @set SLUICE_FINDINGS_TIME_PERCENT=5
+ * @set SLUICE_FINDINGS_TIME_PERCENT=15
  */
-#include "fix.h"
+#include "paced.h"
 
 /* A file that is not in the page cache, without read-ahead of the kernel, and some computing. */
 static void program(void)
 {
 	const off_t all = 64 * MIB, bytes = 64 * KIB;
+	struct pace pace;
 	int fd;
 
 	if (prepares) {
@@ -22,15 +23,16 @@ static void program(void)
 		MUST(fsync(fd) == 0 && posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0);
 		return;
 	}
+	pace = pace_begin("pace.c");
 	fd = open(path, O_RDONLY);
 	MUST(fd >= 0 && posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM) == 0);
 	for (off_t at = 0; at < all; at += bytes) {
 #ifdef FIX
-		off_t offset = at + 32 * bytes;
+		off_t offset = at + 128 * bytes;
 #include FIX
 #endif
-		MUST(pread(fd, block, (size_t)bytes, at) == bytes);
-		usleep(500);
+		paced_read(&pace, fd, (size_t)bytes, at);
 	}
 	close(fd);
+	pace_end(&pace);
 }
