@@ -56,7 +56,7 @@ site_wait() {
 		sleep 0.05
 	done
 	[ "$(site_ends)" -gt "$1" ] || wrong "no run was completed: $(cat "$work/site.err")"
-	cp "$(tail -n 1 "$site_log" | sed 's/^end [0-9]* [a-z]* [0-9]* [0-9]* [^ ]* //')" "$work/trace"
+	cp "$(grep "^end " "$site_log" | tail -n 1 | sed 's/^end [0-9]* [a-z]* [0-9]* [0-9]* [^ ]* //')" "$work/trace"
 	trace_read
 }
 
