@@ -22,7 +22,7 @@ hinted() {
 	shift 2
 	mpi_order "$order" "$mpi" 4 hinted "$@"
 	observed "${command[@]}"
-	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -20 captured.err): exit code"
 }
 
 # opened NAME HINTS...: each file of this name was opened with these hints, by all ranks that open it
@@ -87,7 +87,7 @@ own_stay() {
 	! grep -q "romio_ds_write.*instead" report || wrong "a conflict about a hint that only one sets"
 	case_begin "$1: the parameters of the run set a hint"
 	observed "$sluice" run -p cb_buffer_size=2097152 -o "$work/trace" -- "mpiexec.$1" -n 4 "$BUILD/mpi/$1/hinted" 300 $own
-	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -20 captured.err): exit code"
 	opened world.dat "cb_buffer_size=2097152;romio_ds_write=disable"
 	"$sluice" report "$work/trace" >report
 	check_line report user: cb_buffer_size "2097152 (user) instead of 1048576 (program)"
@@ -99,7 +99,7 @@ rank_missing() {
 	local program=$BUILD/mpi/$1/hinted
 	case_begin "$1: one rank is not recorded"
 	observed "$sluice" run -o "$work/trace" -- "mpiexec.$1" -n 3 "$program" 1 : -n 1 env SLUICE_DISABLE=1 "$program" 1
-	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -20 captured.err): exit code"
 	opened world.dat
 	opened half
 	opened self. "$set"
@@ -111,7 +111,7 @@ jobs_apart() {
 	case_begin "$1: a job runs after a job that was killed"
 	observed "$sluice" run -o "$work/trace" -- sh -c "mpiexec.$1 -n 2 $program none bad-hint >/dev/null 2>&1
 mpiexec.$1 -n 2 $program 1 : -n 2 env SLUICE_DISABLE=1 $program 1"
-	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -20 captured.err): exit code"
 	# check_trace does not accept a trace with calls that never ended.
 	"$sluice" print "$work/trace" | grep ' MPI_File_open(.* = 0$' >opens || wrong "no file is opened"
 	! grep '/world.dat.*hint/set=' opens || wrong "hints for some ranks"
@@ -158,7 +158,7 @@ exploring() {
 		observed "$sluice" -c plugin.history.learn=1000 -c plugin.history.explore=20% \
 			-c plugin.history.sets=romio_ds_write=disable \
 			run -o "$work/trace" -- "mpiexec.$1" -n 4 "$program" 1
-		check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
+		check_eq "$captured_rc" 0 "$case: exit code, after $(tail -20 captured.err): exit code"
 		check_trace <<'END'
 opens = [c for c in calls if c.function == "MPI_File_open" and c.error == 0]
 alike = defaultdict(set)
