@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "http/listen.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+/* Keeps it open beyond the end of the scope. */
+static int take_descriptor(int *fd)
+{
+	int taken = *fd;
+
+	*fd = -1;
+	return taken;
+}
+
+/* Another server that is alive keeps its socket. */
+static bool is_in_use(const struct sockaddr_un *address)
+{
+	AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+}
+
+/* Removes a socket that a server has left behind. */
+static int make_room(const char *path, const struct sockaddr_un *address, struct err *err)
+{
+	struct stat st;
+
+	if (lstat(path, &st) != 0)
+		return 0;
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(err, EEXIST, "%s: file exists, and is not a socket", path);
+	if (is_in_use(address))
+		return err_set(err, EADDRINUSE, "%s: another server uses this socket", path);
+	unlink(path);
+	return 0;
+}
+
+int http_listen_unix(const char *path, gid_t group, struct err *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	mode_t mask;
+	int r;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return err_set(err, ENAMETOOLONG, "%s: the path of a socket is too long", path);
+	strcpy(address.sun_path, path);
+	r = make_room(path, &address, err);
+	if (r < 0)
+		return r;
+	/* Nobody else may connect before the group is set. */
+	mask = umask(0177);
+	r = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&address, sizeof(address));
+	umask(mask);
+	if (r == 0 && group != (gid_t)-1)
+		r = chown(path, (uid_t)-1, group) < 0 ? -1 : chmod(path, 0660);
+	if (r < 0 || listen(fd, HTTP_BACKLOG) < 0)
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	return take_descriptor(&fd);
+}
+
+static int parse_address(const char *text, struct addrinfo **found)
+{
+	struct addrinfo hints = { .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV,
+				  .ai_socktype = SOCK_STREAM };
+	const char *colon = strrchr(text, ':');
+	AUTO_FREE char *host = colon ? xstrndup(text, (size_t)(colon - text)) : NULL;
+	size_t n = host ? strlen(host) : 0;
+
+	if (n >= 2 && host[0] == '[' && host[n - 1] == ']') {
+		host[n - 1] = 0;
+		memmove(host, host + 1, n - 1);
+	}
+	return !colon || !n || getaddrinfo(host, colon + 1, &hints, found) != 0 ? -EINVAL : 0;
+}
+
+bool http_is_loopback(const char *address)
+{
+	struct addrinfo *found = NULL;
+	bool is_loopback = false;
+
+	if (parse_address(address, &found) < 0)
+		return false;
+	if (found->ai_family == AF_INET)
+		is_loopback =
+			(ntohl(((struct sockaddr_in *)(void *)found->ai_addr)->sin_addr.s_addr) >>
+			 24) == IN_LOOPBACKNET;
+	else if (found->ai_family == AF_INET6)
+		is_loopback = IN6_IS_ADDR_LOOPBACK(
+			&((struct sockaddr_in6 *)(void *)found->ai_addr)->sin6_addr);
+	freeaddrinfo(found);
+	return is_loopback;
+}
+
+int http_listen_tcp(const char *address, unsigned *port, struct err *err)
+{
+	struct addrinfo *found = NULL;
+	union {
+		struct sockaddr any;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} bound = { .in6 = { 0 } };
+	socklen_t bytes = sizeof(bound);
+	int one = 1, r = 0;
+	AUTO_CLOSE int fd = -1;
+
+	if (parse_address(address, &found) < 0)
+		return err_set(err, EINVAL,
+			       "%s: not an address; use HOST:PORT with a numeric host, such as "
+			       "127.0.0.1:9464, or the path of a unix socket",
+			       address);
+	fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
+	    bind(fd, found->ai_addr, found->ai_addrlen) < 0 || listen(fd, HTTP_BACKLOG) < 0 ||
+	    getsockname(fd, &bound.any, &bytes) < 0)
+		r = err_set(err, errno, "%s: %s", address, strerror(errno));
+	freeaddrinfo(found);
+	if (r < 0)
+		return r;
+	if (port)
+		*port = ntohs(bound.any.sa_family == AF_INET6 ? bound.in6.sin6_port
+							      : bound.in.sin_port);
+	return take_descriptor(&fd);
+}
