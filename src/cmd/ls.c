@@ -36,17 +36,6 @@ static const struct option ls_options[] = { { 'l', "limit", "N", NULL, "stop aft
 					      OPTION_FLAG, offsetof(struct ls_args, json) },
 					    { 0 } };
 
-static const char *describe_state(const struct trace_head *head)
-{
-	struct losses losses = losses_sum(head);
-
-	if (!head->end.complete)
-		return "truncated";
-	if (losses.records || losses.threads)
-		return "with losses";
-	return losses.unrecorded_processes ? "partial" : "complete";
-}
-
 /* "0", "7", or "137 (KILL)" if a signal may have ended the program. */
 static void add_exit_status(struct table *table, int32_t status)
 {
@@ -73,7 +62,7 @@ static void add_run(struct table *table, const struct runs *runs, const struct r
 	table_add(table, "%" PRIu64, head->activities);
 	table_add(table, "%" PRIu64, losses_sum(head).records);
 	table_add(table, "%s", unit_bytes(text, (double)file->bytes));
-	table_add(table, "%s", describe_state(head));
+	table_add(table, "%s", loss_state(head));
 	applied_summarize(&applied, head);
 	table_add(table, "%s", applied.len ? buf_text(&applied) : "-");
 	table_add(table, "%s", text_or_empty(head->run.command));

@@ -16,9 +16,9 @@
 #include "cmd/report_page.h"
 #include "cmd/run_argument.h"
 #include "observe/collect/parts.h"
-#include "observe/diagnose/background.h"
 #include "observe/profile/profile_parts.h"
 #include "observe/profile/saved.h"
+#include "observe/report/diagnosed.h"
 #include "observe/report/render.h"
 #include "observe/report/render_findings.h"
 #include "observe/tally/summary.h"
@@ -129,55 +129,25 @@ static int print_report(const struct command *command, const struct report *repo
 	return command_finish(command);
 }
 
-/* Sets the findings of the report; the caller releases them. */
-static struct finding *diagnose_run(const struct command *command, struct report *report)
+static int report_profile(const struct command *command, const struct profile *profile)
 {
+	const struct report_args *args = command->args;
 	/* Commands in findings name the trace that the parts would be merged into. */
 	AUTO_FREE char *trace = command->argc && part_list_is_directory(command->argv[0])
 					? parts_trace(command->argv[0])
 					: NULL;
-	struct diagnose_options options = {
-		.config = command->config,
-		.run = trace	       ? trace
-		       : command->argc ? command->argv[0]
-				       : NULL,
-	};
-	struct background background;
-	struct finding *findings;
-
-	background_init(&background, command->config, report->profile->head);
-	options.past = background.past;
-	options.past_count = background.past_count;
-	options.known = background.known;
-	options.known_count = background.known_count;
-	options.is_local = background.is_local;
-	findings = diagnose(report->profile, &options, &report->finding_count);
-	background_release(&background);
-	report->findings = findings;
-	report->findings_shown = (size_t)config_number(command->config, SETTING_FINDINGS_SHOW);
-	return findings;
-}
-
-static int report_profile(const struct command *command, const struct profile *profile)
-{
-	const struct report_args *args = command->args;
-	AUTO_FREE struct survey_row *survey = NULL;
-	struct finding *findings;
+	const char *run = trace ? trace : command->argc ? command->argv[0] : NULL;
+	struct diagnosed diagnosed;
 	int ret;
-	struct report report = { .summary = &profile->summary,
-				 .profile = profile,
-				 .top = args->top,
-				 .by_rank = args->by_rank,
-				 .all = args->all };
 
-	if (args->survey || args->json)
-		survey = profile_survey(profile, &report.survey_count);
-	report.survey = survey;
 	if (args->by_rank && !profile->summary.ranks.count)
 		command_warn(command, "--by-rank: this run has no MPI ranks");
-	findings = diagnose_run(command, &report);
-	ret = print_report(command, &report);
-	findings_release(findings, report.finding_count);
+	diagnosed_init(&diagnosed, profile, command->config, run, args->survey || args->json);
+	diagnosed.report.top = args->top;
+	diagnosed.report.by_rank = args->by_rank;
+	diagnosed.report.all = args->all;
+	ret = print_report(command, &diagnosed.report);
+	diagnosed_release(&diagnosed);
 	return ret;
 }
 

@@ -178,6 +178,17 @@ static void json_causes(struct json *json, const struct losses *losses)
 	json_close(json);
 }
 
+const char *loss_state(const struct trace_head *head)
+{
+	struct losses losses = losses_sum(head);
+
+	if (!head->end.complete)
+		return "truncated";
+	if (losses.records || losses.threads)
+		return "with losses";
+	return losses.unrecorded_processes ? "partial" : "complete";
+}
+
 void loss_json(struct json *json, const struct trace_head *head)
 {
 	struct losses losses = losses_sum(head);

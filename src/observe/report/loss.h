@@ -19,6 +19,9 @@ void loss_describe_causes(struct buf *out, const struct trace_head *head);
 /* The same in one line of a few words. */
 void loss_summarize(struct buf *out, const struct trace_head *head);
 
+/* One word or two: "complete", "with losses", "partial" or "truncated". */
+const char *loss_state(const struct trace_head *head);
+
 /* Adds "complete" and "losses" to the open JSON object. */
 void loss_json(struct json *json, const struct trace_head *head);
 

@@ -2,6 +2,9 @@
  *
  * Renders a summary as one JSON object of schema sluice.report/1.
  */
+#include <string.h>
+
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "observe/report/loss.h"
@@ -24,6 +27,22 @@ static void put_run(struct json *json, const struct trace_head *head)
 	json_number(json, "exit_status", head->end.exit_status);
 	json_count(json, "processes", head->process_count);
 	json_count(json, "activities", head->activities);
+	json_close(json);
+}
+
+static void put_verdict(struct json *json, const struct summary *s)
+{
+	AUTO_BUF struct buf text = { 0 };
+	char *rest, *line;
+
+	render_verdict(&text, s);
+	json_text(json, "verdict", buf_text(&text));
+	buf_clear(&text);
+	render_notes(&text, s);
+	json_open(json, "remarks", '[');
+	for (line = text.len ? strtok_r(text.data, "\n", &rest) : NULL; line;
+	     line = strtok_r(NULL, "\n", &rest))
+		json_text(json, NULL, line);
 	json_close(json);
 }
 
@@ -229,6 +248,7 @@ void render_json(FILE *out, const struct report *report)
 
 	json_start(&json, out, "sluice.report/1");
 	put_run(&json, s->head);
+	put_verdict(&json, s);
 	if (report->findings)
 		render_findings_json(&json, report->profile, report->findings,
 				     report->finding_count);
