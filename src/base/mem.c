@@ -47,6 +47,11 @@ char *xstrndup(const char *text, size_t n)
 	return abort_if_null(strndup(text, n));
 }
 
+FILE *xmemstream(char **text, size_t *bytes)
+{
+	return abort_if_null(open_memstream(text, bytes));
+}
+
 char *xvprintf(const char *format, va_list ap)
 {
 	char *text = NULL;

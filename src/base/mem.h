@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define NEVER_NULL __attribute__((returns_nonnull))
 
@@ -18,6 +19,9 @@ char *xstrdup(const char *text); /* returns NULL for NULL */
 NEVER_NULL char *xstrndup(const char *text, size_t n);
 NEVER_NULL char *xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 NEVER_NULL char *xvprintf(const char *format, va_list ap) __attribute__((format(printf, 1, 0)));
+
+/* A stream whose text is in memory after fclose(); see open_memstream(3). */
+NEVER_NULL FILE *xmemstream(char **text, size_t *bytes);
 
 /*
  * Makes room for at least `need` elements of `bytes` each and returns the array. The capacity *cap

@@ -126,11 +126,9 @@ void status_write(struct buf *out, const struct status_view *view)
 {
 	char *text = NULL;
 	size_t n = 0;
-	FILE *stream = open_memstream(&text, &n);
+	FILE *stream = xmemstream(&text, &n);
 	struct json json;
 
-	if (!stream)
-		return;
 	json_start(&json, stream, "sluice.daemon/1");
 	json_text(&json, "version", SLUICE_VERSION);
 	json_count(&json, "pid", (uint64_t)getpid());

@@ -14,12 +14,10 @@ int form_json_write(const struct param_set *set, struct buf *out, struct err *er
 {
 	AUTO_FREE char *text = NULL;
 	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
+	FILE *stream = xmemstream(&text, &bytes);
 	struct json j;
 
 	(void)err;
-	if (!stream)
-		abort();
 	json_start(&j, stream, PARAMS_SCHEMA);
 	if (set->command)
 		json_text(&j, "command", set->command);

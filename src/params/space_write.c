@@ -73,11 +73,9 @@ int space_write(const struct space *space, struct buf *out)
 {
 	AUTO_FREE char *text = NULL;
 	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
+	FILE *stream = xmemstream(&text, &bytes);
 	struct json j;
 
-	if (!stream)
-		abort();
 	json_start(&j, stream, "sluice.space/1");
 	json_open(&j, "dimensions", '[');
 	for (size_t i = 0; i < space->count; i++)

@@ -141,14 +141,12 @@ static int print_json(const struct command *command, struct store *store, int64_
 {
 	AUTO_FREE char *text = NULL;
 	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
+	FILE *stream = xmemstream(&text, &bytes);
 	struct json json;
 	struct listing l = { .command = command, .json = &json };
 	struct err err = { 0 };
 	int r;
 
-	if (!stream)
-		abort();
 	json_start(&json, stream, KB_SCHEMA);
 	json_open(&json, "entries", '[');
 	r = id > 0 ? knowledge_get(store, id, json_entry, &l, &err)

@@ -26,11 +26,9 @@ void checked_file_begin(struct buf *buf, const struct checked_file_kind *kind,
 	AUTO_FREE char *schema = xprintf("%s/%u", kind->schema, kind->version);
 	char *text = NULL;
 	size_t n = 0;
-	FILE *out = open_memstream(&text, &n);
+	FILE *out = xmemstream(&text, &n);
 	struct json json;
 
-	if (!out)
-		abort(); /* out of memory; handled as in base/mem.c */
 	json_start(&json, out, schema);
 	tell(arg, &json);
 	json_end(&json);
