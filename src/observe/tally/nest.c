@@ -44,6 +44,7 @@ size_t nest_enter(struct nest *nest, const struct activity *activity,
 		.file = activity->file,
 		.call = activity->call,
 		.layer = activity->layer,
+		.period = nest->period,
 	};
 	thread->depth = depth + 1;
 	*enclosing = thread->stack;
@@ -53,6 +54,13 @@ size_t nest_enter(struct nest *nest, const struct activity *activity,
 void nest_mark(struct nest *nest, uint32_t node)
 {
 	nest->latest->stack[nest->latest->depth - 1].node = node;
+}
+
+struct nest_call *nest_enclosing(struct nest *nest)
+{
+	struct nest_thread *thread = nest->latest;
+
+	return thread && thread->depth > 1 ? &thread->stack[thread->depth - 2] : NULL;
 }
 
 void nest_release(struct nest *nest)

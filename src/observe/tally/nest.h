@@ -16,7 +16,8 @@ struct nest_call {
 	file_id file;
 	uint16_t call;
 	uint8_t layer;
-	uint32_t node; /* free for the owner of the nest, see nest_mark() */
+	uint32_t node;	 /* free for the owner of the nest, see nest_mark() */
+	uint32_t period; /* that of the nest when the call was entered; free for the owner */
 };
 
 struct nest_thread;
@@ -24,6 +25,7 @@ struct nest_thread;
 struct nest {
 	struct map threads;	    /* struct nest_thread by process and thread */
 	struct nest_thread *latest; /* consecutive activities often belong to the same thread */
+	uint32_t period;	    /* free for the owner, to tell old calls from new ones */
 };
 
 /*
@@ -36,6 +38,9 @@ size_t nest_enter(struct nest *nest, const struct activity *activity,
 
 /* Stores a number in the call that was entered last, for those that it encloses. */
 void nest_mark(struct nest *nest, uint32_t node);
+
+/* The call that directly encloses the one that was entered last; NULL if there is none. */
+struct nest_call *nest_enclosing(struct nest *nest);
 
 /* A zeroed nest is empty. */
 void nest_release(struct nest *nest);

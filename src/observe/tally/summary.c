@@ -116,11 +116,13 @@ void summary_release(struct summary *summary)
 	*summary = (struct summary){ 0 };
 }
 
-static struct contribution contribution_of(const struct summary *s, const struct activity *a)
+struct contribution summary_contribution(const struct trace_head *head, const uint8_t *all_ways,
+					 const struct activity *activity)
 {
-	const struct call_info *call = &s->head->calls[a->call];
+	const struct activity *a = activity;
+	const struct call_info *call = &head->calls[a->call];
 	uint64_t bytes = traffic_bytes(a, call);
-	unsigned ways = s->ways[a->call];
+	unsigned ways = all_ways[a->call];
 	bool starts = call->class == CLASS_START;
 
 	return (struct contribution){
@@ -139,27 +141,29 @@ static struct contribution contribution_of(const struct summary *s, const struct
  * A call that submits several operations (io_uring_submit) accounts for the time, and the
  * operations inside it account for the bytes, so they must not be treated as enclosed by it.
  */
-static bool submits_operation(const struct summary *s, const struct nest_call *outer,
-			      const struct activity *a)
+static bool submits_operation(const struct trace_head *head, const uint8_t *ways,
+			      const struct nest_call *outer, const struct activity *a)
 {
-	const struct call_info *call = &s->head->calls[outer->call];
-	const struct call_info *operation = &s->head->calls[a->call];
+	const struct call_info *call = &head->calls[outer->call];
+	const struct call_info *operation = &head->calls[a->call];
 
 	return operation->class == CLASS_START && operation->layer == call->layer &&
-	       (call->class == CLASS_START || call->class == CLASS_WAIT) && !s->ways[outer->call];
+	       (call->class == CLASS_START || call->class == CLASS_WAIT) && !ways[outer->call];
 }
 
-static struct call_context context_of(const struct summary *s, const struct activity *a,
-				      const struct nest_call *enclosing, size_t depth)
+struct call_context summary_context(const struct trace_head *head, const uint8_t *ways,
+				    const struct activity *activity,
+				    const struct nest_call *enclosing, size_t depth)
 {
+	const struct activity *a = activity;
 	struct call_context at = { 0 };
 
 	for (size_t i = 0; i < depth; i++) {
 		const struct nest_call *outer = &enclosing[i];
-		bool is_process = s->head->calls[outer->call].class == CLASS_PROCESS;
+		bool is_process = head->calls[outer->call].class == CLASS_PROCESS;
 		bool is_network = outer->layer == LAYER_NETWORK;
 
-		if (submits_operation(s, outer, a))
+		if (submits_operation(head, ways, outer, a))
 			continue;
 		at.in_process |= is_process;
 		at.in_network |= is_network;
@@ -173,7 +177,7 @@ static struct call_context context_of(const struct summary *s, const struct acti
 			continue;
 		at.in_io = true;
 		at.in_storage |= outer->layer == LAYER_POSIX || outer->layer == LAYER_STDIO;
-		at.in_write |= s->ways[outer->call] == 1u << WRITING;
+		at.in_write |= ways[outer->call] == 1u << WRITING;
 	}
 	return at;
 }
@@ -256,8 +260,9 @@ bool summary_add_nested(struct summary *summary, struct summary_call *call)
 		if (traffic_is_notice(info))
 			return false;
 	}
-	call->context = context_of(summary, a, call->enclosing, call->depth);
-	call->share = contribution_of(summary, a);
+	call->context =
+		summary_context(summary->head, summary->ways, a, call->enclosing, call->depth);
+	call->share = summary_contribution(summary->head, summary->ways, a);
 	add_call(summary, call);
 	return true;
 }

@@ -78,6 +78,17 @@ struct summary_call {
  */
 bool summary_add_nested(struct summary *summary, struct summary_call *call);
 
+/*
+ * What a call adds to sums, and what encloses it, for those who have sums of their own. `ways` is
+ * traffic_table(); the indices of the activity must be valid. Of the enclosing calls, their call,
+ * layer and file are used.
+ */
+struct contribution summary_contribution(const struct trace_head *head, const uint8_t *ways,
+					 const struct activity *activity);
+struct call_context summary_context(const struct trace_head *head, const uint8_t *ways,
+				    const struct activity *activity,
+				    const struct nest_call *enclosing, size_t depth);
+
 /* Are the indices of the activity valid for the tables of the head? */
 bool summary_in_range(const struct summary *summary, const struct activity *activity);
 

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Figures of any part of a run, fast enough to follow a user who moves through it.
+ *
+ * An index is built by a thread that reads the trace once, in order. It divides the activities into
+ * chapters (chapter.h) and keeps sums of each. A query adds the sums of the chapters that lie in
+ * its window and reads the chapters at its edges from the trace; a window of at most
+ * WINDOW_READ_CHAPTERS chapters is read from the trace as a whole. Queries can be made at any time
+ * and from several threads; they answer for the part of the run that has been indexed.
+ *
+ * What is exact: calls, errors, bytes, time, layers, functions, sizes and causes of every window.
+ * Files and members are exact unless a result says that it is `folded`. Bins are exact if the
+ * window is read from the trace; otherwise calls that are shorter than 1/16 of their chapter are
+ * spread evenly over such a part.
+ *
+ * Calls belong to the window in which they start. Only the bins of time and bytes also include the
+ * parts of calls that started before. Calls that were counted but not recorded (struct aggregate)
+ * have no time, so they are in no window. Calls of processes of a parallel run that belong to no
+ * rank are in no figure, as in a report; window_activities() shows them at WINDOW_ALL.
+ *
+ * Memory of an index, whatever the number of activities: up to 128 MiB for sums (INDEX_ROWS), 96
+ * MiB for long calls and samples, 80 MiB for chains of calls and 80 MiB for chapters read from the
+ * trace, and per process and thread a few hundred bytes per chapter in which it occurs. A query
+ * that reads WINDOW_READ_CHAPTERS needs 25 MiB more.
+ */
+#ifndef SLUICE_OBSERVE_WINDOW_WINDOW_H
+#define SLUICE_OBSERVE_WINDOW_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "observe/profile/cell.h"
+#include "trace/format.h"
+
+struct err;
+struct window_index;
+
+/* Larger windows use the sums of the index. */
+enum { WINDOW_READ_CHAPTERS = 8 };
+
+/*
+ * Opens the trace and starts the thread that indexes it. The file must not change while the index
+ * is open. Fails if the trace cannot be opened.
+ */
+int window_index_open(struct window_index **index, const char *path, struct err *err);
+
+/* Stops the thread. No query may be in progress. Accepts NULL. */
+void window_index_close(struct window_index *index);
+
+/* The part of the run that has been indexed, 0 to 1. */
+double window_index_covered(const struct window_index *index);
+
+/* Waits until the whole trace has been indexed. Fails if it could not be read to its end. */
+int window_index_wait(struct window_index *index, struct err *err);
+
+/* The head of the trace. Names in results belong to it. */
+const struct trace_head *window_index_head(const struct window_index *index);
+
+/* Bytes of memory that the index uses, without the head of the trace. */
+size_t window_index_bytes(struct window_index *index);
+
+enum window_level {
+	WINDOW_PROGRAM, /* calls that no other I/O call encloses: `io` of observe/tally/sums.h */
+	WINDOW_STORAGE, /* `storage` there */
+	/*
+	 * Every call. A total, layer, function or file includes the time and bytes of a call only
+	 * if no enclosing call belongs to the same layer (layer, function, file).
+	 */
+	WINDOW_ALL,
+};
+
+/* A zeroed filter selects what the program requested in the whole run. */
+struct window_filter {
+	int64_t from_ns, to_ns; /* calls that start in [from, to); both 0: the whole run */
+	enum window_level level;
+	const char *layer, *function, *file; /* exact names; NULL: all */
+	bool has_member;		     /* only calls of this rank, or process of a run */
+	int32_t member;			     /* without ranks */
+	bool errors;			     /* only calls that failed */
+	int64_t min_ns;			     /* only for activities: calls at least that long */
+};
+
+struct window_sum {
+	uint64_t calls, errors;
+	uint64_t bytes[2]; /* by READING and WRITING of observe/tally/traffic.h */
+	int64_t time_ns;   /* summed over threads */
+};
+
+/* The layer, function, file or member that a sum is of. */
+struct window_row {
+	const char *name; /* of layer, function or file; program of a member; NULL: all others */
+	const char *host; /* of a member, else NULL */
+	uint8_t layer;	  /* of a function */
+	int32_t member;	  /* -1: other members, or not a member */
+	struct window_sum sum;
+};
+
+struct window_rows {
+	struct window_row *list;
+	size_t count;
+	size_t total; /* rows before the list was cut */
+};
+
+/* The time that a result is of. */
+struct window_frame {
+	int64_t from_ns, to_ns;
+	double covered; /* of the run, not of the window; the figures are those of this part */
+	bool folded;	/* some files or members are only in the row of all others */
+};
+
+struct window_limits {
+	size_t bins;			  /* 0: no bins; at most WINDOW_BINS_MAX */
+	size_t functions, files, members; /* rows with the most time; 0: all */
+};
+enum { WINDOW_BINS_MAX = 4096 };
+
+struct window_result {
+	struct window_frame frame;
+	struct window_sum total;
+	int64_t bin_ns; /* the last bin may end after the window */
+	size_t bin_count;
+	struct window_sum *bins; /* a call's number is in the bin of its start */
+	struct window_rows layers, functions, files, members;
+	uint64_t sizes[2][CELL_SIZE_BINS]; /* transfers by cell_bin() of their bytes */
+};
+
+/*
+ * The following functions fail with -EINVAL if the filter names an unknown layer, and with the
+ * error of the trace if it could not be read. A window that is empty, reversed or outside of the
+ * run gives a result without calls. After a failure there is nothing to release.
+ */
+int window_query(struct window_index *index, const struct window_filter *filter,
+		 const struct window_limits *limits, struct window_result *result, struct err *err);
+void window_result_release(struct window_result *result);
+
+#endif
