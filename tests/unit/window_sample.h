@@ -199,7 +199,7 @@ struct counted {
 	int64_t more; /* bytes that its completion adds */
 };
 
-static struct counted *count_all(const struct made *m)
+static UNUSED struct counted *count_all(const struct made *m)
 {
 	struct counted *all = xcalloc(m->count + 1, sizeof(*all));
 	struct trace_head head = { .calls = (struct call_info *)calls, .call_count = CALLS };
@@ -242,8 +242,8 @@ static int32_t member_of(const struct made *m, uint32_t process)
 }
 
 /* Is the call selected and in the figures? The window does not matter. */
-static bool is_selected(const struct made *m, const struct counted *c,
-			const struct window_filter *f, bool figures)
+static UNUSED bool is_selected(const struct made *m, const struct counted *c,
+			       const struct window_filter *f, bool figures)
 {
 	bool in_tables = c->a.layer == LAYER_NETWORK || c->share.is_process || !c->at.in_process;
 	const char *file = c->a.layer == LAYER_APPLICATION ? "" : NULL;
@@ -279,7 +279,8 @@ static struct window_index *index_run(const char *path, const struct index_tunin
 	return index;
 }
 
-static struct window_index *index_whole_run(const char *path, const struct index_tuning *tuning)
+static UNUSED struct window_index *index_whole_run(const char *path,
+						   const struct index_tuning *tuning)
 {
 	struct window_index *index = index_run(path, tuning);
 	struct err err = { 0 };

@@ -134,4 +134,28 @@ int window_query(struct window_index *index, const struct window_filter *filter,
 		 const struct window_limits *limits, struct window_result *result, struct err *err);
 void window_result_release(struct window_result *result);
 
+enum window_measure { WINDOW_TIME, WINDOW_BYTES, WINDOW_CALLS };
+
+/* A row of a heat map: consecutive members. */
+struct window_lane {
+	int32_t first_member, last_member;
+	const char *name, *host; /* program and host of the first member */
+};
+
+/* Both are at most WINDOW_HEATMAP_MAX. */
+enum { WINDOW_HEATMAP_MAX = 1024 };
+struct window_heatmap {
+	struct window_frame frame; /* folded: some calls are in no row */
+	int64_t bin_ns;
+	size_t bin_count, lane_count;
+	struct window_lane *lanes;
+	uint64_t *values; /* lane * bin_count + bin */
+};
+
+/* bytes are those read and written. */
+int window_heatmap(struct window_index *index, const struct window_filter *filter, size_t bins,
+		   size_t lanes, enum window_measure of, struct window_heatmap *result,
+		   struct err *err);
+void window_heatmap_release(struct window_heatmap *result);
+
 #endif
