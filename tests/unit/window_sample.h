@@ -128,6 +128,8 @@ static int64_t make_nested(struct made *m, uint32_t process, uint32_t thread, ui
 	}
 	if ((a.call == AIO_WRITE || a.call == URING_WRITE) && !a.error)
 		*started = a.id;
+	if (a.call == COMPLETED)
+		children = 0; /* it is not a call */
 	place = m->count;
 	put(m, a);
 	for (size_t i = 0; i < children; i++)

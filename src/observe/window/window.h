@@ -158,4 +158,57 @@ int window_heatmap(struct window_index *index, const struct window_filter *filte
 		   struct err *err);
 void window_heatmap_release(struct window_heatmap *result);
 
+/*
+ * A node of the tree of calls, as in observe/profile/call_tree.h. Copies from different files are
+ * different nodes.
+ */
+struct window_cause {
+	uint32_t id, parent; /* from 1 on; a parent precedes its children, 0 is the root */
+	const char *function;
+	const char *file; /* of an activity of the program: its name; "": none; NULL: several */
+	uint8_t layer;
+	struct window_sum sum; /* of the calls in the window; a parent may have none there */
+};
+
+struct window_causes {
+	struct window_frame frame;
+	struct window_cause *list;
+	size_t count;
+	size_t total; /* nodes before the list was cut */
+};
+
+/*
+ * The level of the filter does not matter: all calls that pass the rest of it are in the tree, and
+ * the calls that enclose them, if only without sums. limit: the nodes with the most time, and their
+ * parents; 0: all.
+ */
+int window_causes(struct window_index *index, const struct window_filter *filter, size_t limit,
+		  struct window_causes *result, struct err *err);
+void window_causes_release(struct window_causes *result);
+
+/* A transfer at a known offset. */
+struct window_access {
+	int64_t start_ns, duration_ns;
+	int64_t offset;
+	uint64_t bytes;
+	int32_t member;
+	uint8_t way; /* READING or WRITING */
+};
+
+struct window_offsets {
+	struct window_frame frame;
+	struct window_access *list; /* in order of start */
+	size_t count;
+	bool sampled; /* the list has only some of the transfers */
+};
+
+/*
+ * The transfers of one file, which the filter must name (else -EINVAL); copies are left out. If
+ * there are more than `limit`, every n-th of them. Of many chapters, only the CHAPTER_SAMPLES
+ * transfers per chapter that the index keeps can be given.
+ */
+int window_offsets(struct window_index *index, const struct window_filter *filter, size_t limit,
+		   struct window_offsets *result, struct err *err);
+void window_offsets_release(struct window_offsets *result);
+
 #endif
