@@ -211,4 +211,43 @@ int window_offsets(struct window_index *index, const struct window_filter *filte
 		   struct window_offsets *result, struct err *err);
 void window_offsets_release(struct window_offsets *result);
 
+/* Work that a list of activities may do: it reads up to so many, if it has to read. */
+enum { WINDOW_ACTIVITIES_READ = 1 << 20 };
+
+struct window_activities {
+	struct window_frame frame;
+	struct activity *list; /* in order of start */
+	size_t count;
+	uint64_t total;	   /* that pass the filter */
+	bool total_is_low; /* there may be more, because not all were looked at */
+};
+
+/*
+ * Up to `limit` activities that pass the filter, after the first `offset` of them. At WINDOW_ALL,
+ * these are all activities of the trace that this program knows, also those that are in no figure.
+ */
+int window_activities(struct window_index *index, const struct window_filter *filter, size_t limit,
+		      uint64_t offset, struct window_activities *result, struct err *err);
+void window_activities_release(struct window_activities *result);
+
+/* An activity, what caused it, and what it caused. */
+struct window_activity {
+	struct activity self;
+	struct activity *ancestors; /* the calls that enclose it, outermost first */
+	size_t ancestor_count;
+	struct activity *children; /* the calls that it directly encloses, in order of start */
+	size_t child_count;
+	bool children_cut; /* there may be more */
+	bool has_opener;
+	struct activity opener; /* the call that made its handle */
+};
+
+/* Children that are listed, and activities that are read to find them. */
+enum { WINDOW_CHILDREN_MAX = 1000, WINDOW_CHILDREN_READ = 1 << 20 };
+
+/* Fails with -ENOENT if the part of the run that has been indexed has no such activity. */
+int window_activity(struct window_index *index, uint32_t process, uint64_t id,
+		    struct window_activity *result, struct err *err);
+void window_activity_release(struct window_activity *result);
+
 #endif
