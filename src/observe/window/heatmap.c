@@ -5,12 +5,13 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "observe/window/bins.h"
 #include "observe/window/view.h"
 
 struct heatmap {
 	struct view view;
-	struct window_bins bins;
-	struct window_sum *cells;
+	struct bins bins;
+	struct bin_sums sums;
 	uint32_t *lane_of; /* per process */
 	bool others;	   /* some calls have no lane */
 };
@@ -20,12 +21,15 @@ static void add_item(void *arg, const struct item *item)
 	struct heatmap *map = arg;
 	const struct window_index *index = map->view.index;
 	unsigned ways = index->ways[nodes_at(&index->nodes, item->node)->call];
+	struct window_sum sum = { 0 };
 
-	if (item->process == PROCESS_OTHERS)
+	if (item->process == PROCESS_OTHERS) {
 		map->others = true;
-	else
-		bins_add(&map->bins, map->cells + map->lane_of[item->process] * map->bins.count,
-			 item, ways);
+		return;
+	}
+	window_sum_add(&sum, item, ways, item->pick & PICK_FULL);
+	bins_add(&map->bins, &map->sums, map->lane_of[item->process], &sum, &item->span,
+		 item->inside);
 }
 
 /* Numbers the members in their order: ranks, or processes. Returns how many there are. */
@@ -85,6 +89,22 @@ static uint64_t value_of(const struct window_sum *cell, enum window_measure of)
 	return cell->calls;
 }
 
+static void finish_lanes(const struct heatmap *map, struct window_heatmap *result,
+			 enum window_measure of)
+{
+	size_t bins = map->bins.count;
+	AUTO_FREE struct window_sum *cells = xcalloc(bins + 1, sizeof(*cells));
+
+	result->bin_ns = map->bins.bin_ns;
+	result->bin_count = bins;
+	result->values = xcalloc(result->lane_count * bins + 1, sizeof(*result->values));
+	for (size_t lane = 0; lane < result->lane_count; lane++) {
+		bins_finish(&map->bins, &map->sums, lane, cells);
+		for (size_t i = 0; i < bins; i++)
+			result->values[lane * bins + i] = value_of(&cells[i], of);
+	}
+}
+
 static size_t at_most(size_t value)
 {
 	return value < WINDOW_HEATMAP_MAX ? value : WINDOW_HEATMAP_MAX;
@@ -97,28 +117,22 @@ int window_heatmap(struct window_index *index, const struct window_filter *filte
 	struct window_heatmap made = { 0 };
 	struct heatmap map = { 0 };
 	int r = view_init(&map.view, index, filter, err);
-	size_t cells;
 
 	if (r < 0)
 		return r;
 	make_lanes(&map, &made, at_most(lanes ? lanes : 1));
-	map.bins = bins_new(&map.view.frame, at_most(bins));
-	cells = made.lane_count * map.bins.count;
-	map.cells = xcalloc(cells + 1, sizeof(*map.cells));
+	map.bins = bins_divide(&map.view.frame, at_most(bins));
+	bin_sums_init(&map.sums, &map.bins, made.lane_count);
 	r = view_visit(&map.view, VISIT_DETAIL | VISIT_EARLIER, add_item, &map, err);
 	if (r >= 0) {
 		made.frame = map.view.frame;
 		made.frame.folded |= map.others;
-		made.bin_ns = map.bins.bin_ns;
-		made.bin_count = map.bins.count;
-		made.values = xcalloc(cells + 1, sizeof(*made.values));
-		for (size_t i = 0; i < cells; i++)
-			made.values[i] = value_of(&map.cells[i], of);
+		finish_lanes(&map, &made, of);
 		*result = made;
 	} else {
 		window_heatmap_release(&made);
 	}
-	free(map.cells);
+	bin_sums_release(&map.sums);
 	free(map.lane_of);
 	view_release(&map.view);
 	return r < 0 ? r : 0;

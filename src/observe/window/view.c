@@ -232,9 +232,7 @@ static void visit_event(const struct visitor *v, const struct event *event, uint
 		.calls = calls,
 		.bytes = (int64_t)event->bytes,
 		.time_ns = calls ? event->duration_ns : 0,
-		.from_ns = event->start_ns,
-		.starts_ns = event->start_ns,
-		.until_ns = event_end(event),
+		.span = { event->start_ns, event->start_ns, event_end(event) },
 	};
 	v->visit(v->arg, &item);
 }
@@ -268,9 +266,8 @@ static void visit_rows(const struct visitor *v, const struct chapter *c, bool in
 			.calls = row->calls,
 			.bytes = (int64_t)row->bytes,
 			.time_ns = row->time_ns,
-			.from_ns = span.from_ns,
-			.starts_ns = span.starts_ns,
-			.until_ns = span.until_ns,
+			.span = span,
+			.row = row,
 		};
 		v->visit(v->arg, &item);
 	}
@@ -384,73 +381,6 @@ uint64_t view_count(const struct view *view, const struct chapter *chapter)
 		count += view_has(s, e->node, e->process, e->kind, false);
 	}
 	return count;
-}
-
-struct window_bins bins_new(const struct window_frame *frame, size_t count)
-{
-	struct window_bins bins = { .from_ns = frame->from_ns, .to_ns = frame->to_ns };
-	int64_t length = frame->to_ns - frame->from_ns;
-
-	if (count > WINDOW_BINS_MAX)
-		count = WINDOW_BINS_MAX;
-	if (length <= 0 || !count)
-		return bins;
-	bins.bin_ns = (length - 1) / (int64_t)count + 1;
-	bins.count = (size_t)((length - 1) / bins.bin_ns + 1);
-	return bins;
-}
-
-/* The part of a value until a time, if the value is spread evenly over [from, until). */
-static int64_t part_until(int64_t value, int64_t from, int64_t until, int64_t time)
-{
-	if (time >= until)
-		return value;
-	return time <= from ? 0 : (int64_t)((__int128)value * (time - from) / (until - from));
-}
-
-/* The parts of a value that belong to the bin [low, high). */
-static int64_t part_of(int64_t value, int64_t from, int64_t until, int64_t low, int64_t high)
-{
-	if (from >= low && until <= high && (from < until || from < high))
-		return value;
-	if (from >= until)
-		return 0;
-	return part_until(value, from, until, high) - part_until(value, from, until, low);
-}
-
-void bins_add(const struct window_bins *bins, struct window_sum *list, const struct item *item,
-	      unsigned ways)
-{
-	int64_t from = item->from_ns > bins->from_ns ? item->from_ns : bins->from_ns;
-	int64_t until = item->until_ns < bins->to_ns ? item->until_ns : bins->to_ns;
-	bool full = item->pick & PICK_FULL;
-
-	if (!bins->count || from >= bins->to_ns)
-		return;
-	for (size_t i = (size_t)((from - bins->from_ns) / bins->bin_ns); i < bins->count; i++) {
-		int64_t low = bins->from_ns + (int64_t)i * bins->bin_ns;
-		int64_t high = i + 1 < bins->count ? low + bins->bin_ns : bins->to_ns;
-		struct window_sum *bin = &list[i];
-
-		if (item->inside) {
-			uint64_t calls = (uint64_t)part_of(item->calls, item->from_ns,
-							   item->starts_ns, low, high);
-
-			bin->calls += calls;
-			bin->errors += item->kind & KIND_ERROR ? calls : 0;
-		}
-		if (full) {
-			int64_t bytes =
-				part_of(item->bytes, item->from_ns, item->until_ns, low, high);
-
-			bin->bytes[READING] += ways & 1u << READING ? (uint64_t)bytes : 0;
-			bin->bytes[WRITING] += ways & 1u << WRITING ? (uint64_t)bytes : 0;
-			bin->time_ns +=
-				part_of(item->time_ns, item->from_ns, item->until_ns, low, high);
-		}
-		if (high >= until)
-			return;
-	}
 }
 
 void window_sum_add(struct window_sum *sum, const struct item *item, unsigned ways, bool full)

@@ -54,11 +54,11 @@ bool view_has(const struct view *view, uint32_t node, uint32_t process, unsigned
 struct item {
 	uint32_t node, process;
 	uint8_t kind, pick;
-	bool inside;			      /* they start in the window */
-	uint32_t calls;			      /* 0: a correction of bytes */
-	int64_t bytes, time_ns;		      /* bytes in each way of the call */
-	int64_t from_ns, starts_ns, until_ns; /* see struct row_span; a single call starts at
-						 from_ns and ends at until_ns */
+	bool inside;		       /* they start in the window */
+	uint32_t calls;		       /* 0: a correction of bytes */
+	int64_t bytes, time_ns;	       /* bytes in each way of the call */
+	struct row_span span;	       /* a single call starts at from_ns and ends at until_ns */
+	const struct chapter_row *row; /* NULL: a single call */
 };
 
 typedef void visit_item(void *arg, const struct item *item);
@@ -75,16 +75,6 @@ int view_visit(struct view *view, unsigned flags, visit_item *visit, void *arg, 
 /* Number of activities of a chapter that are selected and in the window; the chapter must lie in
  * it. */
 uint64_t view_count(const struct view *view, const struct chapter *chapter);
-
-/* Adds the calls of an item to `count` bins from from_ns on. */
-struct window_bins {
-	struct window_sum *list;
-	size_t count;
-	int64_t from_ns, to_ns, bin_ns;
-};
-struct window_bins bins_new(const struct window_frame *frame, size_t count);
-void bins_add(const struct window_bins *bins, struct window_sum *list, const struct item *item,
-	      unsigned ways);
 
 /* The sum that an item adds. full: with time and bytes. */
 void window_sum_add(struct window_sum *sum, const struct item *item, unsigned ways, bool full);

@@ -143,7 +143,7 @@ struct window_lane {
 };
 
 /* Both are at most WINDOW_HEATMAP_MAX. */
-enum { WINDOW_HEATMAP_MAX = 1024 };
+enum { WINDOW_HEATMAP_MAX = 512 };
 struct window_heatmap {
 	struct window_frame frame; /* folded: some calls are in no row */
 	int64_t bin_ns;
