@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: cmake -DINPUT=FILE -DOUTPUT=FILE.c -DNAME=IDENTIFIER -P embed.cmake
 # Writes a C file that contains the text of INPUT as the constant embedded_IDENTIFIER (see embedded.h).
-file(READ "${INPUT}" bytes HEX)
-string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
-string(REGEX REPLACE "(................................................................................)" "\\1\n"
-	bytes "${bytes}")
+include(${CMAKE_CURRENT_LIST_DIR}/embed_bytes.cmake)
+embed_bytes("${INPUT}" bytes)
 
 file(WRITE "${OUTPUT}" "#include \"base/embedded.h\"
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The frame of all pages, and which page an address shows.
+import { useEffect, useRef } from 'preact/hooks';
+import { useApi } from './lib/api';
+import { usePlace } from './lib/location';
+import { parseRoute, type Route } from './lib/route';
+import { useStore } from './lib/store';
+import { visible } from './lib/text';
+import { isDark, setTheme } from './lib/theme';
+import type { About } from './lib/types';
+import { ActivitiesPage } from './pages/activities';
+import { ActivityPage } from './pages/activity';
+import { ComparePage } from './pages/compare';
+import { ExecutionPage } from './pages/execution';
+import { LISTED } from './pages/registry';
+import { RunPage } from './pages/run';
+import { RunsPage } from './pages/runs';
+import { SettingsPage } from './pages/settings';
+import { WindowPage } from './pages/window';
+import { Link } from './parts/link';
+import { Empty, Progress } from './parts/states';
+
+function Page({ route, about }: { route: Route; about: About | null }) {
+	switch (route.page) {
+	case 'runs':
+		return <RunsPage />;
+	case 'run':
+		return <RunPage key={route.id} id={route.id} />;
+	case 'window':
+		return <WindowPage key={route.id} id={route.id} />;
+	case 'execution':
+		return <ExecutionPage key={route.id} id={route.id} />;
+	case 'activities':
+		return <ActivitiesPage key={route.id} id={route.id} />;
+	case 'activity':
+		return <ActivityPage key={route.id} id={route.id} activityKey={route.key} />;
+	case 'compare':
+		return <ComparePage />;
+	case 'settings':
+		return <SettingsPage about={about} />;
+	default:
+		return <><h1 class="page-title">Page not found</h1><Empty>There is no page {visible(route.path)}. <Link to="/runs">All runs</Link></Empty></>;
+	}
+}
+
+export function App() {
+	const { path } = usePlace();
+	const route = parseRoute(path);
+	const about = useApi<About>('/about').data;
+	const dark = useStore(isDark);
+	const main = useRef<HTMLElement>(null), shownPath = useRef(path);
+
+	/* A reader who uses the keyboard or a screen reader continues at the new page. */
+	useEffect(() => {
+		if (shownPath.current !== path)
+			main.current?.focus({ preventScroll: true });
+		shownPath.current = path;
+	}, [path]);
+	return (
+		<>
+			<a class="skip" href="#main" onClick={(event) => {
+				event.preventDefault();
+				main.current?.focus();
+			}}>Skip to the content</a>
+			<Progress />
+			<div class="page">
+				<header class="bar-top">
+					<Link to="/runs" class="brand">sluice</Link>
+					<nav aria-label="Pages">{LISTED.filter(({ needs }) => needs === null || about?.pages.includes(needs)).map((listed) => (
+						<Link key={listed.path} to={listed.path} isCurrent={listed.pages.includes(route.page)}>{listed.title}</Link>
+					))}</nav>
+					<button type="button" onClick={() => setTheme(dark ? 'light' : 'dark')}>{dark ? 'Light theme' : 'Dark theme'}</button>
+				</header>
+				<main id="main" ref={main} tabIndex={-1}><Page route={route} about={about} /></main>
+			</div>
+		</>
+	);
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+import { render } from 'preact';
+import { App } from './app';
+import 'uplot/dist/uPlot.min.css';
+import './style/base.css';
+import './style/shell.css';
+import './style/parts.css';
+import './style/charts.css';
+
+const root = document.getElementById('app');
+
+if (root)
+	render(<App />, root);

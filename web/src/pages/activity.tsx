@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One call: all its fields, what caused it and what it caused.
+import { useApi } from '../lib/api';
+import { formatMicroseconds, formatSeconds, formatTime } from '../lib/format';
+import { usePlace } from '../lib/location';
+import { routePath } from '../lib/route';
+import { showValue, visible } from '../lib/text';
+import type { Activity } from '../lib/types';
+import { Link } from '../parts/link';
+import { Failure, Loading } from '../parts/states';
+import { Chain } from './chain';
+import { RunFrame } from './run_frame';
+
+/* In the order of the original tool; the rest of the answer follows. */
+const FIELDS = ['name', 'unique_id', 'ucalid', 'id', 'thread_id', 'cid_pid_nid', 'cid_pid_time', 'cid_id', 'time_start', 'time_stop', 'duration',
+	'attributes', 'remote_calls', 'parents', 'error_value', 'layer', 'file'];
+
+export function ActivityPage({ id, activityKey }: { id: string; activityKey: string }) {
+	const { search } = usePlace();
+	const { data, error } = useApi<Activity>(`/runs/${encodeURIComponent(id)}/activities/${encodeURIComponent(activityKey)}`, { isFixed: true, exact: true });
+
+	return (
+		<RunFrame id={id} page="activities" search={search}>
+			<p class="back"><Link to={routePath({ page: 'activities', id }) + search}>← Activities</Link></p>
+			{error && <Failure text={error} />}
+			{!data && !error && <Loading />}
+			{data && data.key === activityKey && <Details id={id} activity={data} search={search} />}
+		</RunFrame>
+	);
+}
+
+function Details({ id, activity, search }: { id: string; activity: Activity; search: string }) {
+	return (
+		<>
+			<section id="activity">
+				<h2><code>{visible(activity.name)}</code> <span class="d">{`at ${formatSeconds(activity.time_start)} s, for ${formatTime(activity.duration)}`}</span></h2>
+				<Chain id={id} activity={activity} search={search} />
+			</section>
+			<section id="fields">
+				<h2>Fields</h2>
+				<dl class="fields">{FIELDS.map((name) => <Field key={name} name={name} activity={activity} />)}</dl>
+			</section>
+			{activity.opened_by && <section id="opened">
+				<h2>Opened by</h2>
+				<p><Link to={routePath({ page: 'activity', id, key: activity.opened_by.key }) + search}>{visible(activity.opened_by.function)}</Link>
+					{` at ${formatSeconds(activity.opened_by.start_ns)} s: the call that created the handle.`}</p>
+			</section>}
+		</>
+	);
+}
+
+function Field({ name, activity }: { name: string; activity: Activity }) {
+	return <div><dt>{name}</dt><dd>{fieldValue(name, activity)}</dd></div>;
+}
+
+function fieldValue(name: string, activity: Activity) {
+	const value = activity[name];
+
+	switch (name) {
+	case 'time_start':
+	case 'time_stop':
+		return typeof value === 'number' ? `${formatSeconds(value)} s` : showValue(value);
+	case 'duration':
+		return typeof value === 'number' ? `${formatMicroseconds(value)} µs` : showValue(value);
+	case 'attributes':
+		return <List values={activity.attributes.map((attribute) => `${attribute.name} = ${typeof attribute.value === 'string' ? attribute.value : showValue(attribute.value)}`)} />;
+	case 'remote_calls':
+		return <List values={activity.remote_calls.map(showValue)} />;
+	case 'parents':
+		return <List values={activity.parents.map(showValue)} />;
+	default:
+		return showValue(value);
+	}
+}
+
+function List({ values }: { values: readonly string[] }) {
+	if (!values.length)
+		return <>none</>;
+	return <ul>{values.map((value, i) => <li key={i}>{visible(value)}</li>)}</ul>;
+}

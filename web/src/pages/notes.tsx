@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What was noted while the program ran: anomalies, actions of plug-ins, and statistics of the nodes.
+import { formatCount, formatPosition } from '../lib/format';
+import { visible } from '../lib/text';
+import type { NodeStatistic, Report } from '../lib/types';
+import { Table, type Column } from '../parts/table';
+
+interface Note {
+	time_ns: number | null;
+	who: string;
+	source: string;
+	text: string;
+}
+
+function notes(report: Report): Note[] {
+	return [
+		...report.anomalies.map((note) => ({
+			time_ns: note.time_ns, source: note.source, text: `${note.name}: ${note.value}`,
+			who: note.rank !== null && note.rank >= 0 ? `rank ${note.rank}` : note.host ?? '',
+		})),
+		...report.applied.map((note) => ({ time_ns: null, who: '', source: note.source, text: `${note.name}: ${formatCount(note.sum)}` })),
+	];
+}
+
+const noteColumns: Column<Note>[] = [
+	{ title: 'note', value: (row) => row.text, show: (row) => visible(row.text) },
+	{ title: 'source', value: (row) => row.source, show: (row) => visible(row.source) },
+	{ title: 'where', value: (row) => row.who, show: (row) => visible(row.who) },
+	{ title: 'time', value: (row) => row.time_ns, show: (row) => row.time_ns === null ? '' : formatPosition(row.time_ns, 1e6), isNumber: true },
+];
+
+export function Notes({ report }: { report: Report }) {
+	const rows = notes(report);
+
+	if (!rows.length)
+		return null;
+	return <section id="notes"><h2>Notes</h2><Table name="Notes" rows={rows} columns={noteColumns} rowKey={(row) => `${row.time_ns} ${row.source} ${row.text}`} /></section>;
+}
+
+const number = (value: number) => Number(value.toPrecision(4)).toString();
+const nodeColumns: Column<NodeStatistic>[] = [
+	{ title: 'statistic', value: (row) => row.name, show: (row) => visible(row.name) },
+	{ title: 'host', value: (row) => row.host, show: (row) => visible(row.host) },
+	{ title: 'mean', value: (row) => row.mean, show: (row) => number(row.mean), isNumber: true },
+	{ title: 'least', value: (row) => row.least, show: (row) => number(row.least), isNumber: true },
+	{ title: 'most', value: (row) => row.most, show: (row) => number(row.most), isNumber: true },
+	{ title: 'unit', value: (row) => row.unit, show: (row) => visible(row.unit) },
+];
+
+export function NodeTable({ report }: { report: Report }) {
+	const rows = report.node?.statistics ?? [];
+
+	if (!rows.length)
+		return null;
+	return <section id="node"><h2>Node statistics</h2><Table name="Node statistics" rows={rows} columns={nodeColumns} rowKey={(row) => `${row.host} ${row.name}`} /></section>;
+}

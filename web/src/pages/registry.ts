@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The pages that the bar at the top lists. A page whose data not every server has is listed only if /api/v1/about names
+// it; such a page gets a row here and a case in lib/route.ts and app.tsx.
+import type { Route } from '../lib/route';
+
+export interface ListedPage {
+	title: string;
+	path: string;
+	pages: Route['page'][]; /* for which it is marked as the current one */
+	needs: string | null; /* name in the list of /api/v1/about; null: every server has it */
+}
+
+export const LISTED: readonly ListedPage[] = [
+	{ title: 'Runs', path: '/runs', pages: ['runs', 'run', 'window', 'execution', 'activities', 'activity'], needs: null },
+	{ title: 'Compare', path: '/compare', pages: ['compare'], needs: null },
+	{ title: 'Settings', path: '/settings', pages: ['settings'], needs: null },
+];

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The head of all pages of a run: what ran, and the tabs.
+import type { ComponentChildren } from 'preact';
+import { useApi } from '../lib/api';
+import { formatCount, formatDate, formatTime, plural } from '../lib/format';
+import { changeQuery } from '../lib/filter';
+import { routePath, type Route } from '../lib/route';
+import { visible } from '../lib/text';
+import { useTitle } from '../lib/title';
+import type { RunRow, Runs } from '../lib/types';
+import { Link } from '../parts/link';
+
+type RunPage = 'run' | 'window' | 'execution' | 'activities';
+
+const TABS: { page: RunPage; title: string }[] = [
+	{ page: 'run', title: 'Report' },
+	{ page: 'window', title: 'Time frame' },
+	{ page: 'execution', title: 'Execution' },
+	{ page: 'activities', title: 'Activities' },
+];
+
+interface Props {
+	id: string;
+	page: RunPage;
+	search: string;
+	children: ComponentChildren;
+}
+
+export function useRunRow(id: string): RunRow | null {
+	const { data } = useApi<Runs>(`/runs?search=${encodeURIComponent(id)}&limit=10`);
+
+	return data?.runs.find((row) => row.id === id) ?? null;
+}
+
+function facts(row: RunRow): string {
+	return [
+		row.started_ns !== null && `${formatDate(row.started_ns)} UTC`,
+		row.host && `on ${visible(row.host)}`,
+		row.user && `by ${visible(row.user)}`,
+		row.duration_ns !== null && `ran ${formatTime(row.duration_ns)}`,
+		row.ranks ? plural(row.ranks, 'rank') : row.processes !== null && plural(row.processes, 'process', 'processes'),
+		row.activities !== null && `${formatCount(row.activities)} calls`,
+		row.exit_status !== null && row.exit_status >= 0 && `exit code ${row.exit_status}`,
+	].filter(Boolean).join(' · ');
+}
+
+export function RunFrame({ id, page, search, children }: Props) {
+	const row = useRunRow(id);
+	const title = visible(row?.program || row?.name || id);
+
+	useTitle(`${title} – ${TABS.find((tab) => tab.page === page)?.title ?? ''}`);
+	return (
+		<>
+			<header class="run-head">
+				<h1>{title}</h1>
+				<p class="command"><code>{visible(row?.command)}</code></p>
+				<p class="facts">{row ? facts(row) : ' '}{row && row.state !== 'complete' && <span class="chip warning">{visible(row.state)}</span>}</p>
+				<nav class="tabs" aria-label="Pages of the run">{TABS.map((tab) => {
+					const route: Route = { page: tab.page, id };
+
+					return <Link key={tab.page} to={routePath(route) + changeQuery(search, { offset: null, min_ns: null, of: null, plot: null })} isCurrent={tab.page === page}>{tab.title}</Link>;
+				})}</nav>
+			</header>
+			{children}
+		</>
+	);
+}
