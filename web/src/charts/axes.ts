@@ -15,7 +15,7 @@ export interface Area {
 
 /* Room for the labels of the value axis; all charts over time share it, so that their times are aligned. */
 export const LEFT = 76;
-export const RIGHT = 12;
+export const RIGHT = 22;
 export const BOTTOM = 26;
 const TICK_PIXELS = 110;
 

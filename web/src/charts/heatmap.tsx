@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks (or processes) over time: how busy each of them was.
 import type { ComponentChildren } from 'preact';
-import { useCallback } from 'preact/hooks';
+import { useCallback, useMemo } from 'preact/hooks';
 import { csv } from '../lib/csv';
-import { formatBytes, formatPosition, formatShare, formatTime, plural } from '../lib/format';
+import { formatBytes, formatPosition, formatRate, formatShare, formatShortCount, formatTime, plural } from '../lib/format';
 import type { Span } from '../lib/span';
 import { useStore } from '../lib/store';
 import { visible } from '../lib/text';
@@ -21,7 +21,7 @@ export type HeatKind = typeof HEAT_KINDS[number];
 
 const ROW_PIXELS = 14, LEAST_PIXELS = 120, MOST_PIXELS = 420, LABEL_PIXELS = 13;
 
-export function largest(values: readonly (readonly number[])[]): number {
+function largest(values: readonly (readonly number[])[]): number {
 	return values.reduce((most, row) => row.reduce((a, b) => Math.max(a, b), most), 0);
 }
 
@@ -60,6 +60,17 @@ function drawHeatmap(surface: Surface, width: number, height: number, map: Heatm
 		drawRow(surface, area, map, span, row, most, colors);
 	drawLabels(surface, area, map, colors);
 	drawTimeAxis(surface, area, span, colors, false);
+}
+
+function shortValue(map: Heatmap, value: number): string {
+	switch (map.of) {
+	case 'bytes':
+		return formatRate(value, map.bin_ns);
+	case 'calls':
+		return `${formatShortCount(value * 1e9 / map.bin_ns)}/s`;
+	default:
+		return formatShare(value, map.bin_ns);
+	}
 }
 
 function describeValue(map: Heatmap, value: number, members: number): string {
@@ -103,12 +114,11 @@ export function HeatmapChart(props: Props) {
 	const height = heatmapHeight(map.rows.length);
 	const kind = HEAT_KINDS.find((name) => name === map.of) ?? 'time';
 	const title = `${TITLES[kind]} by ${who} over time`;
-	const legend = [
-		{ name: 'least', color: colors.ramp[0] }, { name: 'most', color: colors.ramp[colors.ramp.length - 1] },
-	];
+	const most = useMemo(() => largest(map.values), [map]);
+	const ramp = { colors: colors.ramp, low: '0', high: shortValue(map, most) };
 
 	return (
-		<Figure title={title} isWide legend={legend} tools={props.tools} exports={{
+		<Figure title={title} isWide ramp={ramp} tools={props.tools} exports={{
 			name: `${props.run}-heatmap-${map.of}`, height: Math.max(height, 200),
 			draw: (surface, width, full) => drawHeatmap(surface, width, full, map, span, colors),
 			csv: () => csv(['name', 'start_ns', 'duration_ns', map.of], map.rows.flatMap((row, i) =>

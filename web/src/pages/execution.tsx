@@ -28,7 +28,7 @@ function Execution({ run, view }: { run: RunView; view: TimeView }) {
 	return (
 		<section id="execution">
 			<h2>Execution overview</h2>
-			<p class="about">{`Each row is a ${run.who}; a cell is the darker, the more it did in that time. Drag to select a window.`}</p>
+			<p class="about">{`Each row is a ${run.who}; the color of a cell shows how much it did in that time. Drag to select a window.`}</p>
 			<Controls run={run} view={view} />
 			{error && <Failure text={error} />}
 			<div class="plots">

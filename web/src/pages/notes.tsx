@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What was noted while the program ran: anomalies, actions of plug-ins, and statistics of the nodes.
-import { formatCount, formatPosition } from '../lib/format';
+import { formatBytes, formatCount, formatPosition } from '../lib/format';
 import { visible } from '../lib/text';
 import type { NodeStatistic, Report } from '../lib/types';
 import { Table, type Column } from '../parts/table';
@@ -37,14 +37,16 @@ export function Notes({ report }: { report: Report }) {
 	return <section id="notes"><h2>Notes</h2><Table name="Notes" rows={rows} columns={noteColumns} rowKey={(row) => `${row.time_ns} ${row.source} ${row.text}`} /></section>;
 }
 
-const number = (value: number) => Number(value.toPrecision(4)).toString();
+function levelText(value: number, unit: string): string {
+	return unit === 'bytes' ? formatBytes(value) : `${Number(value.toPrecision(4))} ${visible(unit)}`;
+}
+
 const nodeColumns: Column<NodeStatistic>[] = [
 	{ title: 'statistic', value: (row) => row.name, show: (row) => visible(row.name) },
 	{ title: 'host', value: (row) => row.host, show: (row) => visible(row.host) },
-	{ title: 'mean', value: (row) => row.mean, show: (row) => number(row.mean), isNumber: true },
-	{ title: 'least', value: (row) => row.least, show: (row) => number(row.least), isNumber: true },
-	{ title: 'most', value: (row) => row.most, show: (row) => number(row.most), isNumber: true },
-	{ title: 'unit', value: (row) => row.unit, show: (row) => visible(row.unit) },
+	{ title: 'mean', value: (row) => row.mean, show: (row) => levelText(row.mean, row.unit), isNumber: true },
+	{ title: 'least', value: (row) => row.least, show: (row) => levelText(row.least, row.unit), isNumber: true },
+	{ title: 'most', value: (row) => row.most, show: (row) => levelText(row.most, row.unit), isNumber: true },
 ];
 
 export function NodeTable({ report }: { report: Report }) {

@@ -11,6 +11,7 @@ import type { Sums, WindowAnswer } from '../lib/types';
 import { Figures, type FigureValue } from '../parts/figures';
 import { Failure, Loading } from '../parts/states';
 import { Controls } from './controls';
+import { CauseIcicle } from './run_charts';
 import { RunFrame } from './run_frame';
 import { FileTable, FunctionTable, LayerTable, MemberTable } from './window_tables';
 
@@ -60,6 +61,7 @@ function TimeFrame({ run, view }: { run: RunView; view: TimeView }) {
 				{data && isPart && <RateChart {...view} answer={data} quantity="bandwidth" run={run.id} title="Bandwidth in the time frame" />}
 				{data && <RateChart {...view} answer={data} quantity="calls" run={run.id} />}
 				{data && <SizesChart answer={data} run={run.id} />}
+				<CauseIcicle run={run} />
 			</div>
 			{data && <>
 				<FunctionTable run={run} answer={data} />
