@@ -263,8 +263,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	if (server->path && !is_trusted_peer(connection))
 		return refuse(connection, MHD_HTTP_FORBIDDEN,
 			      "this server belongs to another user");
-	if (!server->path && !names_loopback(MHD_lookup_connection_value(
-				     connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
+	if (!names_loopback(
+		    MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
 		return refuse(connection, MHD_HTTP_FORBIDDEN,
 			      "use localhost or 127.0.0.1 as the name of the host");
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)

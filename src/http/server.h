@@ -7,7 +7,8 @@
  * are answered. Over TCP, only loopback addresses are accepted, and a request needs the token of
  * the server: as `Authorization: Bearer`, as the cookie that the server has set, or once as
  * `?token=`, which the server turns into that cookie. The name of the host in a request must be one
- * of the loopback interface, so that no other web site can reach the server through DNS.
+ * of the loopback interface, also on a unix socket, which ssh forwards to: so no other web site can
+ * reach the server through DNS.
  *
  * Each connection has a thread; their number, the size of requests and the time of slow clients
  * are limited. Answers have headers that forbid browsers to load anything from elsewhere, and to

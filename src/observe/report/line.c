@@ -236,21 +236,33 @@ static int64_t field_number(const struct activity *a, enum field field)
 	}
 }
 
+/* The text of a field that is one; NULL: it is a number, or bits. */
+static const char *field_text(const struct trace_head *head, const struct activity *a,
+			      enum field field)
+{
+	switch (field) {
+	case FIELD_PATH:
+		return file_name(head, a->file);
+	case FIELD_PATH2:
+		return file_name(head, a->file2);
+	case FIELD_NAME:
+		return file_name(head, a->name);
+	case FIELD_HINTS:
+		return file_name(head, a->hints);
+	default:
+		return NULL;
+	}
+}
+
 static void put_value(struct buf *out, const struct trace_head *head, const struct activity *a,
 		      const struct call_info *call, enum field field)
 {
 	switch (field) {
 	case FIELD_PATH:
-		put_quoted(out, file_name(head, a->file));
-		break;
 	case FIELD_PATH2:
-		put_quoted(out, file_name(head, a->file2));
-		break;
 	case FIELD_NAME:
-		put_quoted(out, file_name(head, a->name));
-		break;
 	case FIELD_HINTS:
-		put_quoted(out, file_name(head, a->hints));
+		put_quoted(out, field_text(head, a, field));
 		break;
 	case FIELD_FLAGS:
 		put_flags(out, a, call);
@@ -495,5 +507,29 @@ void line_json(struct json *json, const struct trace_head *head, const struct ac
 	json_id(json, "cause", head, a, a->parent);
 	json_id(json, "relation", head, a, a->link);
 	json_id(json, "relation2", head, a, a->link2);
+	json_close(json);
+}
+
+void line_json_attributes(struct json *json, const struct trace_head *head,
+			  const struct activity *activity)
+{
+	const struct call_info *call = call_get(head, activity);
+
+	json_open(json, "attributes", '[');
+	for (size_t i = 0; i < FIELD_ORDER_COUNT; i++) {
+		const char *text = field_text(head, activity, field_order[i]);
+		AUTO_BUF struct buf name = { 0 }, value = { 0 };
+
+		if (!shows_field(activity, call, field_order[i]))
+			continue;
+		buf_printf(&name, "%s/%s", names_domain(activity->layer),
+			   names_field(call->class, field_order[i]));
+		if (!text)
+			put_value(&value, head, activity, call, field_order[i]);
+		json_open(json, NULL, '{');
+		json_text(json, "name", buf_text(&name));
+		json_text(json, "value", text ? text : buf_text(&value));
+		json_close(json);
+	}
 	json_close(json);
 }

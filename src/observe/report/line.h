@@ -35,4 +35,8 @@ void line_csv(struct buf *out, const struct trace_head *head, const struct activ
 /* Adds one object to the open JSON array. */
 void line_json(struct json *json, const struct trace_head *head, const struct activity *activity);
 
+/* Adds the list "attributes" to the open JSON object: names and values as in the line. */
+void line_json_attributes(struct json *json, const struct trace_head *head,
+			  const struct activity *activity);
+
 #endif

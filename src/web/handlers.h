@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the application answers; docs/reference/api.md describes it. A handler is named after its
+ * route in web.c.
+ */
+#ifndef SLUICE_WEB_HANDLERS_H
+#define SLUICE_WEB_HANDLERS_H
+
+struct web_call;
+
+/* about.c */
+void handle_about(struct web_call *call);
+void handle_settings(struct web_call *call);
+
+/* runs.c */
+void handle_runs(struct web_call *call);
+void handle_run(struct web_call *call);
+void handle_run_plot(struct web_call *call);
+void handle_compare(struct web_call *call);
+
+/* windows.c */
+void handle_window(struct web_call *call);
+void handle_heatmap(struct web_call *call);
+void handle_causes(struct web_call *call);
+void handle_offsets(struct web_call *call);
+
+/* activities.c */
+void handle_activities(struct web_call *call);
+void handle_activity(struct web_call *call);
+
+#endif

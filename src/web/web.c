@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "web/web.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "http/server.h"
+#include "web/assets.h"
+#include "web/call.h"
+#include "web/handlers.h"
+#include "web/run_cache.h"
+#include "web/run_index.h"
+
+#define API "/api/"
+#define API_VERSION API "v1/"
+#define ASSETS "/assets/"
+
+struct web {
+	const struct config *config;
+	char *directory, *base;
+	struct run_index *index;
+	struct run_cache *cache;
+	struct http_server *server;
+};
+
+/* An asterisk stands for one part of the path, which may not be empty. */
+static const struct {
+	const char *pattern;
+	void (*handle)(struct web_call *call);
+} routes[] = {
+	{ "about", handle_about },
+	{ "settings", handle_settings },
+	{ "runs", handle_runs },
+	{ "runs/*", handle_run },
+	{ "runs/*/window", handle_window },
+	{ "runs/*/heatmap", handle_heatmap },
+	{ "runs/*/causes", handle_causes },
+	{ "runs/*/offsets", handle_offsets },
+	{ "runs/*/activities", handle_activities },
+	{ "runs/*/activities/*", handle_activity },
+	{ "runs/*/plots/*", handle_run_plot },
+	{ "compare", handle_compare },
+};
+
+/* Copies what stands for the asterisks into words. */
+static bool path_matches(const char *pattern, const char *path, char *words[CALL_WORDS])
+{
+	size_t count = 0;
+
+	for (; *pattern; pattern++) {
+		if (*pattern == '*') {
+			size_t n = strcspn(path, "/");
+
+			if (!n)
+				return false;
+			free(words[count]);
+			words[count++] = xstrndup(path, n);
+			path += n;
+		} else if (*pattern != *path++) {
+			return false;
+		}
+	}
+	return !*path;
+}
+
+static void handle_api(struct web_call *call, const char *path)
+{
+	if (!text_starts_with(path, API_VERSION)) {
+		call_fail(call, 404, "%s: this server has version 1 of the interface: " API_VERSION,
+			  path);
+		return;
+	}
+	path += strlen(API_VERSION);
+	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++)
+		if (path_matches(routes[i].pattern, path, call->words)) {
+			routes[i].handle(call);
+			return;
+		}
+	call_fail(call, 404, "%s: not a part of the interface", path);
+}
+
+static void serve_asset(const struct web_asset *asset, struct http_answer *answer)
+{
+	answer->type = asset->type;
+	answer->etag = asset->etag;
+	if (asset->is_gzip) {
+		answer->packed = asset->bytes;
+		answer->packed_bytes = asset->length;
+	} else {
+		buf_add(&answer->body, asset->bytes, asset->length);
+	}
+}
+
+/* The page below the base path of this server. */
+static void serve_index(const struct web *web, const struct web_asset *asset,
+			struct http_answer *answer)
+{
+	const char *base = strstr(asset->bytes, WEB_BASE);
+
+	if (!base || !*web->base) {
+		serve_asset(asset, answer);
+		return;
+	}
+	answer->type = asset->type;
+	buf_add(&answer->body, asset->bytes, (size_t)(base - asset->bytes));
+	buf_printf(&answer->body, "<base href=\"%s/\">", web->base);
+	buf_puts(&answer->body, base + strlen(WEB_BASE));
+}
+
+static void refuse_page(struct http_answer *answer, const char *sentence)
+{
+	answer->status = 404;
+	answer->type = "text/plain; charset=utf-8";
+	buf_puts(&answer->body, sentence);
+}
+
+/* The application chooses the page by the path, so that each of them can be opened directly. */
+static void handle_page(const struct web *web, const char *path, struct http_answer *answer)
+{
+	const struct web_asset *index = web_assets_find(WEB_INDEX), *asset = web_assets_find(path);
+
+	if (asset && asset != index)
+		serve_asset(asset, answer);
+	else if (text_starts_with(path, ASSETS))
+		refuse_page(answer, "not found\n");
+	else if (index)
+		serve_index(web, index, answer);
+	else
+		refuse_page(answer, "This sluice was built without the web application, for which "
+				    "npm is needed. The data are at " API_VERSION ".\n");
+}
+
+static void on_request(void *arg, const struct http_request *request, struct http_answer *answer)
+{
+	struct web *web = arg;
+	struct web_call call = { .config = web->config,
+				 .directory = web->directory,
+				 .index = web->index,
+				 .cache = web->cache,
+				 .request = request,
+				 .answer = answer };
+
+	if (text_starts_with(request->path, API))
+		handle_api(&call, request->path);
+	else
+		handle_page(web, request->path, answer);
+	for (int i = 0; i < CALL_WORDS; i++)
+		free(call.words[i]);
+}
+
+int web_start(struct web **made, const struct web_options *options, struct err *err)
+{
+	struct web *web = xcalloc(1, sizeof(*web));
+	struct http_server_options http = {
+		.address = options->address, .base = options->base, .handle = on_request, .arg = web
+	};
+	int r;
+
+	web->config = options->config;
+	web->directory = xstrdup(options->directory);
+	web->base = xstrdup(options->base);
+	web->index = run_index_new(options->directory);
+	web->cache = run_cache_new(options->config);
+	r = http_server_start(&web->server, &http, err);
+	if (r < 0) {
+		web_stop(web);
+		return r;
+	}
+	*made = web;
+	return 0;
+}
+
+void web_stop(struct web *web)
+{
+	if (!web)
+		return;
+	http_server_stop(web->server);
+	run_cache_free(web->cache);
+	run_index_free(web->index);
+	free(web->directory);
+	free(web->base);
+	free(web);
+}
+
+unsigned web_port(const struct web *web)
+{
+	return http_server_port(web->server);
+}
+
+const char *web_token(const struct web *web)
+{
+	return http_server_token(web->server);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The web application of one user: serves the pages (web/, compiled into the program) and the data
+ * behind them as JSON (docs/reference/api.md).
+ *
+ * It reads the traces of the directory trace.dir, and changes nothing. Runs that were read stay in
+ * memory, at most RUN_CACHE_MAX of them (web/run_cache.h).
+ */
+#ifndef SLUICE_WEB_WEB_H
+#define SLUICE_WEB_WEB_H
+
+struct config;
+struct err;
+struct web;
+
+struct web_options {
+	const struct config *config; /* must outlive the application */
+	const char *directory;	     /* of traces */
+	const char *address;	     /* as in struct http_server_options */
+	const char *base;
+};
+
+int web_start(struct web **web, const struct web_options *options, struct err *err);
+void web_stop(struct web *web); /* accepts NULL */
+
+/* The TCP port and the token; 0 and NULL for a unix socket. */
+unsigned web_port(const struct web *web);
+const char *web_token(const struct web *web);
+
+#endif
