@@ -30,7 +30,8 @@ static int find_between(const struct search *s, int64_t from_ns, int64_t last_ns
 {
 	const struct trace_filter filter = { .from_ns = from_ns,
 					     .to_ns = last_ns + 1,
-					     .process = (int32_t)process + 1 };
+					     .process = (int32_t)process + 1,
+					     .min_duration_ns = INT64_MIN };
 	struct trace trace;
 	ssize_t n = trace_open(&trace, s->index->path, &filter, err);
 	int r = 0;
@@ -119,7 +120,8 @@ static int find_children(const struct search *s, struct window_activity *result,
 	int64_t duration = self->duration_ns > 0 ? self->duration_ns : 0;
 	const struct trace_filter filter = { .from_ns = self->start_ns,
 					     .to_ns = self->start_ns + duration + 1,
-					     .process = (int32_t)self->process + 1 };
+					     .process = (int32_t)self->process + 1,
+					     .min_duration_ns = INT64_MIN };
 	size_t read = 0;
 	struct trace trace;
 	ssize_t n = trace_open(&trace, s->index->path, &filter, err);

@@ -124,6 +124,14 @@ static int64_t rounded(double value)
 	return fabs(value) < 0x1p62 ? llround(value) : 0;
 }
 
+/* What is left of bytes that were taken back may be slightly below 0. */
+static uint64_t add_rounded(uint64_t bytes, double value)
+{
+	__int128 sum = (__int128)(int64_t)bytes + rounded(value);
+
+	return sum > 0 ? (uint64_t)sum : 0;
+}
+
 void bins_finish(const struct bins *bins, const struct bin_sums *sums, size_t row,
 		 struct window_sum *out)
 {
@@ -138,9 +146,7 @@ void bins_finish(const struct bins *bins, const struct bin_sums *sums, size_t ro
 		out[i] = sums->whole[base + i];
 		out[i].time_ns += rounded(values.time_ns);
 		for (int way = 0; way < 2; way++) {
-			int64_t bytes = (int64_t)out[i].bytes[way] + rounded(values.bytes[way]);
-
-			out[i].bytes[way] = bytes > 0 ? (uint64_t)bytes : 0;
+			out[i].bytes[way] = add_rounded(out[i].bytes[way], values.bytes[way]);
 		}
 	}
 }

@@ -14,8 +14,10 @@
 int reader_open(struct chapter_reader *reader, struct window_index *index,
 		struct chapter *const *chapters, size_t first, size_t last, struct err *err)
 {
+	/* Also calls with a negative duration, which only a damaged trace has. */
 	struct trace_filter filter = { .from_ns = chapters[first]->first_ns,
-				       .to_ns = chapters[last]->last_ns + 1 };
+				       .to_ns = chapters[last]->last_ns + 1,
+				       .min_duration_ns = INT64_MIN };
 	int r;
 
 	*reader = (struct chapter_reader){ .index = index, .skip = chapters[first]->skip };
@@ -69,7 +71,8 @@ static int fill_batch(struct chapter_reader *reader, struct err *err)
 	if (n < 0)
 		return (int)n;
 	if (!n)
-		return err_set(err, ESTALE, "%s: the trace has changed; open it again",
+		return err_set(err, ESTALE,
+			       "%s: the trace has changed or is damaged; open it again",
 			       reader->index->path);
 	reader->count = (size_t)n;
 	reader->next = 0;
