@@ -13,15 +13,16 @@
 
 #define BATCH 4096
 /* Of a chain; only a damaged trace has longer ones. */
-#define ANCESTORS_MAX 256
-/* Chapters that are read to find a call that another one refers to. */
-#define CHAPTERS_MAX 64
+#define ANCESTORS_MAX 64
+/* Chapters that are read to find the calls that an activity refers to. */
+#define CHAPTERS_MAX 128
 
 struct search {
 	struct window_index *index;
 	struct chapter *const *chapters;
 	size_t count;
 	struct activity *batch;
+	size_t budget; /* chapters that may still be read */
 };
 
 /* Returns 1 if the trace has the activity in this time. */
@@ -50,39 +51,38 @@ static int find_between(const struct search *s, int64_t from_ns, int64_t last_ns
 	return n < 0 ? (int)n : r;
 }
 
-/*
- * Searches from the last chapter that starts before a time, in up to `limit` chapters that may have
- * the activity. Returns 1 if it was found.
- */
-static int find_activity(const struct search *s, int64_t before_ns, size_t limit, uint32_t process,
-			 uint64_t id, struct activity *found, struct err *err)
+/* Searches from the last chapter that starts before a time. Returns 1 if it was found. */
+static int find_activity(struct search *s, int64_t before_ns, uint32_t process, uint64_t id,
+			 struct activity *found, struct err *err)
 {
-	size_t i = s->count, read = 0;
+	size_t i = s->count;
 	int r = 0;
 
 	while (i && s->chapters[i - 1]->first_ns > before_ns)
 		i--;
-	while (i-- && !r && read < limit) {
+	while (i-- && !r && s->budget) {
 		const struct chapter *c = s->chapters[i];
 
 		if (!chapter_may_have(c, process, id))
 			continue;
 		r = find_between(s, c->first_ns, c->last_ns, process, id, found, err);
-		read++;
+		s->budget--;
 	}
 	return r;
 }
 
-static int find_ancestors(const struct search *s, struct window_activity *result, struct err *err)
+static int find_ancestors(struct search *s, struct window_activity *result, struct err *err)
 {
-	struct activity at = result->self;
+	struct activity at = result->self, outer;
 	size_t cap = 0;
 	int r = 1;
 
 	while (at.parent && result->ancestor_count < ANCESTORS_MAX) {
-		r = find_activity(s, at.start_ns, CHAPTERS_MAX, at.process, at.parent, &at, err);
-		if (r <= 0)
+		r = find_activity(s, at.start_ns, at.process, at.parent, &outer, err);
+		/* A damaged trace may have a cycle. */
+		if (r <= 0 || outer.start_ns > at.start_ns || outer.id == at.id)
 			break;
+		at = outer;
 		result->ancestors = xgrow(result->ancestors, &cap, result->ancestor_count + 1,
 					  sizeof(*result->ancestors));
 		result->ancestors[result->ancestor_count++] = at;
@@ -138,7 +138,7 @@ static int find_children(const struct search *s, struct window_activity *result,
 	return n < 0 ? (int)n : 0;
 }
 
-static int find_opener(const struct search *s, struct window_activity *result, struct err *err)
+static int find_opener(struct search *s, struct window_activity *result, struct err *err)
 {
 	const struct activity *self = &result->self;
 	uint64_t id = self->link & ID_MASK;
@@ -146,7 +146,7 @@ static int find_opener(const struct search *s, struct window_activity *result, s
 
 	if (!(self->present & PRESENT(LINK)) || !id)
 		return 0;
-	r = find_activity(s, self->start_ns, CHAPTERS_MAX,
+	r = find_activity(s, self->start_ns,
 			  trace_find_owner(&s->index->trace.head, self->process, id), id,
 			  &result->opener, err);
 	result->has_opener = r > 0;
@@ -157,18 +157,19 @@ int window_activity(struct window_index *index, uint32_t process, uint64_t id,
 		    struct window_activity *result, struct err *err)
 {
 	struct window_activity made = { 0 };
-	struct search s = { .index = index };
+	struct search s = { .index = index, .budget = SIZE_MAX };
 	int r = index_chapters(index, &s.chapters, &s.count, err);
 
 	if (r < 0)
 		return r;
 	s.batch = xcalloc(BATCH, sizeof(*s.batch));
 	r = process < index->trace.head.process_count
-		    ? find_activity(&s, INT64_MAX, SIZE_MAX, process, id, &made.self, err)
+		    ? find_activity(&s, INT64_MAX, process, id, &made.self, err)
 		    : 0;
 	if (!r)
 		r = err_set(err, ENOENT, "the run has no activity %" PRIu32 ".%" PRIu64, process,
 			    id);
+	s.budget = CHAPTERS_MAX;
 	if (r >= 0)
 		r = find_ancestors(&s, &made, err);
 	if (r >= 0)

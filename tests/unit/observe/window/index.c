@@ -62,7 +62,7 @@ static void ask_everything(struct window_index *index, const struct window_filte
 	CHECK_INT(window_causes(index, f, 10, &causes, &err), 0);
 	window_causes_release(&causes);
 	CHECK_INT(window_activities(index, f, 20, 5, &page, &err), 0);
-	for (size_t i = 0; i < page.count; i++) {
+	for (size_t i = 0; i < page.count && i < 2; i++) {
 		struct window_activity one;
 
 		if (window_activity(index, page.list[i].process, page.list[i].id, &one, &err) == 0)
