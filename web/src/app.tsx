@@ -3,6 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useApi } from './lib/api';
 import { usePlace } from './lib/location';
+import { pending } from './lib/progress';
 import { parseRoute, type Route } from './lib/route';
 import { useStore } from './lib/store';
 import { visible } from './lib/text';
@@ -17,6 +18,7 @@ import { RunPage } from './pages/run';
 import { RunsPage } from './pages/runs';
 import { SettingsPage } from './pages/settings';
 import { WindowPage } from './pages/window';
+import { Boundary } from './parts/boundary';
 import { Link } from './parts/link';
 import { Empty, Progress } from './parts/states';
 
@@ -47,7 +49,7 @@ export function App() {
 	const { path } = usePlace();
 	const route = parseRoute(path);
 	const about = useApi<About>('/about').data;
-	const dark = useStore(isDark);
+	const dark = useStore(isDark), isBusy = useStore(pending) > 0;
 	const main = useRef<HTMLElement>(null), shownPath = useRef(path);
 
 	/* A reader who uses the keyboard or a screen reader continues at the new page. */
@@ -71,7 +73,7 @@ export function App() {
 					))}</nav>
 					<button type="button" onClick={() => setTheme(dark ? 'light' : 'dark')}>{dark ? 'Light theme' : 'Dark theme'}</button>
 				</header>
-				<main id="main" ref={main} tabIndex={-1}><Page route={route} about={about} /></main>
+				<main id="main" ref={main} tabIndex={-1} aria-busy={isBusy}><Boundary key={path}><Page route={route} about={about} /></Boundary></main>
 			</div>
 		</>
 	);

@@ -6,7 +6,6 @@ import { csv } from '../lib/csv';
 import { formatBytes, formatPosition, formatRate, formatShare, formatShortCount, formatTime, plural } from '../lib/format';
 import type { Span } from '../lib/span';
 import { useStore } from '../lib/store';
-import { visible } from '../lib/text';
 import { isDark } from '../lib/theme';
 import type { Heatmap } from '../lib/types';
 import { drawTimeAxis, plotArea, timeX, type Area } from './axes';
@@ -23,6 +22,11 @@ const ROW_PIXELS = 14, LEAST_PIXELS = 120, MOST_PIXELS = 420, LABEL_PIXELS = 13;
 
 function largest(values: readonly (readonly number[])[]): number {
 	return values.reduce((most, row) => row.reduce((a, b) => Math.max(a, b), most), 0);
+}
+
+/* A row stands for one rank or for several that follow each other. */
+function rowName(row: Heatmap['rows'][number], who: string): string {
+	return row.first_member === row.last_member ? `${who} ${row.first_member}` : `${row.first_member} to ${row.last_member}`;
 }
 
 function heatmapHeight(rows: number): number {
@@ -46,19 +50,19 @@ function drawRow(surface: Surface, area: Area, map: Heatmap, span: Span, row: nu
 	}
 }
 
-function drawLabels(surface: Surface, area: Area, map: Heatmap, colors: Palette): void {
+function drawLabels(surface: Surface, area: Area, map: Heatmap, who: string, colors: Palette): void {
 	const height = area.height / map.rows.length, every = Math.max(1, Math.ceil(LABEL_PIXELS / height));
 
 	for (let row = 0; row < map.rows.length; row += every)
-		surface.text(area.x - 8, area.y + (row + 0.5) * height, visible(map.rows[row].name).slice(0, 12), { color: colors.mute, align: 'end' });
+		surface.text(area.x - 8, area.y + (row + 0.5) * height, rowName(map.rows[row], who), { color: colors.mute, align: 'end' });
 }
 
-function drawHeatmap(surface: Surface, width: number, height: number, map: Heatmap, span: Span, colors: Palette): void {
+function drawHeatmap(surface: Surface, width: number, height: number, map: Heatmap, span: Span, who: string, colors: Palette): void {
 	const area = plotArea(width, height), most = largest(map.values) || 1;
 
 	for (let row = 0; row < map.rows.length; row++)
 		drawRow(surface, area, map, span, row, most, colors);
-	drawLabels(surface, area, map, colors);
+	drawLabels(surface, area, map, who, colors);
 	drawTimeAxis(surface, area, span, colors, false);
 }
 
@@ -84,7 +88,7 @@ function describeValue(map: Heatmap, value: number, members: number): string {
 	}
 }
 
-function describeCell(map: Heatmap, ns: number, share: number | null): string[] {
+function describeCell(map: Heatmap, who: string, ns: number, share: number | null): string[] {
 	const bin = Math.min(Math.floor((ns - map.from_ns) / map.bin_ns), (map.values[0]?.length ?? 0) - 1);
 	const time = `${formatPosition(map.from_ns + bin * map.bin_ns, map.bin_ns)}, for ${formatTime(map.bin_ns)}`;
 
@@ -96,7 +100,7 @@ function describeCell(map: Heatmap, ns: number, share: number | null): string[] 
 		return [time, `all: ${describeValue(map, sum, map.rows.length)}`];
 	}
 	const index = Math.min(map.rows.length - 1, Math.floor(share * map.rows.length)), row = map.rows[index];
-	return [`${visible(row.name)} at ${time}`, describeValue(map, map.values[index][bin], row.last_member - row.first_member + 1)];
+	return [`${rowName(row, who)} at ${time}`, describeValue(map, map.values[index][bin], row.last_member - row.first_member + 1)];
 }
 
 const TITLES: Record<HeatKind, string> = { time: 'Time in calls', bytes: 'Bytes', calls: 'Calls' };
@@ -120,21 +124,21 @@ export function HeatmapChart(props: Props) {
 	return (
 		<Figure title={title} isWide ramp={ramp} tools={props.tools} exports={{
 			name: `${props.run}-heatmap-${map.of}`, height: Math.max(height, 200),
-			draw: (surface, width, full) => drawHeatmap(surface, width, full, map, span, colors),
+			draw: (surface, width, full) => drawHeatmap(surface, width, full, map, span, who, colors),
 			csv: () => csv(['name', 'start_ns', 'duration_ns', map.of], map.rows.flatMap((row, i) =>
-				map.values[i].map((value, bin) => [row.name, map.from_ns + bin * map.bin_ns, map.bin_ns, value]))),
+				map.values[i].map((value, bin) => [rowName(row, who), map.from_ns + bin * map.bin_ns, map.bin_ns, value]))),
 		}}>
-			<TimePlot {...props} label={title} height={height} describe={(ns, share) => describeCell(map, ns, share)}>
-				{(width) => <HeatmapCanvas {...{ width, height, map, span, dark }} />}
+			<TimePlot {...props} label={title} height={height} describe={(ns, share) => describeCell(map, who, ns, share)}>
+				{(width) => <HeatmapCanvas {...{ width, height, map, span, who, dark }} />}
 			</TimePlot>
 		</Figure>
 	);
 }
 
-function HeatmapCanvas(props: { width: number; height: number; map: Heatmap; span: Span; dark: boolean }) {
-	const { width, height, map, span, dark } = props;
-	const draw = useCallback((surface: Surface) => drawHeatmap(surface, width, height, map, span, palette(dark)),
-		[width, height, map, span.from, span.to, dark]);
+function HeatmapCanvas(props: { width: number; height: number; map: Heatmap; span: Span; who: string; dark: boolean }) {
+	const { width, height, map, span, who, dark } = props;
+	const draw = useCallback((surface: Surface) => drawHeatmap(surface, width, height, map, span, who, palette(dark)),
+		[width, height, map, span.from, span.to, who, dark]);
 
 	return <Canvas width={width} height={height} draw={draw} />;
 }

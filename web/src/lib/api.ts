@@ -2,7 +2,7 @@
 // Requests to the server. Figures of a run that is not fully indexed are asked for again until they are complete.
 import { useEffect, useState } from 'preact/hooks';
 import { address } from './location';
-import { reportCovered } from './progress';
+import { pending, reportCovered } from './progress';
 
 const AGAIN_MS = 250;
 const CACHED = 48;
@@ -11,6 +11,11 @@ export interface Answer<T> {
 	data: T | null; /* stays while the next answer is awaited */
 	error: string | null;
 	isLoading: boolean;
+}
+
+interface RequestOptions {
+	signal?: AbortSignal;
+	exact?: boolean; /* keep integers that JavaScript cannot represent as text */
 }
 
 const cache = new Map<string, unknown>();
@@ -40,7 +45,7 @@ function errorText(data: unknown, status: number): string {
 		: `The server answered with status ${status}.`;
 }
 
-export async function request<T>(path: string, options: { signal?: AbortSignal; exact?: boolean } = {}): Promise<T> {
+async function fetchJson(path: string, options: RequestOptions): Promise<unknown> {
 	const response = await fetch(address(`/api/v1${path}`), { signal: options.signal, credentials: 'same-origin' });
 	const text = await response.text();
 	let data: unknown = null;
@@ -52,7 +57,16 @@ export async function request<T>(path: string, options: { signal?: AbortSignal; 
 	}
 	if (!response.ok)
 		throw new Error(errorText(data, response.status));
-	return data as T;
+	return data;
+}
+
+export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
+	pending.set(pending.get() + 1);
+	try {
+		return await fetchJson(path, options) as T;
+	} finally {
+		pending.set(pending.get() - 1);
+	}
 }
 
 function coveredPart(data: unknown): number {

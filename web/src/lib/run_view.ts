@@ -6,21 +6,28 @@ import { useApi, type Answer } from './api';
 import { changeQuery, filterQuery, filterSpan, parseFilter, spanChanges, type Filter } from './filter';
 import { changePlace, usePlace } from './location';
 import type { Span } from './span';
-import type { WindowAnswer } from './types';
+import type { RunRow, Runs, WindowAnswer } from './types';
 
 export interface RunView {
 	id: string;
 	path: string; /* of the API */
 	search: string;
+	row: RunRow | null; /* what the list of runs says about it; null: not known yet */
 	filter: Filter;
 	overview: Answer<WindowAnswer>; /* of the whole run and all calls */
 	view: TimeView | null; /* null until the length of the run is known */
 	who: 'rank' | 'process';
 }
 
+export function useRunRow(id: string): RunRow | null {
+	const { data } = useApi<Runs>(`/runs?search=${encodeURIComponent(id)}&limit=10`);
+
+	return data?.runs.find((row) => row.id === id) ?? null;
+}
+
 export function useRunView(id: string): RunView {
 	const { search } = usePlace();
-	const path = `/runs/${encodeURIComponent(id)}`;
+	const path = `/runs/${encodeURIComponent(id)}`, row = useRunRow(id);
 	const overview = useApi<WindowAnswer>(`${path}/window?level=all&bins=1`, { isFixed: true });
 	const filter = useMemo(() => parseFilter(search), [search]);
 	const from = overview.data?.from_ns ?? null, to = overview.data?.to_ns ?? null;
@@ -32,8 +39,8 @@ export function useRunView(id: string): RunView {
 	const view = useMemo(() => whole && { span: filterSpan(filter, whole), whole, onSpan }, [filter, whole, onSpan]);
 
 	return {
-		id, path, search, filter, overview, view,
-		who: overview.data?.members.some(({ name }) => name.startsWith('rank')) ? 'rank' : 'process',
+		id, path, search, row, filter, overview, view,
+		who: row?.ranks ? 'rank' : 'process',
 	};
 }
 

@@ -25,7 +25,7 @@ export interface RunRow {
 	bytes: number | null;
 	complete: boolean;
 	state: string;
-	applied: string[];
+	applied: string | string[]; /* what Sluice did to the program */
 	error: string | null;
 }
 
@@ -96,7 +96,7 @@ export interface Parameter {
 
 export interface Report {
 	id: string;
-	verdict: string[];
+	verdict: string | string[]; /* lines */
 	run: {
 		uuid: string;
 		command: string;
@@ -144,7 +144,7 @@ export interface WindowAnswer extends Windowed {
 	functions: (Sums & { function: string; layer: string })[];
 	files: (Sums & { file: string })[];
 	file_count: number;
-	members: (Sums & { member: number; name: string; host: string | null })[];
+	members: (Sums & { member: number; name: string | null; host: string | null })[];
 	member_count: number;
 	sizes: { edges: number[]; reads: number[]; writes: number[] };
 }
@@ -152,7 +152,7 @@ export interface WindowAnswer extends Windowed {
 export interface Heatmap extends Windowed {
 	bin_ns: number;
 	of: string;
-	rows: { first_member: number; last_member: number; name: string }[];
+	rows: { first_member: number; last_member: number; name: string | null }[];
 	values: number[][];
 }
 

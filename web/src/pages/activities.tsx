@@ -22,7 +22,7 @@ export function ActivitiesPage({ id }: { id: string }) {
 	const run = useRunView(id);
 
 	return (
-		<RunFrame id={id} page="activities" search={run.search}>
+		<RunFrame id={id} row={run.row} page="activities" search={run.search}>
 			{run.overview.error && <Failure text={run.overview.error} />}
 			{run.view ? <ActivityList run={run} view={run.view} /> : run.overview.isLoading && <Loading />}
 		</RunFrame>

@@ -4,6 +4,7 @@ import { useApi } from '../lib/api';
 import { formatMicroseconds, formatSeconds, formatTime } from '../lib/format';
 import { usePlace } from '../lib/location';
 import { routePath } from '../lib/route';
+import { useRunRow } from '../lib/run_view';
 import { showValue, visible } from '../lib/text';
 import type { Activity } from '../lib/types';
 import { Link } from '../parts/link';
@@ -20,7 +21,7 @@ export function ActivityPage({ id, activityKey }: { id: string; activityKey: str
 	const { data, error } = useApi<Activity>(`/runs/${encodeURIComponent(id)}/activities/${encodeURIComponent(activityKey)}`, { isFixed: true, exact: true });
 
 	return (
-		<RunFrame id={id} page="activities" search={search}>
+		<RunFrame id={id} row={useRunRow(id)} page="activities" search={search}>
 			<p class="back"><Link to={routePath({ page: 'activities', id }) + search}>← Activities</Link></p>
 			{error && <Failure text={error} />}
 			{!data && !error && <Loading />}

@@ -15,7 +15,7 @@ export function ExecutionPage({ id }: { id: string }) {
 	const run = useRunView(id);
 
 	return (
-		<RunFrame id={id} page="execution" search={run.search}>
+		<RunFrame id={id} row={run.row} page="execution" search={run.search}>
 			{run.overview.error && <Failure text={run.overview.error} />}
 			{run.view ? <Execution run={run} view={run.view} /> : run.overview.isLoading && <Loading />}
 		</RunFrame>

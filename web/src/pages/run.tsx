@@ -20,7 +20,7 @@ export function RunPage({ id }: { id: string }) {
 	const report = useApi<Report>(run.path, { isFixed: true });
 
 	return (
-		<RunFrame id={id} page="run" search={run.search}>
+		<RunFrame id={id} row={run.row} page="run" search={run.search}>
 			{report.error && <Failure text={report.error} />}
 			{!report.data && !report.error && <Loading />}
 			{report.data && <Verdict report={report.data} />}

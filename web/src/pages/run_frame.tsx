@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The head of all pages of a run: what ran, and the tabs.
 import type { ComponentChildren } from 'preact';
-import { useApi } from '../lib/api';
 import { formatCount, formatDate, formatTime, plural } from '../lib/format';
 import { changeQuery } from '../lib/filter';
 import { routePath, type Route } from '../lib/route';
 import { visible } from '../lib/text';
 import { useTitle } from '../lib/title';
-import type { RunRow, Runs } from '../lib/types';
+import type { RunRow } from '../lib/types';
 import { Link } from '../parts/link';
 
 type RunPage = 'run' | 'window' | 'execution' | 'activities';
@@ -21,15 +20,10 @@ const TABS: { page: RunPage; title: string }[] = [
 
 interface Props {
 	id: string;
+	row: RunRow | null;
 	page: RunPage;
 	search: string;
 	children: ComponentChildren;
-}
-
-export function useRunRow(id: string): RunRow | null {
-	const { data } = useApi<Runs>(`/runs?search=${encodeURIComponent(id)}&limit=10`);
-
-	return data?.runs.find((row) => row.id === id) ?? null;
 }
 
 function facts(row: RunRow): string {
@@ -44,8 +38,7 @@ function facts(row: RunRow): string {
 	].filter(Boolean).join(' · ');
 }
 
-export function RunFrame({ id, page, search, children }: Props) {
-	const row = useRunRow(id);
+export function RunFrame({ id, row, page, search, children }: Props) {
 	const title = visible(row?.program || row?.name || id);
 
 	useTitle(`${title} – ${TABS.find((tab) => tab.page === page)?.title ?? ''}`);

@@ -160,7 +160,7 @@ function RunState({ row }: { row: RunRow }) {
 	return (
 		<>
 			{row.state !== 'complete' && <span class={`chip ${row.state === 'unreadable' ? 'critical' : 'warning'}`} title={visible(row.error)}>{visible(row.state)}</span>}
-			{row.applied.map((text) => <span key={text} class="chip info" title={visible(text)}>{shorten(text, 40)}</span>)}
+			{[row.applied].flat().filter(Boolean).map((text) => <span key={text} class="chip info" title={visible(text)}>{shorten(text, 40)}</span>)}
 		</>
 	);
 }

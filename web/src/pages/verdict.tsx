@@ -39,7 +39,7 @@ function Losses({ report }: { report: Report }) {
 }
 
 export function Verdict({ report }: { report: Report }) {
-	const [first, ...notes] = report.verdict;
+	const [first, ...notes] = [report.verdict].flat().flatMap((text) => text.split('\n')).filter(Boolean);
 
 	return (
 		<section id="verdict">

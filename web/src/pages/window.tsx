@@ -19,7 +19,7 @@ export function WindowPage({ id }: { id: string }) {
 	const run = useRunView(id);
 
 	return (
-		<RunFrame id={id} page="window" search={run.search}>
+		<RunFrame id={id} row={run.row} page="window" search={run.search}>
 			{run.overview.error && <Failure text={run.overview.error} />}
 			{run.view ? <TimeFrame run={run} view={run.view} /> : run.overview.isLoading && <Loading />}
 		</RunFrame>

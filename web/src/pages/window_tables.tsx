@@ -3,7 +3,7 @@
 import { changeQuery } from '../lib/filter';
 import type { RunView } from '../lib/run_view';
 import { currentPlace } from '../lib/location';
-import { shorten, visible } from '../lib/text';
+import { baseName, shorten, visible } from '../lib/text';
 import type { WindowAnswer } from '../lib/types';
 import { Link } from '../parts/link';
 import { SumsTable } from '../parts/sums_table';
@@ -53,9 +53,9 @@ export function MemberTable({ run, answer }: Props) {
 
 	return (
 		<section id="members"><h2>{title}</h2>
-			<SumsTable name={title} title={run.who} rows={answer.members} total={answer.member_count} rowName={(row) => row.name}
-				show={(row) => <Choice run={run} name="member" value={String(row.member)} text={visible(row.name)} />}
-				extra={[{ title: 'host', value: (row) => row.host, show: (row) => visible(row.host) }]} />
+			<SumsTable name={title} title={run.who} rows={answer.members} total={answer.member_count} rowName={(row) => `${run.who} ${row.member}`}
+				show={(row) => <Choice run={run} name="member" value={String(row.member)} text={`${run.who} ${row.member}`} />}
+				extra={[{ title: 'program', value: (row) => row.name, show: (row) => baseName(row.name ?? '') }, { title: 'host', value: (row) => row.host, show: (row) => visible(row.host) }]} />
 		</section>
 	);
 }

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The web application of `sluice serve` in a real browser, on real traces: serve_browser.mjs lists what is checked. Its
+# screenshots are in the build tree. The packages of npm are installed there once.
+: "${BUILD:?names the build tree}"
+. "$(dirname "$0")/../libnpm.sh"
+. "$(dirname "$0")/libtest.sh"
+. "$(dirname "$0")/libserve.sh"
+. "$(dirname "$0")/../mpi/libmpi.sh"
+command -v chromium >/dev/null || skip chromium
+[ -e "$BUILD/web/installed" ] || skip web
+npm_install playwright playwright-core@1 axe-core@4 || skip playwright
+mkdir -p "$BUILD/serve_browser" runs
+
+# Parallel HDF5 with both MPIs, a parallel run of 16 ranks that is written by hand, a serial run, and hostile names.
+programs=()
+for mpi in $(mpi_list); do
+	mpi_has "$mpi" hdf5 || { skip_case "libhdf5-$mpi-dev"; continue; }
+	check_rc 0 "$sluice" run --quiet -o "runs/$mpi.sluice" -- "mpiexec.$mpi" -n 4 "$BUILD/mpi/$mpi/hdf5"
+	programs+=("$mpi")
+done
+python3 "$SOURCE/tests/run/page_trace.py" >parallel.txt
+check_rc 0 "$sluice" trace convert parallel.txt runs/climate.sluice
+check_rc 0 "$sluice" run --quiet -o runs/serial.sluice -- sh -c 'ls -lR /usr/share/doc/b* | wc -l'
+name=$'<img src=x onerror=alert(1)> \e[31m"\' \xff.dat'
+printf x >"$name"
+check_rc 0 "$sluice" run --quiet -o runs/hostile.sluice -- cat "$name" '</script><script>alert(2)</script>' >out 2>err || true
+
+serve --tcp 127.0.0.1:0 runs
+timeout "$limit" node "$SOURCE/tests/run/serve_browser.mjs" "$npm_modules" "$BUILD/serve_browser" "$address" "${programs[@]}"
