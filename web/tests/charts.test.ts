@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { boxPath, layoutIcicle } from '../src/charts/icicle_layout';
+import { boxPath, layoutIcicle, mergeFiles } from '../src/charts/icicle_layout';
 import { contrastColor, palette, rampColor } from '../src/charts/palette';
 import { binAt, perSecond } from '../src/charts/series';
 import { sizeClasses } from '../src/charts/size_classes';
@@ -67,6 +67,12 @@ test('children that overlap widen their parent, and any call can be the root', (
 	near(root.width, 1);
 	assert.equal(rest.length, 0);
 	assert.deepEqual(layoutIcicle([], null), []);
+});
+
+test('calls of one function on several files are one box', () => {
+	const merged = mergeFiles([{ ...node(1, 0, 'write', 10), file: '/a' }, { ...node(2, 0, 'write', 20), file: '/b' }, node(3, 2, 'inner', 5), node(4, 1, 'inner', 3)]);
+
+	assert.deepEqual(merged.map(({ id, parent, time_ns, file }) => [id, parent, time_ns, file]), [[1, 0, 30, null], [3, 1, 8, null]]);
 });
 
 test('colors are those of the palette', () => {

@@ -5,17 +5,17 @@ import { csv } from '../lib/csv';
 import { formatBytes, formatCount, formatShare, formatTime } from '../lib/format';
 import { useWidth } from '../lib/size';
 import { useStore } from '../lib/store';
-import { visible } from '../lib/text';
+import { shorten, visible } from '../lib/text';
 import { isDark } from '../lib/theme';
 import type { Causes } from '../lib/types';
 import { Canvas } from './canvas';
 import { Figure } from './figure';
-import { boxPath, layoutIcicle, type Box } from './icicle_layout';
+import { boxPath, layoutIcicle, mergeFiles, type Box } from './icicle_layout';
 import { contrastColor, layerColor, palette, type Palette } from './palette';
 import type { Surface } from './surface';
 import { Tip } from './tip';
 
-const ROW = 26, LETTER = 7, LEAST_PIXELS = 0.5;
+const ROW = 26, LETTER = 7, LEAST_PIXELS = 0.5, PATH_LETTERS = 60;
 
 function drawIcicle(surface: Surface, width: number, boxes: readonly Box[], chosen: Box | null, colors: Palette): void {
 	for (const box of boxes) {
@@ -41,6 +41,7 @@ function describeBox(box: Box, total: number): string[] {
 		...inner ? [`${formatTime(Math.max(0, node.time_ns - inner))} outside of the calls that it caused`] : [],
 		`${formatCount(node.calls)} calls${node.errors ? `, ${formatCount(node.errors)} failed` : ''}`,
 		`read ${formatBytes(node.bytes_read)}, written ${formatBytes(node.bytes_written)}`,
+		...node.file ? [shorten(node.file, PATH_LETTERS)] : [],
 	];
 }
 
@@ -72,12 +73,13 @@ export function IcicleChart({ causes, run, onFunction }: Props) {
 	const dark = useStore(isDark), colors = palette(dark);
 	const root = useRef<HTMLDivElement>(null), width = useWidth(root);
 	const [rootNode, setRootNode] = useState<number | null>(null);
-	const boxes = useMemo(() => layoutIcicle(causes.nodes, rootNode), [causes, rootNode]);
+	const nodes = useMemo(() => mergeFiles(causes.nodes), [causes]);
+	const boxes = useMemo(() => layoutIcicle(nodes, rootNode), [nodes, rootNode]);
 	const [chosenId, setChosenId] = useState<number | null>(null);
 	const chosen = boxes.find((box) => box.node.id === chosenId) ?? null;
 	const height = Math.max(1, ...boxes.map((box) => box.depth + 1)) * ROW;
-	const total = causes.nodes.reduce((sum, node) => node.parent === 0 ? sum + node.time_ns : sum, 0);
-	const layers = [...new Set(causes.nodes.map((node) => node.layer))];
+	const total = nodes.reduce((sum, node) => node.parent === 0 ? sum + node.time_ns : sum, 0);
+	const layers = [...new Set(nodes.map((node) => node.layer))];
 	const draw = useCallback((surface: Surface) => drawIcicle(surface, width, boxes, chosen, palette(dark)), [width, boxes, chosen, dark]);
 
 	function boxAt(event: MouseEvent): Box | null {

@@ -2,6 +2,29 @@
 // Where the boxes of an icicle are: a call's box is below that of the call that caused it, as wide as its time.
 import type { CauseNode } from '../lib/types';
 
+/*
+ * Calls of one function on several files become one node, with the first of their ids: a box per file would be too
+ * narrow to read.
+ */
+export function mergeFiles(nodes: readonly CauseNode[]): CauseNode[] {
+	const merged = new Map<string, CauseNode>(), ids = new Map<number, number>();
+
+	for (const node of nodes) {
+		const parent = ids.get(node.parent) ?? 0, key = `${parent} ${node.layer} ${node.function}`;
+		const known = merged.get(key);
+
+		ids.set(node.id, known?.id ?? node.id);
+		if (!known) {
+			merged.set(key, { ...node, parent });
+			continue;
+		}
+		for (const sum of ['calls', 'errors', 'bytes_read', 'bytes_written', 'time_ns'] as const)
+			known[sum] += node[sum];
+		known.file = known.file === node.file ? known.file : null;
+	}
+	return [...merged.values()];
+}
+
 export interface Box {
 	node: CauseNode;
 	depth: number;

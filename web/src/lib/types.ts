@@ -128,6 +128,7 @@ export interface Windowed {
 	from_ns: number;
 	to_ns: number;
 	covered: number;
+	folded?: boolean; /* some calls are in no row of their file or rank, because there are too many rows */
 }
 
 export interface WindowAnswer extends Windowed {
@@ -196,6 +197,7 @@ export interface ActivityRow {
 
 export interface Activities extends Windowed {
 	total: number;
+	total_is_low?: boolean; /* there are more */
 	activities: ActivityRow[];
 }
 

@@ -43,9 +43,9 @@ function ActivityList({ run, view }: { run: RunView; view: TimeView }) {
 			{data && data.total === 0 && <Empty>{data.covered < 1 ? 'No call is found so far.'
 				: 'No call matches the filter. Choose "all calls" or remove a filter.'}</Empty>}
 			{data && data.total > 0 && <>
-				<Pager offset={offset} limit={limit} total={data.total} noun="activities" search={run.search} />
+				<Pager offset={offset} limit={limit} total={data.total} isLow={data.total_is_low} noun="activities" search={run.search} />
 				<ActivityTable run={run} rows={data.activities} first={offset + 1} />
-				<Pager offset={offset} limit={limit} total={data.total} noun="activities" search={run.search} />
+				<Pager offset={offset} limit={limit} total={data.total} isLow={data.total_is_low} noun="activities" search={run.search} />
 			</>}
 		</section>
 	);

@@ -9,6 +9,7 @@ import { Link } from '../parts/link';
 import { SumsTable } from '../parts/sums_table';
 
 const PATH_LETTERS = 90;
+const FOLDED = 'This run has so many files and ranks that the server has merged small ones; select a shorter window to see each.';
 
 interface Props {
 	run: RunView;
@@ -35,6 +36,7 @@ export function FileTable({ run, answer }: Props) {
 		<section id="files"><h2>Files</h2>
 			<SumsTable name="Files" title="file" rows={answer.files} total={answer.file_count} rowName={(row) => row.file}
 				show={(row) => <Choice run={run} name="file" value={row.file} />} />
+			{answer.folded && <p class="more">{FOLDED}</p>}
 		</section>
 	);
 }
@@ -56,6 +58,7 @@ export function MemberTable({ run, answer }: Props) {
 			<SumsTable name={title} title={run.who} rows={answer.members} total={answer.member_count} rowName={(row) => `${run.who} ${row.member}`}
 				show={(row) => <Choice run={run} name="member" value={String(row.member)} text={`${run.who} ${row.member}`} />}
 				extra={[{ title: 'program', value: (row) => row.name, show: (row) => baseName(row.name ?? '') }, { title: 'host', value: (row) => row.host, show: (row) => visible(row.host) }]} />
+			{answer.folded && <p class="more">{FOLDED}</p>}
 		</section>
 	);
 }

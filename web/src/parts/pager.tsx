@@ -9,11 +9,12 @@ interface Props {
 	offset: number;
 	limit: number;
 	total: number;
+	isLow?: boolean; /* there are more than the total */
 	noun: string;
 	search: string;
 }
 
-export function Pager({ offset, limit, total, noun, search }: Props) {
+export function Pager({ offset, limit, total, isLow, noun, search }: Props) {
 	const at = paging(offset, limit, total);
 	const go = (to: number) => changePlace(changeQuery(search, { offset: to > 0 ? String(to) : null }));
 	const button = (name: string, to: number) =>
@@ -31,7 +32,7 @@ export function Pager({ offset, limit, total, noun, search }: Props) {
 				}} /> of {formatCount(at.pages)}</label>
 			{button('Next', at.next)}
 			{button('Last', at.last)}
-			<span>{`${formatCount(total)} ${noun}`}</span>
+			<span>{`${isLow ? 'at least ' : ''}${formatCount(total)} ${noun}`}</span>
 		</nav>
 	);
 }
