@@ -16,7 +16,7 @@ const { chromium } = require('playwright-core');
 const axe = require('axe-core');
 const WIDE = { width: 1280, height: 900 }, NARROW = { width: 390, height: 844 };
 const PATIENCE_MS = 300000;
-const { origin } = new URL(address);
+const base = address.split('/?')[0], basePath = new URL(base).pathname.replace(/\/$/, '');
 
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
 
@@ -29,7 +29,7 @@ async function visit(what, options, use)
 	page.setDefaultTimeout(PATIENCE_MS);
 	page.on('console', (message) => ['error', 'warning'].includes(message.type()) && problems.push(message.text()));
 	page.on('pageerror', (error) => problems.push(String(error.stack)));
-	page.on('request', (request) => /^(data|blob):/.test(request.url()) || new URL(request.url()).origin === origin || problems.push(request.url()));
+	page.on('request', (request) => /^(data|blob):/.test(request.url()) || request.url().startsWith(`${base}/`) || problems.push(request.url()));
 	page.on('response', (response) => response.status() < 400 || problems.push(`${response.status()} ${response.url()}`));
 	page.on('dialog', (dialog) => { problems.push(dialog.message()); dialog.dismiss(); });
 	await page.goto(address);
@@ -58,7 +58,7 @@ async function settle(page)
 
 async function open(page, place)
 {
-	await page.goto(origin + place);
+	await page.goto(base + place);
 	await page.locator('h1').waitFor();
 	await settle(page);
 	assert.equal(await page.locator('.failure').count(), 0, `${place}: ${await page.locator('.failure').allTextContents()}`);
@@ -87,7 +87,8 @@ async function findRuns(page)
 {
 	await open(page, '/runs');
 	const links = await page.$$eval('table.runs tbody tr', (rows) => rows.map((row) => [row.textContent, new URL(row.querySelector('th a').href).pathname]));
-	const find = (words) => links.find(([text]) => words.every((word) => text.includes(word)))?.[1];
+	const below = (place) => place?.slice(basePath.length);
+	const find = (words) => below(links.find(([text]) => words.every((word) => text.includes(word)))?.[1]);
 
 	return {
 		climate: find(['climate']), serial: find(['ls -lR']), hostile: find(['alert(2)']),
@@ -185,7 +186,7 @@ async function checkFilter(page, run, name)
 	await page.waitForURL(new RegExp(`function=${name}`));
 	await page.waitForFunction(() => document.querySelectorAll('#functions tbody tr').length === 1);
 	assert.deepEqual(await functions(page), [name]);
-	await open(page, new URL(page.url()).pathname + new URL(page.url()).search);
+	await open(page, page.url().slice(base.length));
 	assert.deepEqual(await functions(page), [name]);
 	await page.getByRole('button', { name: `Remove the filter: ${name}` }).click();
 	await page.waitForFunction(() => document.querySelectorAll('#functions tbody tr').length > 1);

@@ -26,5 +26,6 @@ name=$'<img src=x onerror=alert(1)> \e[31m"\' \xff.dat'
 printf x >"$name"
 check_rc 0 "$sluice" run --quiet -o runs/hostile.sluice -- cat "$name" '</script><script>alert(2)</script>' >out 2>err || true
 
-serve --tcp 127.0.0.1:0 runs
+# Below a path, as behind a proxy: every address of the application must respect it.
+serve --tcp 127.0.0.1:0 --base-path /sluice runs
 timeout "$limit" node "$SOURCE/tests/run/serve_browser.mjs" "$npm_modules" "$BUILD/serve_browser" "$address" "${programs[@]}"

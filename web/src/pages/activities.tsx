@@ -14,6 +14,7 @@ import { Link } from '../parts/link';
 import { Pager } from '../parts/pager';
 import { Empty, Failure, Loading } from '../parts/states';
 import { Controls } from './controls';
+import { NoView } from './no_view';
 import { RunFrame } from './run_frame';
 
 const PATH_LETTERS = 60;
@@ -24,7 +25,7 @@ export function ActivitiesPage({ id }: { id: string }) {
 	return (
 		<RunFrame id={id} row={run.row} page="activities" search={run.search}>
 			{run.overview.error && <Failure text={run.overview.error} />}
-			{run.view ? <ActivityList run={run} view={run.view} /> : run.overview.isLoading && <Loading />}
+			{run.view ? <ActivityList run={run} view={run.view} /> : <NoView run={run} />}
 		</RunFrame>
 	);
 }

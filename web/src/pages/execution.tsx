@@ -5,8 +5,9 @@ import type { TimeView } from '../charts/time_plot';
 import { useApi } from '../lib/api';
 import { useRunView, windowPath, type RunView } from '../lib/run_view';
 import type { WindowAnswer } from '../lib/types';
-import { Failure, Loading } from '../parts/states';
+import { Failure } from '../parts/states';
 import { Controls } from './controls';
+import { NoView } from './no_view';
 import { RankHeatmap } from './run_charts';
 import { RunFrame } from './run_frame';
 import { MemberTable } from './window_tables';
@@ -17,7 +18,7 @@ export function ExecutionPage({ id }: { id: string }) {
 	return (
 		<RunFrame id={id} row={run.row} page="execution" search={run.search}>
 			{run.overview.error && <Failure text={run.overview.error} />}
-			{run.view ? <Execution run={run} view={run.view} /> : run.overview.isLoading && <Loading />}
+			{run.view ? <Execution run={run} view={run.view} /> : <NoView run={run} />}
 		</RunFrame>
 	);
 }

@@ -9,6 +9,7 @@ import type { Report, WindowAnswer } from '../lib/types';
 import { Failure, Loading } from '../parts/states';
 import { Controls } from './controls';
 import { Findings } from './findings';
+import { NoView } from './no_view';
 import { NodeTable, Notes } from './notes';
 import { CauseIcicle, FileOffsets, RankHeatmap } from './run_charts';
 import { RunFrame } from './run_frame';
@@ -26,7 +27,7 @@ export function RunPage({ id }: { id: string }) {
 			{report.data && <Verdict report={report.data} />}
 			{report.data && <Findings findings={report.data.findings} id={id} />}
 			{run.overview.error && !report.error && <Failure text={run.overview.error} />}
-			{run.view && <Linked run={run} view={run.view} />}
+			{run.view ? <Linked run={run} view={run.view} /> : <NoView run={run} />}
 			{report.data && <Notes report={report.data} />}
 			{report.data && <NodeTable report={report.data} />}
 		</RunFrame>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the reader can choose here, what the server is, and the settings it uses.
 import { useApi } from '../lib/api';
+import { address } from '../lib/location';
 import { preferences, ROW_CHOICES, setRows } from '../lib/preferences';
 import { useStore } from '../lib/store';
 import { showValue, visible } from '../lib/text';
@@ -45,6 +46,7 @@ export function SettingsPage({ about }: { about: About | null }) {
 				<dl class="fields">
 					<div><dt>version</dt><dd>{visible(about.version)}</dd></div>
 					<div><dt>user</dt><dd>{visible(about.user)}</dd></div>
+					<div><dt>licenses</dt><dd><a href={address('/assets/licenses.txt')}>of the packages in this application</a></dd></div>
 					<div><dt>directory of runs</dt><dd><code>{visible(about.directory)}</code></dd></div>
 				</dl>
 			</section>}

@@ -9,8 +9,9 @@ import { useRunView, windowPath, type RunView } from '../lib/run_view';
 import { spanLength, type Span } from '../lib/span';
 import type { Sums, WindowAnswer } from '../lib/types';
 import { Figures, type FigureValue } from '../parts/figures';
-import { Failure, Loading } from '../parts/states';
+import { Failure } from '../parts/states';
 import { Controls } from './controls';
+import { NoView } from './no_view';
 import { CauseIcicle } from './run_charts';
 import { RunFrame } from './run_frame';
 import { FileTable, FunctionTable, LayerTable, MemberTable } from './window_tables';
@@ -21,7 +22,7 @@ export function WindowPage({ id }: { id: string }) {
 	return (
 		<RunFrame id={id} row={run.row} page="window" search={run.search}>
 			{run.overview.error && <Failure text={run.overview.error} />}
-			{run.view ? <TimeFrame run={run} view={run.view} /> : run.overview.isLoading && <Loading />}
+			{run.view ? <TimeFrame run={run} view={run.view} /> : <NoView run={run} />}
 		</RunFrame>
 	);
 }
