@@ -24,7 +24,7 @@ check_rc 0 "$sluice" trace convert parallel.txt runs/climate.sluice
 check_rc 0 "$sluice" run --quiet -o runs/serial.sluice -- sh -c 'ls -lR /usr/share/doc/b* | wc -l'
 name=$'<img src=x onerror=alert(1)> \e[31m"\' \xff.dat'
 printf x >"$name"
-check_rc 0 "$sluice" run --quiet -o runs/hostile.sluice -- cat "$name" '</script><script>alert(2)</script>' >out 2>err || true
+check_rc 1 "$sluice" run --quiet -o runs/hostile.sluice -- cat "$name" '</script><script>alert(2)</script>'
 
 # Below a path, as behind a proxy: every address of the application must respect it.
 serve --tcp 127.0.0.1:0 --base-path /sluice runs
