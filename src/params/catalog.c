@@ -237,8 +237,10 @@ const struct tunable tunables[] = {
 	  .consumers = TUNABLE_CONSUMER_HDF5,
 	  .place = PLACE_TRANSFER,
 	  .initial = NULL,
-	  .help = "make collective transfers of datasets without filters independent",
-	  .aliases = "transfer_mode" },
+	  .help = "make collective transfers of datasets without filters independent, or the "
+		  "reverse",
+	  .aliases = "transfer_mode",
+	  .hanging = "collective" },
 	{ .name = "fill_time",
 	  .layer = TUNABLE_HDF5,
 	  .kind = TUNABLE_CHOICE,

@@ -10,51 +10,58 @@
 /* Values that do harm in some environments. Keep the table in line with contract/hints.h, by which
  * the guest refuses them. */
 static const struct danger {
-	const char *name, *value;   /* NULL: any */
-	enum middleware middleware; /* MIDDLEWARE_ANY: everywhere */
+	const char *name;
+	enum middleware middleware;
 	const char *reason;
 } dangers[] = {
-	{ "cb_nodes", NULL, MIDDLEWARE_OMPIO,
+	{ "cb_nodes", MIDDLEWARE_OMPIO,
 	  "OMPIO loses data of writes with holes if there are several aggregators" },
-	{ "cb_config_list", NULL, MIDDLEWARE_OMPIO,
+	{ "cb_config_list", MIDDLEWARE_OMPIO,
 	  "OMPIO loses data of writes with holes if there are several aggregators" },
-	{ "transfer", "collective", MIDDLEWARE_ANY,
-	  "the program hangs unless all ranks take part in every transfer" },
 	{ 0 },
 };
 
-static bool danger_applies(const struct danger *danger, const struct tunable *tunable,
-			   const char *value, const struct tunable_context *context)
-{
-	return strcmp(danger->name, tunable->name) == 0 &&
-	       (!danger->value || strcmp(danger->value, value) == 0) &&
-	       (danger->middleware == MIDDLEWARE_ANY || danger->middleware == context->middleware);
-}
-
-static const char *find_danger(const struct tunable *tunable, const char *value,
-			       const struct tunable_context *context)
+static const char *find_danger(const struct tunable *tunable, const struct tunable_context *context)
 {
 	if (tunable->safety == TUNABLE_DANGEROUS)
 		return tunable->warning;
 	for (const struct danger *d = dangers; d->name; d++)
-		if (danger_applies(d, tunable, value, context))
+		if (strcmp(d->name, tunable->name) == 0 && d->middleware == context->middleware)
 			return d->reason;
 	return NULL;
+}
+
+bool tunable_may_hang(const struct tunable *tunable, const char *value)
+{
+	return tunable->hanging && value && strcmp(tunable->hanging, value) == 0;
+}
+
+enum tunable_safety tunable_value_safety(const struct tunable *tunable, const char *value,
+					 const struct tunable_context *context)
+{
+	if (!tunable_may_hang(tunable, value))
+		return tunable->safety;
+	return context->is_lockstep ? TUNABLE_LAYOUT : TUNABLE_SEMANTICS;
 }
 
 int tunable_allow(const struct tunable *tunable, const char *value,
 		  const struct tunable_context *context, struct err *err)
 {
-	const char *reason = find_danger(tunable, value, context);
+	const char *reason = find_danger(tunable, context);
+	enum tunable_safety safety = tunable_value_safety(tunable, value, context);
 
 	if (reason)
 		return err_set(err, EPERM, "%s=%s is refused: %s", tunable->name, value, reason);
-	if (tunable->safety > context->allowed)
+	if (safety <= context->allowed)
+		return 0;
+	if (tunable_may_hang(tunable, value))
 		return err_set(err, EPERM,
-			       "%s=%s is not applied: %s; set params.allow = %s to apply it",
-			       tunable->name, value, tunable->warning,
-			       tunable_safety_name(tunable->safety));
-	return 0;
+			       "%s=%s is not applied: the program hangs unless all ranks make the "
+			       "same transfers; 'sluice tune' finds out whether they do, and "
+			       "params.allow = %s applies it regardless",
+			       tunable->name, value, tunable_safety_name(safety));
+	return err_set(err, EPERM, "%s=%s is not applied: %s; set params.allow = %s to apply it",
+		       tunable->name, value, tunable->warning, tunable_safety_name(safety));
 }
 
 static uint64_t parse_number(const char *value)

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -25,6 +26,8 @@ struct suggestion {
 	bool reads, writes;
 	struct err *err;
 	int failed; /* the first error, or 0 */
+	/* The values of `transfer` with which there are collective transfers, ends with NULL. */
+	const char *collective[3];
 };
 
 /* Adds a dimension if the parameter may be applied and has an effect. Returns false if it does not.
@@ -91,12 +94,31 @@ static void suggest_chunk_cache(struct suggestion *s)
 	add_condition(s, "rdcc_nslots", "rdcc_nbytes", LIST("16M", "256M"));
 }
 
+/* Collective transfers can always be made independent; the reverse needs evidence. */
+static void suggest_transfer(struct suggestion *s)
+{
+	const char *values[4] = { "" };
+	size_t count = 1, collective = 0;
+
+	if (s->uses->collective_hdf5)
+		values[count++] = "independent";
+	if (s->uses->independent_hdf5 &&
+	    tunable_allow(tunable_by_name("transfer"), "collective", s->context, NULL) == 0)
+		values[count++] = "collective";
+	if (count > 1)
+		suggest(s, "transfer", values);
+	if (s->uses->collective)
+		s->collective[collective++] = "";
+	if (strcmp(values[count - 1], "collective") == 0)
+		s->collective[collective] = "collective";
+}
+
 static void suggest_hdf5(struct suggestion *s)
 {
 	bool parallel = s->uses->hdf5_parallel;
 
-	if (parallel && s->uses->collective_hdf5)
-		suggest(s, "transfer", LIST("", "independent"));
+	if (parallel)
+		suggest_transfer(s);
 	if (s->uses->creates && s->writes)
 		suggest(s, "alignment", LIST("", "4096,4096", "65536,1048576"));
 	if (parallel && s->writes)
@@ -167,7 +189,12 @@ static void suggest_buffering(struct suggestion *s, const char *cb)
 	for (size_t i = 0; cb && dependent[i]; i++)
 		add_condition(s, dependent[i], cb, LIST("", "enable"));
 	for (size_t i = 0; dependent[i]; i++)
-		add_condition(s, dependent[i], "transfer", LIST(""));
+		add_condition(s, dependent[i], "transfer", s->collective);
+}
+
+static bool has_collective(const struct suggestion *s)
+{
+	return s->uses->collective || s->collective[0];
 }
 
 static void suggest_romio(struct suggestion *s)
@@ -175,16 +202,16 @@ static void suggest_romio(struct suggestion *s)
 	bool parallel_hdf5 = s->uses->hdf5_parallel;
 	const char *cb = NULL;
 
-	if (s->uses->collective) {
+	if (has_collective(s)) {
 		cb = suggest_both(s, "romio_cb_write", "romio_cb_read",
 				  LIST("", "enable", "disable"));
 		if (cb)
-			add_condition(s, cb, "transfer", LIST(""));
+			add_condition(s, cb, "transfer", s->collective);
 	}
 	/* Accesses with holes are rare below HDF5. */
 	suggest_both(s, "romio_ds_write", "romio_ds_read",
 		     parallel_hdf5 ? LIST("", "disable") : LIST("", "enable", "disable"));
-	if (s->uses->collective)
+	if (has_collective(s))
 		suggest_buffering(s, cb);
 	else if (s->writes)
 		suggest(s, "ind_wr_buffer_size", LIST("", "64K", "8M"));
@@ -195,12 +222,12 @@ static void suggest_romio(struct suggestion *s)
 
 static void suggest_ompio(struct suggestion *s)
 {
-	if (!s->uses->collective)
+	if (!has_collective(s))
 		return;
 	suggest(s, "collective_buffering", LIST("", "false"));
 	if (!has_dimension(s, "striping_unit"))
 		suggest(s, "cb_buffer_size", LIST("", "4M", "64M"));
-	add_condition(s, "collective_buffering", "transfer", LIST(""));
+	add_condition(s, "collective_buffering", "transfer", s->collective);
 	add_condition(s, "cb_buffer_size", "collective_buffering", LIST(""));
 }
 
@@ -250,7 +277,12 @@ int space_suggest(struct space *space, const struct tunable_context *context,
 	bool known = uses->reads || uses->writes;
 	struct space fresh = { .context = *context, .name = xstrdup("suggested") };
 	struct suggestion s = {
-		&fresh, context, uses, uses->reads || !known, uses->writes || !known, err, 0
+		.space = &fresh,
+		.context = context,
+		.uses = uses,
+		.reads = uses->reads || !known,
+		.writes = uses->writes || !known,
+		.err = err,
 	};
 
 	if (uses->hdf5 || uses->hdf5_parallel)

@@ -81,6 +81,9 @@ struct tunable {
 	const char *help;    /* one line, without a final period */
 	const char *warning; /* the reason why it is not safe; NULL for SAFE */
 	const char *aliases; /* other names, "strp_fac|stripe_count", or NULL */
+	/* CHOICE: the value with which the program hangs unless all ranks make the same transfers;
+	 * NULL: none. Its class is not `safety`: see tunable_value_safety(). */
+	const char *hanging;
 	/* Not NULL: the guest also gets a line of PLACE_LAYOUT with this key, for files that are
 	 * created without MPI. */
 	const char *layout;
@@ -105,6 +108,9 @@ struct tunable_context {
 	enum filesystem filesystem;
 	enum tunable_safety allowed; /* the least safe class that may be applied */
 	uint32_t ranks, nodes;	     /* 0: unknown */
+	/* A run of the same command has shown that all ranks make the same transfers
+	 * (tune/trial/lockstep.h). */
+	bool is_lockstep;
 };
 
 extern const struct tunable tunables[]; /* the last row has no name */
@@ -137,6 +143,12 @@ char *tunable_parse(const struct tunable *tunable, const char *text, struct err 
 /* The software that acts on the parameter in this environment: bits of enum tunable_consumer. 0:
  * the parameter has no effect. */
 unsigned tunable_consumers(const struct tunable *tunable, const struct tunable_context *context);
+
+/* The class of the value, which may be NULL: of the parameter, or of its hanging value: SEMANTICS,
+ * or LAYOUT if the ranks are in lockstep. */
+enum tunable_safety tunable_value_safety(const struct tunable *tunable, const char *value,
+					 const struct tunable_context *context);
+bool tunable_may_hang(const struct tunable *tunable, const char *value);
 
 /* Returns 0 if the value may be applied in this environment, else -EPERM with the reason. */
 int tunable_allow(const struct tunable *tunable, const char *value,

@@ -11,7 +11,8 @@
  *
  *   inject.c          the records, and MPI_File_open
  *   inject_hdf5.c     HDF5 files: access properties
- *   inject_dataset.c  HDF5 datasets: creation properties and transfers
+ *   inject_dataset.c  HDF5 datasets: creation properties
+ *   inject_transfer.c HDF5 datasets: transfers
  *
  * Without parameters, every function here costs one test of a word.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Injects parameters into HDF5 datasets: creation properties and transfers.
+ * Injects parameters into HDF5 datasets: creation properties.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include "capture/apply/chunk.h"
 #include "capture/apply/chunk_cache.h"
 #include "capture/apply/inject_hdf5.h"
-#include "capture/libraries/mpi_job.h"
 #include "capture/libraries/wrapper_helpers.h"
 #include "contract/calls.h"
 
@@ -23,7 +22,6 @@
 	X(H5Pclose, __real_H5Pclose, herr_t (*)(hid_t))                                     \
 	X(H5P_CLS_DATASET_CREATE_ID_g, H5P_CLS_DATASET_CREATE_ID_g, hid_t *)                \
 	X(H5P_LST_DATASET_CREATE_ID_g, H5P_LST_DATASET_CREATE_ID_g, hid_t *)                \
-	X(H5P_CLS_DATASET_XFER_ID_g, H5P_CLS_DATASET_XFER_ID_g, hid_t *)                    \
 	X(H5Pget_layout, H5Pget_layout, H5D_layout_t (*)(hid_t))                            \
 	X(H5Pget_external_count, H5Pget_external_count, int (*)(hid_t))                     \
 	X(H5Pset_chunk, __real_H5Pset_chunk, herr_t (*)(hid_t, int, const hsize_t *))       \
@@ -32,7 +30,6 @@
 	X(H5Pget_fill_time, H5Pget_fill_time, herr_t (*)(hid_t, H5D_fill_time_t *))         \
 	X(H5Pset_alloc_time, __real_H5Pset_alloc_time, herr_t (*)(hid_t, H5D_alloc_time_t)) \
 	X(H5Pget_alloc_time, H5Pget_alloc_time, herr_t (*)(hid_t, H5D_alloc_time_t *))      \
-	X(H5Pget_nfilters, H5Pget_nfilters, int (*)(hid_t))                                 \
 	X(H5Dget_create_plist, __real_H5Dget_create_plist, hid_t (*)(hid_t))                \
 	X(H5Dget_offset, H5Dget_offset, haddr_t (*)(hid_t))                                 \
 	X(H5Dget_storage_size, __real_H5Dget_storage_size, hsize_t (*)(hid_t))              \
@@ -43,16 +40,14 @@
 	X(H5Sget_simple_extent_dims, H5Sget_simple_extent_dims,                             \
 	  int (*)(hid_t, hsize_t *, hsize_t *))                                             \
 	X(H5Tget_size, H5Tget_size, size_t (*)(hid_t))                                      \
-	X(H5Tget_class, H5Tget_class, int (*)(hid_t))                                       \
-	X(H5Pget_dxpl_mpio, H5Pget_dxpl_mpio, herr_t (*)(hid_t, H5FD_mpio_xfer_t *))        \
-	X(H5Pset_dxpl_mpio, absent_H5Pset_dxpl_mpio, herr_t (*)(hid_t, H5FD_mpio_xfer_t))
+	X(H5Tget_class, H5Tget_class, int (*)(hid_t))
 
 LIBRARY_TYPED(USES)
 
 /* Constants of HDF5, the same in all versions. */
 enum id_type { ID_FILE = 1, ID_GROUP, ID_TYPE, ID_SPACE, ID_DATASET };
 enum layout_kind { LAYOUT_COMPACT, LAYOUT_CONTIGUOUS, LAYOUT_CHUNKED, LAYOUT_VIRTUAL };
-enum { SPACE_SIMPLE = 1, TRANSFER_INDEPENDENT = 0, TRANSFER_COLLECTIVE = 1 };
+enum { SPACE_SIMPLE = 1 };
 static const char *const layouts[] = { "compact", "contiguous", "chunked", "virtual" };
 static const char *const fill_times[] = { "alloc", "never", "ifset", NULL };
 static const char *const alloc_times[] = { "default", "early", "late", "incr", NULL };
@@ -166,7 +161,6 @@ static bool library_is_usable(void *const *functions)
 		USE_H5Pclose,
 		USE_H5P_CLS_DATASET_CREATE_ID_g,
 		USE_H5P_LST_DATASET_CREATE_ID_g,
-		USE_H5P_CLS_DATASET_XFER_ID_g,
 		USE_H5Pget_layout,
 		USE_H5Pget_external_count,
 		USE_H5Pset_chunk,
@@ -175,7 +169,6 @@ static bool library_is_usable(void *const *functions)
 		USE_H5Pget_fill_time,
 		USE_H5Pset_alloc_time,
 		USE_H5Pget_alloc_time,
-		USE_H5Pget_nfilters,
 		USE_H5Dget_create_plist,
 		USE_H5Sget_simple_extent_type,
 		USE_H5Sget_simple_extent_ndims,
@@ -228,12 +221,6 @@ static bool list_is_valid(void *const *functions, hid_t list, hid_t class)
 	       OF(functions, H5Pisa_class)(list, class) > 0;
 }
 
-/* Will all ranks do the same? */
-static bool ranks_agree(void)
-{
-	return !inject_ranks_are_unknown() && mpi_job_shares_parameters();
-}
-
 static bool copy_creation_list(struct inject_dataset *dataset, void *const *functions)
 {
 	hid_t from = dataset->creation == HDF5_DEFAULT ? *OF(functions, H5P_LST_DATASET_CREATE_ID_g)
@@ -252,7 +239,7 @@ static void apply_rules(struct inject_dataset *dataset, struct site *site, const
 {
 	char buffer[RULES_PATH_BYTES];
 	const char *object = object_name(site->functions, place, name, buffer);
-	bool all_agree = ranks_agree();
+	bool all_agree = inject_ranks_agree();
 
 	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++) {
 		const char *key = properties[i].name, *refusal = NULL;
@@ -431,90 +418,5 @@ void inject_dataset_created(struct inject_dataset *dataset, hid_t id, bool is_co
 		inject_list_close(dataset->near, dataset->creation, id < 0);
 	if (dataset->is_access_copied)
 		inject_list_close(dataset->near, dataset->access, id < 0);
-	errno = saved;
-}
-
-/* Cache by copy and id: do transfers of the dataset become independent? */
-enum verdict { VERDICT_NONE, VERDICT_LEAVE, VERDICT_CHANGE };
-static struct answer_cache verdicts;
-
-void inject_hdf5_ended(void)
-{
-	answer_cache_clear(&verdicts);
-}
-
-/* A dataset with filters requires collective transfers. */
-static bool has_filters(void *const *functions, hid_t dataset)
-{
-	hid_t list = OF(functions, H5Dget_create_plist)(dataset);
-	int n = 1;
-
-	if (list >= 0) {
-		n = OF(functions, H5Pget_nfilters)(list);
-		OF(functions, H5Pclose)(list);
-	}
-	return n != 0;
-}
-
-static enum verdict decide_transfer(void *const *functions, hid_t dataset)
-{
-	char path[RULES_PATH_BYTES];
-	const char *value = NULL;
-
-	if (OF(functions, H5Iget_type)(dataset) != ID_DATASET || !ranks_agree())
-		return VERDICT_LEAVE;
-	if (*object_file(functions, dataset, path))
-		value = rules_value(&rules_own, PLACE_TRANSFER, path, "", "transfer");
-	return value && !strcmp(value, "independent") && !has_filters(functions, dataset)
-		       ? VERDICT_CHANGE
-		       : VERDICT_LEAVE;
-}
-
-static bool transfer_changes(void *const *functions, uint64_t key, hid_t dataset)
-{
-	enum verdict verdict = (enum verdict)answer_cache_get(&verdicts, key);
-
-	if (verdict == VERDICT_NONE) {
-		verdict = decide_transfer(functions, dataset);
-		answer_cache_put(&verdicts, key, verdict);
-	}
-	return verdict == VERDICT_CHANGE;
-}
-
-static bool all_transfers_change(const void *near, void *const *functions, const hid_t *datasets,
-				 size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!transfer_changes(functions, hdf5_handle(near, datasets[i]), datasets[i]))
-			return false;
-	return count > 0;
-}
-
-hid_t inject_transfer_slow(const void *near, hid_t list, const hid_t *datasets, size_t count)
-{
-	void *const *functions = library_use(&uses, near);
-	H5FD_mpio_xfer_t mode = TRANSFER_INDEPENDENT;
-	int saved = errno;
-	hid_t copy = -1;
-
-	/* Only parallel HDF5 has these functions. Only collective transfers are changed: making an
-	 * independent one collective is never safe. */
-	if (library_is_usable(functions) && OF(functions, H5Pget_dxpl_mpio) &&
-	    OF(functions, H5Pset_dxpl_mpio) &&
-	    list_is_valid(functions, list, *OF(functions, H5P_CLS_DATASET_XFER_ID_g)) &&
-	    OF(functions, H5Pget_dxpl_mpio)(list, &mode) >= 0 && mode == TRANSFER_COLLECTIVE &&
-	    all_transfers_change(near, functions, datasets, count))
-		copy = OF(functions, H5Pcopy)(list);
-	if (copy >= 0)
-		OF(functions, H5Pset_dxpl_mpio)(copy, TRANSFER_INDEPENDENT);
-	errno = saved;
-	return copy >= 0 ? copy : list;
-}
-
-void inject_transferred_slow(const void *near, hid_t list, herr_t ret)
-{
-	int saved = errno;
-
-	inject_list_close(near, list, ret < 0);
 	errno = saved;
 }

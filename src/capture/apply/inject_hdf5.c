@@ -38,9 +38,10 @@ LIBRARY_TYPED(USES)
 /* A parallel file was opened although no MPI_Init was seen. */
 static atomic_bool ranks_are_unknown;
 
-bool inject_ranks_are_unknown(void)
+bool inject_ranks_agree(void)
 {
-	return atomic_load_explicit(&ranks_are_unknown, memory_order_relaxed);
+	return !atomic_load_explicit(&ranks_are_unknown, memory_order_relaxed) &&
+	       mpi_job_shares_parameters();
 }
 
 /* Does the property have its default value? Then the program has not set it. */
@@ -168,13 +169,24 @@ static void refuse_all_rules(struct inject_file *file, const char *path, const c
 		inject_refuse(&file->requested, rule->name, reason);
 }
 
+/* The mode of transfers is applied later; a file without MPI-IO has no collective ones. */
+static void apply_transfer_mode(struct inject_file *file, const char *path)
+{
+	const char *mode = inject_transfer_mode(path);
+
+	if (!mode)
+		return;
+	if (inject_transfer_is_collective(mode) && !file->is_shared)
+		inject_refuse(&file->requested, "transfer", "serial");
+	else
+		inject_accept(&file->requested, "transfer", mode);
+}
+
 static void apply_rules(struct inject_file *file, void *const *functions, const char *path)
 {
 	const struct parameters_line *rule = rules_next(&rules_own, NULL, PLACE_ACCESS, path, "");
-	const char *transfer = rules_value(&rules_own, PLACE_TRANSFER, path, "", "transfer");
 
-	if (transfer)
-		inject_accept(&file->requested, "transfer", transfer);
+	apply_transfer_mode(file, path);
 	/* Copying the list of a parallel file is collective: all ranks do it or none. */
 	if (!rule && !(file->is_shared && rules_has(PLACE_ACCESS)))
 		return;
@@ -210,7 +222,7 @@ void inject_file_slow(struct inject_file *file, const char *spelled)
 		if (file->is_shared && !mpi_job_has_joined())
 			atomic_store_explicit(&ranks_are_unknown, true, memory_order_relaxed);
 		rules_path(path, spelled);
-		if (file->is_shared && (inject_ranks_are_unknown() || !mpi_job_shares_parameters()))
+		if (file->is_shared && !inject_ranks_agree())
 			refuse_all_rules(file, path, "ranks");
 		else
 			apply_rules(file, functions, path);
@@ -258,6 +270,15 @@ void inject_list_close(const void *near, hid_t list, bool has_failed)
 		OF(functions, H5Eset_current_stack)(stack);
 }
 
+/* Remembers whether transfers of this file can be collective. */
+static void note_transfer_mode(const struct inject_file *file)
+{
+	char path[RULES_PATH_BYTES];
+
+	if (inject_transfer_is_collective(inject_transfer_mode(rules_path(path, file->path))))
+		inject_transfer_opened(path, file->is_shared);
+}
+
 void inject_file_opened(struct inject_file *file, hid_t id, bool is_complete)
 {
 	void *const *functions = library_use(&uses, file->near);
@@ -265,6 +286,8 @@ void inject_file_opened(struct inject_file *file, hid_t id, bool is_complete)
 	struct info_text effective;
 	int saved = errno;
 
+	if (id >= 0 && rules_has(PLACE_TRANSFER))
+		note_transfer_mode(file);
 	if (functions && link) {
 		effective.used = 0;
 		read_effective(file, functions, id, is_complete, &effective);

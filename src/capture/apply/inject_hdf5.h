@@ -56,11 +56,18 @@ void inject_dataset_created(struct inject_dataset *dataset, hid_t id, bool is_co
 hid_t inject_transfer_slow(const void *near, hid_t list, const hid_t *datasets, size_t count);
 void inject_transferred_slow(const void *near, hid_t list, herr_t ret);
 
+/* After a file was opened whose transfers are to be collective: with MPI-IO or not. */
+void inject_transfer_opened(const char *path, bool is_shared);
+
+/* The mode that the rules ask for; NULL: none. path: as rules_path() made it. */
+const char *inject_transfer_mode(const char *path);
+bool inject_transfer_is_collective(const char *mode);
+
 /* After H5close(): HDF5 counts ids from 0 again. */
 void inject_hdf5_ended(void);
 
-/* Was a parallel file opened although no MPI_Init was seen? Then nothing may be injected. */
-bool inject_ranks_are_unknown(void);
+/* Will all ranks do the same? Not if a parallel file was opened although no MPI_Init was seen. */
+bool inject_ranks_agree(void);
 
 /* Closes a copied list after the call; the error stack stays unchanged. */
 void inject_list_close(const void *near, hid_t list, bool has_failed);
@@ -124,7 +131,7 @@ static inline void inject_dataset_end(struct inject_dataset *dataset, hid_t id, 
 static inline hid_t inject_transfer(const void *called, hid_t list, const hid_t *datasets,
 				    size_t count)
 {
-	if (likely(!rules_has(PLACE_TRANSFER)) || list == HDF5_DEFAULT)
+	if (likely(!rules_has(PLACE_TRANSFER)))
 		return list;
 	return inject_transfer_slow(called, list, datasets, count);
 }

@@ -20,20 +20,12 @@ void injected_release(struct injected *injected)
 	*injected = (struct injected){ 0 };
 }
 
-/* Transfers of datasets with filters stay collective, while those of others in the file do not. */
-static bool is_partly_applied(const struct parameter *row, const struct evidence *evidence)
-{
-	return !strcmp(row->name, "transfer") && evidence &&
-	       evidence->collectives < evidence->transfers;
-}
-
 /* Was the parameter passed on, and not demonstrably without effect? */
 static bool is_in_force(const struct injected *injected, const struct parameter *row)
 {
 	const struct evidence *evidence = parameters_evidence(injected->parameters, row->file);
 
-	return row->requested && (effect_judge(row, evidence).effect != EFFECT_IGNORED ||
-				  is_partly_applied(row, evidence));
+	return row->requested && effect_judge(row, evidence).effect != EFFECT_IGNORED;
 }
 
 static bool concerns(const struct finding *finding, file_id file)

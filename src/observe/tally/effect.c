@@ -166,14 +166,20 @@ static struct effect_judgment judge_mpi(const struct parameter *row, const struc
 		 : judgment_make(EFFECT_UNKNOWN, who, "no evidence was recorded");
 }
 
-/* Transfers are independent if no collective MPI transfer happened inside an HDF5 transfer. */
+/*
+ * An HDF5 transfer is collective if a collective MPI transfer happens inside it. The mode may be
+ * applied to some datasets only: those with filters stay collective, and HDF5 makes others
+ * independent.
+ */
 static struct effect_judgment judge_transfer(const struct parameter *row, const struct evidence *e)
 {
+	bool is_applied;
+
 	if (!e || !e->transfers)
 		return judgment_make(EFFECT_UNKNOWN, "HDF5", "no data transferred");
-	if (strcmp(row->requested, "independent") != 0)
-		return judge_by_value_read_back(row, "HDF5");
-	return judgment_make(e->collectives ? EFFECT_IGNORED : EFFECT_APPLIED, "HDF5",
+	is_applied = strcmp(row->requested, "independent") == 0 ? e->collectives < e->transfers
+								: e->collectives > 0;
+	return judgment_make(is_applied ? EFFECT_APPLIED : EFFECT_IGNORED, "HDF5",
 			     "%" PRIu64 " collective MPI transfers inside %" PRIu64
 			     " HDF5 transfers",
 			     e->collectives, e->transfers);

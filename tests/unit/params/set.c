@@ -253,7 +253,8 @@ static void values_are_judged_together(void)
 	expect(&mpich_local, PAIRS("striping_factor", "4"), 0, "effect|mpich");
 	expect(&lustre, PAIRS("striping_unit", "100000"), 1, "multiple of 65536");
 	expect(&lustre, PAIRS("libver", "latest"), 1, "params.allow = semantics");
-	expect(&lustre, PAIRS("romio_cb_pfr", "enable", "transfer", "collective"), 2, "refused");
+	expect(&lustre, PAIRS("romio_cb_pfr", "enable", "num_aggregators", "2"), 2, "refused");
+	expect(&lustre, PAIRS("transfer", "collective"), 1, "hangs|params.allow = semantics");
 }
 
 static void ompio_gets_no_aggregator_counts(void)

@@ -396,6 +396,39 @@ static void the_space_of_small_datasets_contains_their_best_settings(void)
 	space_release(&space);
 }
 
+/* Independent transfers become collective only with evidence, and then their hints matter. */
+static void collective_transfers_are_suggested_only_with_evidence(void)
+{
+	static const struct space_uses independent = { .hdf5 = true,
+						       .hdf5_parallel = true,
+						       .mpi = true,
+						       .writes = true,
+						       .independent_hdf5 = true };
+	struct space_uses both = independent;
+	struct tunable_context here = mpich;
+	struct space space = { 0 };
+	struct counted counted;
+	struct err err = { 0 };
+
+	need(space_suggest(&space, &here, &independent, &err), &err);
+	counted = count(&space, LIST("transfer=collective", "cb_config_list=*:4", ""));
+	CHECK(!counted.hit[0] && !counted.hit[1] && counted.hit[2]);
+	here.is_lockstep = true;
+	need(space_suggest(&space, &here, &independent, &err), &err);
+	counted = count(&space, LIST("transfer=collective", "cb_config_list=*:4",
+				     "transfer=collective cb_config_list=*:4"));
+	CHECK(counted.hit[0] && !counted.hit[1] && counted.hit[2]);
+	both.collective = both.collective_hdf5 = true;
+	need(space_suggest(&space, &here, &both, &err), &err);
+	counted = count(&space, LIST("transfer=collective cb_config_list=*:4", "cb_config_list=*:4",
+				     "transfer=independent cb_config_list=*:4"));
+	CHECK(counted.hit[0] && counted.hit[1] && !counted.hit[2]);
+	counted = count(&space, LIST("transfer=independent", "transfer=collective", ""));
+	CHECK(counted.hit[0] && counted.hit[1]);
+	CHECK(counted.allowed > 50 && counted.allowed <= 300);
+	space_release(&space);
+}
+
 static bool suggests(const struct space_uses *uses, const char *name)
 {
 	struct space space = { 0 };
@@ -441,14 +474,16 @@ static void larger_stream_buffers_need_permission(void)
 
 static void nothing_unsafe_is_suggested(void)
 {
-	static const struct space_uses all = { true, true, true, true, true,
+	static const struct space_uses all = { true, true, true, true, true, true,
 					       true, true, true, true, true };
 
 	for (int middleware = 0; middleware <= MIDDLEWARE_OMPIO; middleware++) {
 		for (int fs = 0; fs <= FILESYSTEM_CEPH; fs++) {
-			struct tunable_context place = { (enum middleware)middleware,
-							 (enum filesystem)fs, TUNABLE_LAYOUT, 64,
-							 4 };
+			struct tunable_context place = { .middleware = (enum middleware)middleware,
+							 .filesystem = (enum filesystem)fs,
+							 .allowed = TUNABLE_LAYOUT,
+							 .ranks = 64,
+							 .nodes = 4 };
 			struct space space = { 0 };
 			struct err err = { 0 };
 
@@ -540,6 +575,7 @@ TESTS(TEST(a_dangerous_value_is_refused), TEST(points_convert_to_numbers_and_bac
       TEST(variables_and_arguments_can_be_dimensions),
       TEST(the_space_of_strided_writes_contains_their_best_settings),
       TEST(the_space_of_small_datasets_contains_their_best_settings),
+      TEST(collective_transfers_are_suggested_only_with_evidence),
       TEST(the_chunk_cache_is_suggested_only_where_it_is_used),
       TEST(larger_stream_buffers_need_permission), TEST(nothing_unsafe_is_suggested),
       TEST(layouts_need_permission_and_new_files),

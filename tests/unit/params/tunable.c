@@ -173,6 +173,29 @@ static void consumers_depend_on_the_environment(void)
 	CHECK_INT(tunable_consumers(nodes, &here), TUNABLE_CONSUMER_ROMIO | TUNABLE_CONSUMER_OMPIO);
 }
 
+static void values_that_may_hang_need_evidence_or_permission(void)
+{
+	const struct tunable *transfer = tunable_by_name("transfer");
+	struct tunable_context here = { .allowed = TUNABLE_LAYOUT };
+	struct err err = { 0 };
+
+	CHECK(tunable_may_hang(transfer, "collective"));
+	CHECK(!tunable_may_hang(transfer, "independent") && !tunable_may_hang(transfer, NULL));
+	CHECK(!tunable_may_hang(tunable_by_name("cb_nodes"), "collective"));
+	CHECK_INT(tunable_allow(transfer, "independent", &here, NULL), 0);
+	CHECK_INT(tunable_allow(transfer, "collective", &here, &err), -EPERM);
+	CHECK(strstr(err.text, "hangs") && strstr(err.text, "sluice tune") &&
+	      strstr(err.text, "params.allow = semantics"));
+	here.allowed = TUNABLE_SEMANTICS;
+	CHECK_INT(tunable_allow(transfer, "collective", &here, NULL), 0);
+	here = (struct tunable_context){ .allowed = TUNABLE_LAYOUT, .is_lockstep = true };
+	CHECK_INT(tunable_allow(transfer, "collective", &here, NULL), 0);
+	/* Evidence is no proof: a site that permits only safe values does not get it. */
+	here.allowed = TUNABLE_SAFE;
+	CHECK_INT(tunable_allow(transfer, "collective", &here, NULL), -EPERM);
+	CHECK_INT(tunable_allow(transfer, "independent", &here, NULL), 0);
+}
+
 static void dangerous_values_are_refused_and_classes_need_permission(void)
 {
 	struct tunable_context here = { .middleware = MIDDLEWARE_OMPIO,
@@ -182,8 +205,6 @@ static void dangerous_values_are_refused_and_classes_need_permission(void)
 	CHECK_INT(tunable_allow(tunable_by_name("cb_nodes"), "2", &here, &err), -EPERM);
 	CHECK(strstr(err.text, "loses data"));
 	CHECK_INT(tunable_allow(tunable_by_name("romio_cb_pfr"), "enable", &here, &err), -EPERM);
-	CHECK_INT(tunable_allow(tunable_by_name("transfer"), "collective", &here, NULL), -EPERM);
-	CHECK_INT(tunable_allow(tunable_by_name("transfer"), "independent", &here, NULL), 0);
 	here.middleware = MIDDLEWARE_MPICH;
 	CHECK_INT(tunable_allow(tunable_by_name("cb_nodes"), "2", &here, NULL), 0);
 	here.allowed = TUNABLE_SAFE;
@@ -211,5 +232,6 @@ TESTS(TEST(rows_are_complete_and_names_are_unique), TEST(sizes_become_plain_digi
       TEST(a_shape_is_extents_or_a_size), TEST(words_match_in_any_case_and_by_synonym),
       TEST(lists_of_aggregators_are_not_empty), TEST(every_hint_passes_the_guest_on_romio),
       TEST(consumers_depend_on_the_environment),
+      TEST(values_that_may_hang_need_evidence_or_permission),
       TEST(dangerous_values_are_refused_and_classes_need_permission),
       TEST(a_missing_path_has_the_file_system_of_its_parent))

@@ -292,7 +292,28 @@ static void independent_transfers_contain_no_collective_ones(void)
 	CHECK_WORDS(judged("transfer"), "yes HDF5:|0 collective|1 HDF5");
 	id = called(0, H5_WRITE, "/d/a", 0, 10);
 	called(0, WRITE_ALL, "/d/a", id, 10);
-	CHECK_WORDS(judged("transfer"), "no HDF5:|1 collective|2 HDF5");
+	/* Those of datasets with filters stay collective. */
+	CHECK_WORDS(judged("transfer"), "yes HDF5:|1 collective|2 HDF5");
+	begin();
+	all_opened(OF_FILE, "/d/a", "transfer=independent", "transfer=independent");
+	id = called(0, H5_WRITE, "/d/a", 0, 10);
+	called(0, WRITE_ALL, "/d/a", id, 10);
+	CHECK_WORDS(judged("transfer"), "no HDF5:|1 collective|1 HDF5");
+}
+
+static void collective_transfers_contain_collective_ones(void)
+{
+	uint64_t id;
+
+	begin();
+	all_opened(OF_FILE, "/d/a", "transfer=collective", NULL);
+	CHECK_WORDS(judged("transfer"), "unknown HDF5:|no data");
+	id = called(0, H5_WRITE, "/d/a", 0, 10);
+	called(0, WRITE_AT, "/d/a", id, 10);
+	CHECK_WORDS(judged("transfer"), "no HDF5:|0 collective|1 HDF5");
+	id = called(0, H5_WRITE, "/d/a", 0, 10);
+	called(0, WRITE_ALL, "/d/a", id, 10);
+	CHECK_WORDS(judged("transfer"), "yes HDF5:|1 collective|2 HDF5");
 }
 
 static void ranks_that_differ_are_counted(void)
@@ -418,7 +439,8 @@ TESTS(TEST(mpich_reports_the_hints_it_uses), TEST(open_mpi_is_judged_by_its_call
       TEST(striping_needs_a_file_system_that_supports_it), TEST(hdf5_reports_alignment_and_chunks),
       TEST(alignment_is_judged_by_the_offsets_of_datasets), TEST(an_invalid_offset_is_ignored),
       TEST(datasets_of_files_with_equal_results_are_added_up),
-      TEST(independent_transfers_contain_no_collective_ones), TEST(ranks_that_differ_are_counted),
+      TEST(independent_transfers_contain_no_collective_ones),
+      TEST(collective_transfers_contain_collective_ones), TEST(ranks_that_differ_are_counted),
       TEST(files_with_equal_results_are_one_row),
       TEST(values_that_were_only_read_back_are_in_the_json),
       TEST(a_run_without_parameters_has_no_section),
