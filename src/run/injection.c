@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "observe/collect/agreement.h"
 #include "observe/collect/collector.h"
 #include "observe/tally/parameters.h"
@@ -216,13 +217,16 @@ void injection_refuse_environment(struct injection *in, const char *reason)
 		in->line[in->environment_at] = 0;
 }
 
-/* Compiles the parameters that may be applied. The MPI and the file system are not known before the
+/*
+ * Compiles the parameters that may be applied. The MPI and the file system are not known before the
  * run: the guest leaves out what does not fit them. is_learnt: they come from the knowledge base.
+ * is_proven: those with which programs may hang were proven for this command.
  */
 static void compile_set(struct injection *in, struct param_set *set, const struct config *config,
-			struct problems *problems, bool is_learnt)
+			struct problems *problems, bool is_learnt, bool is_proven)
 {
-	struct tunable_context context = { .allowed = safety_of(config_allowed(config)) };
+	struct tunable_context context = { .allowed = safety_of(config_allowed(config)),
+					   .is_lockstep = is_proven };
 	struct err err = { 0 };
 
 	param_set_prune(set, &context, add_problem, problems);
@@ -246,7 +250,52 @@ static void compile_set(struct injection *in, struct param_set *set, const struc
 	in->origin = xstrdup(problems->origin);
 }
 
-static void read_params_file(struct injection *in, const struct config *config, const char *path)
+static void ignore_problem(void *arg, const struct param *param, bool drop, const char *text)
+{
+	(void)arg, (void)param, (void)drop, (void)text;
+}
+
+static bool has_hanging(const struct param_set *set)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (tunable_may_hang(set->params[i].tunable, set->params[i].value))
+			return true;
+	return false;
+}
+
+/* Was the parameter proven for the same files? */
+static bool is_among(const struct param *param, const struct param_set *proven)
+{
+	for (size_t i = 0; i < proven->count; i++)
+		if (proven->params[i].tunable == param->tunable &&
+		    strcmp(proven->params[i].value, param->value) == 0 &&
+		    text_equal(proven->params[i].file, param->file))
+			return true;
+	return false;
+}
+
+/* Has a tuning of the same command proven all parameters with which programs may hang? */
+static bool is_proven(const struct param_set *set, const struct config *config, char **argv)
+{
+	struct known known = { .state = KNOWN_NOTHING };
+	struct param_set proven = { 0 };
+	bool yes;
+
+	if (!has_hanging(set) || known_find(&known, config, argv, NAN, NULL) < 0)
+		return false;
+	yes = known.state == KNOWN_SAME &&
+	      param_set_read_text(&proven, "the knowledge base", known.parameters,
+				  strlen(known.parameters), ignore_problem, NULL, NULL) >= 0;
+	for (size_t i = 0; i < set->count && yes; i++)
+		yes = !tunable_may_hang(set->params[i].tunable, set->params[i].value) ||
+		      is_among(&set->params[i], &proven);
+	param_set_release(&proven);
+	known_release(&known);
+	return yes;
+}
+
+static void read_params_file(struct injection *in, const struct config *config, const char *path,
+			     char **argv)
 {
 	struct problems problems = { .origin = path };
 	struct param_set set = { 0 };
@@ -255,7 +304,7 @@ static void read_params_file(struct injection *in, const struct config *config, 
 	if (param_set_read(&set, path, add_problem, &problems, &err) < 0)
 		add_sentence(in, "%s; no parameters are applied", err.text);
 	else
-		compile_set(in, &set, config, &problems, false);
+		compile_set(in, &set, config, &problems, false, is_proven(&set, config, argv));
 	param_set_release(&set);
 	free(problems.first);
 }
@@ -275,7 +324,7 @@ static void read_forecast(struct injection *in, const struct config *config)
 	struct problems problems = { .origin = "forecast" };
 	struct param_set set = { 0 };
 
-	compile_set(in, &set, config, &problems, false);
+	compile_set(in, &set, config, &problems, false, false);
 	/* Even a text without rules would make the guest record each open as one with parameters.
 	 */
 	if (!set.count)
@@ -317,7 +366,8 @@ static bool compile_entry(struct injection *in, const struct config *config,
 				add_problem, &problems, &err) < 0)
 		add_sentence(in, "%s; it is not used", err.text);
 	else
-		compile_set(in, &set, config, &problems, true);
+		/* An entry is applied only if it is of the same command. */
+		compile_set(in, &set, config, &problems, true, true);
 	if (in->line && problems.count)
 		add_sentence(in,
 			     "entry %" PRId64 " is not applied: not all of its parameters are "
@@ -326,11 +376,6 @@ static bool compile_entry(struct injection *in, const struct config *config,
 	param_set_release(&set);
 	free(problems.first);
 	return in->line && *in->line && !problems.count;
-}
-
-static void ignore_problem(void *arg, const struct param *param, bool drop, const char *text)
-{
-	(void)arg, (void)param, (void)drop, (void)text;
 }
 
 /* How an entry takes part in the arbitration. */
@@ -454,7 +499,7 @@ void injection_init(struct injection *in, const struct config *config, char **ar
 
 	*in = (struct injection){ .text = "" };
 	if (*path) {
-		read_params_file(in, config, path);
+		read_params_file(in, config, path, argv);
 		withhold_entry(in, config, argv, path);
 	} else if (is_placing(config)) {
 		read_forecast(in, config);
@@ -515,6 +560,8 @@ static bool accepts_text(void *arg, const char *text, struct err *err)
 		/* The node that compiled it may have placed files: see add_placement(). */
 		.allowed =
 			safety_of(is_placing(config) ? config->site_allow : config_allowed(config)),
+		/* Likewise it may have asked its knowledge base. */
+		.is_lockstep = true,
 	};
 	struct problems problems = { .origin = "parameters of another node" };
 	struct param_set set = { 0 };

@@ -2,6 +2,7 @@
  *
  * @mpi mpich openmpi
  * @libraries hdf5
+ * @only
  */
 #include "fix.h"
 

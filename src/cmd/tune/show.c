@@ -125,7 +125,9 @@ static void print_parameters(const struct tune_outcome *o)
 		table_add(&table, "%s%s%s", p->value, p->file ? " for " : "",
 			  p->file ? p->file : "");
 		table_add(&table, "%s", tunable_layer_name(p->tunable->layer));
-		table_add(&table, "%s", tunable_safety_name(p->tunable->safety));
+		table_add(&table, "%s",
+			  tunable_safety_name(tunable_value_safety(
+				  p->tunable, p->value, &tuning_plan(o->tuning)->context)));
 	}
 	printf("\n");
 	table_print(&table, stdout, 2);

@@ -229,6 +229,8 @@ static int show_outcome(const struct command *command, const struct tuning_sessi
 
 	if (tuning_result(tuning)->note)
 		command_warn(command, "model: %s", tuning_result(tuning)->note);
+	if (tuning_result(tuning)->withheld)
+		fprintf(stderr, "sluice tune: %s\n", tuning_result(tuning)->withheld);
 	if (tuning_session_has_winner(session))
 		ret = save_winner(command, session, &outcome);
 	else if (tuning_session_found_nothing(session))
@@ -375,7 +377,9 @@ const struct command_ops command_tune = {
 		 "--restore then. After 'kill -9' the next 'sluice tune' or 'sluice kb tunings' "
 		 "restores the files. "
 		 "Parameters that are known to lose data are never tried. Parameters that "
-		 "change what readers see are tried only with --allow semantics.\n\n"
+		 "change what readers see are tried only with --allow semantics. "
+		 "Independent transfers of HDF5 datasets are made collective only if the first run "
+		 "shows that all ranks make the same transfers; a run that hangs is aborted.\n\n"
 		 "Every run is stored before the next one starts. Ctrl-C aborts the current run, "
 		 "shows the best result so far and exits with 130. 'sluice tune --resume' "
 		 "continues, even after a crash of the machine. 'sluice kb tunings' lists earlier "

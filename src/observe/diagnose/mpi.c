@@ -373,7 +373,12 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_independent,
 	  .describe = describe_independent,
-	  .fixes = { FIX("mpi", "MPI_File_write_at_all(fh, offset, buffer, count, type, &status);",
+	  .fixes = { FIX("sluice",
+			 "sluice tune -- {command}  # tries transfer=collective if all ranks make "
+			 "the same transfers",
+			 .sets = "transfer=collective",
+			 .layers = 1u << LAYER_HDF5 | 1u << LAYER_NETCDF),
+		     FIX("mpi", "MPI_File_write_at_all(fh, offset, buffer, count, type, &status);",
 			 .sets = "transfer=collective"),
 		     FIX("hdf5",
 			 "hid_t dxpl = H5Pcreate(H5P_DATASET_XFER);\n"

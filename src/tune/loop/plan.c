@@ -188,10 +188,11 @@ char *tuning_plan_write(const struct tuning_plan *plan)
 	json_object_set_new(all, "asked", request_json(plan));
 	json_object_set_new(all, "space", space_json(&plan->space));
 	json_object_set_new(all, "context",
-			    json_pack("{s:i, s:i, s:i, s:I, s:I}", "middleware", (int)c->middleware,
-				      "filesystem", (int)c->filesystem, "allowed", (int)c->allowed,
-				      "ranks", (json_int_t)c->ranks, "nodes",
-				      (json_int_t)c->nodes));
+			    json_pack("{s:i, s:i, s:i, s:I, s:I, s:b}", "middleware",
+				      (int)c->middleware, "filesystem", (int)c->filesystem,
+				      "allowed", (int)c->allowed, "ranks", (json_int_t)c->ranks,
+				      "nodes", (json_int_t)c->nodes, "lockstep",
+				      (int)c->is_lockstep));
 	if (plan->model)
 		json_object_set_new(all, "accessed", access_profile_json(&plan->profile));
 	text = json_dumps(all, JSON_COMPACT);
@@ -248,6 +249,7 @@ static void read_context(struct tunable_context *context, const json_t *json)
 	context->allowed = (enum tunable_safety)read_count(json, "allowed");
 	context->ranks = (uint32_t)read_count(json, "ranks");
 	context->nodes = (uint32_t)read_count(json, "nodes");
+	context->is_lockstep = json_is_true(json_object_get(json, "lockstep"));
 }
 
 /* The store may have been edited. */

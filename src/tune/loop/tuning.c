@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "tune/loop/tuning_internal.h"
+#include "tune/trial/lockstep.h"
 
 const struct tuning_plan *tuning_plan(const struct tuning *t)
 {
@@ -117,7 +118,48 @@ void tuning_close(struct tuning *t)
 	candidate_release(&t->basis);
 	partial_release(&t->partial);
 	free(t->result.conditions);
+	free(t->result.withheld);
 	free(t);
+}
+
+/* Why a value with which the program hangs unless the ranks are in lockstep is not tried. */
+static const char *hanging_reason(const struct tuning *t)
+{
+	const struct lockstep *lockstep = t->runner->lockstep;
+
+	return lockstep && lockstep->reason
+		       ? lockstep->reason
+		       : "the first run has no transfers that all ranks make together";
+}
+
+/* A space that names such a value is refused if the first run does not support it. */
+static int check_hanging_values(const struct tuning *t, struct err *err)
+{
+	const struct space *space = &t->plan.space;
+
+	for (size_t i = 0; i < space->count; i++) {
+		const struct space_dimension *d = &space->dimensions[i];
+
+		for (size_t k = 0; k < d->count; k++)
+			if (tunable_may_hang(d->tunable, d->values[k]) &&
+			    tunable_value_safety(d->tunable, d->values[k], &t->plan.context) >
+				    t->plan.context.allowed)
+				return err_set(err, EPERM,
+					       "%s=%s is not tried, because the program would hang "
+					       "unless all ranks make the same transfers: %s; "
+					       "--allow semantics tries it regardless",
+					       d->tunable->name, d->values[k], hanging_reason(t));
+	}
+	return 0;
+}
+
+/* Says why collective transfers are not tried, if there are independent ones. */
+static void note_withheld(struct tuning *t)
+{
+	if (!t->plan.space_text && t->runner->uses.independent_hdf5 &&
+	    !t->plan.context.is_lockstep && t->plan.context.allowed < TUNABLE_SEMANTICS)
+		t->result.withheld =
+			xprintf("transfer=collective was not tried: %s", hanging_reason(t));
 }
 
 static int choose_space(struct tuning *t, struct err *err)
@@ -133,8 +175,11 @@ static int choose_space(struct tuning *t, struct err *err)
 				    strlen(plan->space_text), err);
 	else
 		r = space_suggest(&plan->space, &plan->context, &t->runner->uses, err);
+	if (r >= 0)
+		r = check_hanging_values(t, err);
 	if (r < 0)
 		return r;
+	note_withheld(t);
 	plan->space.context = plan->context;
 	if (!plan->space.count)
 		return err_set(

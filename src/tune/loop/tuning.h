@@ -63,6 +63,7 @@ struct tuning_result {
 	char *conditions; /* under which alone the result is valid, in a sentence; NULL: none */
 	double bytes;	  /* that the baseline reads and writes */
 	const char *note; /* what the model leaves out; NULL: nothing, or no model */
+	char *withheld; /* which value of the suggested space was not tried, and why; NULL: none */
 };
 
 /* For a progress line. */

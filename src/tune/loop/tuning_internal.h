@@ -43,6 +43,7 @@ struct tuning {
 	uint64_t end;		  /* number of the last run of simplification and proof */
 	double effect;		  /* of the best candidate: log(baseline / cost), at least 0 */
 	double worst;		  /* highest cost that the search was told */
+	bool hangs;		  /* a run hung with a value of tunable_may_hang() */
 	double elapsed_s;	  /* seconds spent in runs */
 	uint64_t phase_runs, phase_planned;
 };

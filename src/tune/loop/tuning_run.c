@@ -284,13 +284,42 @@ static void correct_drift(struct tuning *t, struct candidate *c)
 			exp(estimate_change(&t->estimate, (double)t->history.next, 1, NULL));
 }
 
+static bool point_may_hang(const struct tuning *t, const size_t *point)
+{
+	const struct space *space = &t->plan.space;
+
+	for (size_t i = 0; i < space->count; i++)
+		if (space_is_active(space, point, i) &&
+		    tunable_may_hang(space->dimensions[i].tunable,
+				     space->dimensions[i].values[point[i]]))
+			return true;
+	return false;
+}
+
+/*
+ * An aborted run may have hung. Unless such a point has ever run to its end, all of them are taken
+ * to hang: each further trial would cost the whole time limit.
+ */
+static bool all_points_hang(const struct tuning *t)
+{
+	for (size_t i = 0; i < t->candidates.count; i++)
+		if (t->candidates.list[i].count && point_may_hang(t, t->candidates.list[i].point))
+			return false;
+	return true;
+}
+
 int tuning_candidate_run(struct tuning *t, enum history_phase phase, struct candidate *c,
 			 double limit_s, struct err *err)
 {
+	bool may_hang = point_may_hang(t, c->point);
 	struct param_set set = { 0 };
 	struct history_run run;
 	int r;
 
+	if (may_hang && t->hangs) {
+		c->state = TRIAL_SLOW;
+		return 0;
+	}
 	space_set(&t->plan.space, c->point, &set);
 	r = tuning_measure(t, phase, space_number(&t->plan.space, c->point), &set, limit_s, &run,
 			   err);
@@ -301,10 +330,11 @@ int tuning_candidate_run(struct tuning *t, enum history_phase phase, struct cand
 	if (tuning_is_cut(&run, limit_s))
 		return 0;
 	/* An aborted run has at least this cost. For a candidate that was good before it is one run
-	 * among others, as any run may be an outlier. */
+	 * among others, as any run may be an outlier, unless it may have hung. */
 	if (run.state == TRIAL_SLOW) {
 		run.cost = t->basis.cost * run.run_s / candidate_median_run_s(&t->basis);
-		run.state = c->count ? TRIAL_GOOD : TRIAL_SLOW;
+		run.state = c->count && !may_hang ? TRIAL_GOOD : TRIAL_SLOW;
+		t->hangs = t->hangs || (may_hang && all_points_hang(t));
 	}
 	c->state = run.state;
 	if (run.state == TRIAL_GOOD)

@@ -43,6 +43,7 @@ struct command_runner {
 	struct command_runner_options options;
 	struct identity identity;
 	struct access_profile profile; /* of the first good trial */
+	struct lockstep lockstep;      /* likewise */
 	char *scratch, *spools, *sluice;
 	int scratch_lock, spools_lock; /* of directories that the runner made; -1: none */
 	char *spool;		       /* in spools, emptied after each trial */
@@ -269,6 +270,15 @@ static void complete_runner(struct command_runner *b, struct reading *reading,
 	b->profile = reading->profile;
 	reading->profile = (struct access_profile){ 0 };
 	runner->profile = &b->profile;
+	b->lockstep = reading->lockstep;
+	reading->lockstep = (struct lockstep){ 0 };
+	/* What was not recorded is no evidence. */
+	if (reading->gap) {
+		lockstep_release(&b->lockstep);
+		b->lockstep = (struct lockstep){ LOCKSTEP_NO, xstrdup(reading->gap) };
+	}
+	runner->lockstep = &b->lockstep;
+	runner->context.is_lockstep = b->lockstep.verdict == LOCKSTEP_YES;
 }
 
 /* Runs a command of the user or of the runner itself, outside of Sluice. */
@@ -628,6 +638,7 @@ static void command_runner_close(void *state)
 	free(b->argv);
 	identity_release(&b->identity);
 	access_profile_release(&b->profile);
+	lockstep_release(&b->lockstep);
 	free(b->scratch);
 	free(b->spool);
 	free(b->spools);

@@ -18,6 +18,7 @@ void reading_release(struct reading *reading)
 	free(reading->gap);
 	output_sources_release(&reading->outputs);
 	access_profile_release(&reading->profile);
+	lockstep_release(&reading->lockstep);
 	*reading = (struct reading){ 0 };
 }
 
@@ -79,6 +80,7 @@ struct reader {
 	const char *directory;
 	struct cleanup *cleanup;
 	struct access_profiler profiler;
+	struct lockstep_reader lockstep;
 	struct outputs outputs;
 };
 
@@ -87,6 +89,7 @@ static void begin_activities(void *arg, const struct objective *o, const bool *a
 	struct reader *reader = arg;
 
 	access_profiler_init(&reader->profiler, o->head);
+	lockstep_reader_init(&reader->lockstep, o->head);
 	outputs_init(&reader->outputs, o->head, asked, o->summary->ways);
 }
 
@@ -95,6 +98,7 @@ static void add_activity(void *arg, const struct objective *o, const struct acti
 	struct reader *reader = arg;
 
 	access_profiler_add(&reader->profiler, activity);
+	lockstep_reader_add(&reader->lockstep, activity);
 	outputs_add(&reader->outputs, activity);
 	(void)o;
 }
@@ -103,16 +107,20 @@ static void end_activities(void *arg, const struct objective *o, bool is_complet
 {
 	struct reader *reader = arg;
 	struct access_profile profile;
+	struct lockstep lockstep;
 
 	access_profiler_end(&reader->profiler, &profile);
+	lockstep_reader_end(&reader->lockstep, &lockstep);
 	if (is_complete) {
 		add_written_files(o, reader->directory, reader->cleanup);
 		fill_reading(reader->reading, o);
 		reader->reading->profile = profile;
+		reader->reading->lockstep = lockstep;
 		reader->reading->gap = describe_gap(o->head);
 		outputs_list(&reader->outputs, reader->directory, &reader->reading->outputs);
 	} else {
 		access_profile_release(&profile);
+		lockstep_release(&lockstep);
 	}
 	outputs_release(&reader->outputs);
 }

@@ -8,6 +8,7 @@
 
 #include "params/space.h"
 #include "tune/trial/access_profile.h"
+#include "tune/trial/lockstep.h"
 #include "tune/trial/outputs.h"
 
 struct err;
@@ -22,6 +23,7 @@ struct reading {
 	struct space_uses uses; /* without `creates` */
 	enum middleware middleware;
 	struct access_profile profile;
+	struct lockstep lockstep;
 	char *effective; /* KEY=VALUE;...; NULL: nothing was read back */
 	struct output_sources outputs;
 	char *gap; /* why there may be more outputs; NULL: all are known */

@@ -13,6 +13,7 @@
 #include "params/space.h"
 
 struct access_profile;
+struct lockstep;
 
 enum trial_state {
 	TRIAL_GOOD,
@@ -84,6 +85,8 @@ struct trial_runner {
 	uint32_t cores; /* of this node that the program may use; 0: unknown */
 	/* The collective accesses of the first good trial, for models; NULL: unknown. */
 	const struct access_profile *profile;
+	/* Whether its independent transfers could be collective; NULL: unknown. */
+	const struct lockstep *lockstep;
 };
 
 #endif

@@ -119,16 +119,17 @@ static bool is_parameters_record(const struct call_info *call)
 static void add_mpi(struct space_uses *uses, const uint8_t *ways, const struct activity *a,
 		    const struct nest_call *enclosing, size_t depth)
 {
-	bool moves = ways[a->call] && a->collective;
+	bool moves = ways[a->call], is_collective = moves && a->collective;
 
 	uses->mpi = true;
-	uses->collective |= moves;
+	uses->collective |= is_collective;
 	for (size_t i = 0; i < depth; i++) {
 		if (enclosing[i].layer != LAYER_HDF5)
 			continue;
 		uses->hdf5_parallel = true;
 		/* The metadata that HDF5 writes at a close does not show how data is moved. */
-		uses->collective_hdf5 |= moves && ways[enclosing[i].call];
+		uses->collective_hdf5 |= is_collective && ways[enclosing[i].call];
+		uses->independent_hdf5 |= moves && !is_collective && ways[enclosing[i].call];
 	}
 }
 
