@@ -9,8 +9,9 @@
  *   turns   a rank begins when the rank before it has finished: it waits for a message
  *   order   ranks write two tables in a different order
  *   later   like even if the file "phase" in the working directory has one line, else like uneven
+ *   kinds   like even, and then all ranks read datasets of other kinds
  *
- * The contents of the file do not depend on the mode, except that of `order` has a second table.
+ * The contents of the table do not depend on the mode.
  */
 #include <hdf5.h>
 
@@ -158,6 +159,38 @@ static void read_table(hid_t file, hid_t memory, hid_t list, bool is_shared)
 	H5_MUST(H5Dclose(table));
 }
 
+/* All ranks read a dataset that was never written, and that has the size of the table. */
+static void read_kind(hid_t file, const char *name, H5D_layout_t layout, bool is_filtered)
+{
+	const hsize_t size[] = { ROUNDS, (hsize_t)(COLUMNS * ranks) }, chunk[] = { 1, COLUMNS };
+	hid_t list = H5_MUST(H5Pcreate(H5P_DATASET_CREATE)), dataset;
+	hid_t space = H5_MUST(H5Screate_simple(2, size, NULL));
+	int *numbers = malloc(size[0] * size[1] * sizeof(*numbers));
+
+	MUST(numbers);
+	H5_MUST(H5Pset_layout(list, layout));
+	if (layout == H5D_CHUNKED)
+		H5_MUST(H5Pset_chunk(list, 2, chunk));
+	if (is_filtered)
+		H5_MUST(H5Pset_shuffle(list));
+	dataset = H5_MUST(
+		H5Dcreate2(file, name, H5T_NATIVE_INT, space, H5P_DEFAULT, list, H5P_DEFAULT));
+	numbers[0] = numbers[size[0] * size[1] - 1] = 1;
+	H5_MUST(H5Dread(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers));
+	MUST(numbers[0] == 0 && numbers[size[0] * size[1] - 1] == 0);
+	free(numbers);
+	H5_MUST(H5Dclose(dataset));
+	H5_MUST(H5Sclose(space));
+	H5_MUST(H5Pclose(list));
+}
+
+static void read_kinds(hid_t file)
+{
+	read_kind(file, "chunked", H5D_CHUNKED, false);
+	read_kind(file, "filtered", H5D_CHUNKED, true);
+	read_kind(file, "compact", H5D_COMPACT, false);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode, *path;
@@ -178,6 +211,8 @@ int main(int argc, char **argv)
 
 	file = H5_MUST(H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, shared));
 	write_tables(mode, file, memory);
+	if (!strcmp(mode, "kinds"))
+		read_kinds(file);
 	H5_MUST(H5Fclose(file));
 	file = H5_MUST(H5Fopen(path, H5F_ACC_RDONLY, shared));
 	read_table(file, memory, list, true);

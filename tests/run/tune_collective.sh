@@ -56,6 +56,10 @@ rows = [r for r in json.load(open("report"))["parameters"] if r["name"] == "tran
 assert [(r["requested"], r["honoured"]) for r in rows] == [("collective", "yes")], rows
 END
 	SLUICE_CAPTURE_MODE=off ran --set params.allow=semantics run --params transfer=collective -- "${job[@]}"
+	# Chunked datasets, also with filters, and compact ones, which have no collective transfers.
+	job kinds even.h5
+	ran --set params.allow=semantics run --params transfer=collective -o trace -- "${job[@]}"
+	[ "$(inside MPI_File_read_at_all)" -ge 75 ] || fail "$mpi: transfers of chunked datasets are not collective"
 	rm -f even.h5
 }
 

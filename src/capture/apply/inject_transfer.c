@@ -118,8 +118,8 @@ static bool may_be_independent(void *const *functions, hid_t list)
 }
 
 /*
- * The sources of a virtual dataset are transferred one by one, and not the same ones on all ranks.
- * Other layouts and external files are transferred independently anyway.
+ * The sources of a virtual dataset would be transferred one by one, and not the same ones on all
+ * ranks. Compact datasets and external files have no collective transfers.
  */
 static bool may_be_collective(void *const *functions, hid_t list)
 {
