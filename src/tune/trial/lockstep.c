@@ -88,6 +88,20 @@ void lockstep_release(struct lockstep *lockstep)
 	*lockstep = (struct lockstep){ 0 };
 }
 
+void lockstep_join(struct lockstep *to, struct lockstep *from)
+{
+	bool is_better = to->verdict == LOCKSTEP_SERIAL && from->verdict == LOCKSTEP_YES;
+	bool is_worse = from->verdict > to->verdict &&
+			(to->verdict == LOCKSTEP_NONE || from->verdict == LOCKSTEP_NO);
+
+	if (is_better || is_worse) {
+		lockstep_release(to);
+		*to = *from;
+		*from = (struct lockstep){ 0 };
+	}
+	lockstep_release(from);
+}
+
 /* Keeps the first reason of the worst verdict. */
 static void judge(struct lockstep *worst, enum lockstep_verdict verdict, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -42,6 +42,12 @@ struct lockstep {
 
 void lockstep_release(struct lockstep *lockstep);
 
+/*
+ * Adds the evidence of another run of the same command, which is moved. Ranks that take turns look
+ * serial in every run, so one run that does not is enough.
+ */
+void lockstep_join(struct lockstep *to, struct lockstep *from);
+
 /* Reads the transfers of HDF5 datasets. Memory grows with the open files times the ranks. */
 struct lockstep_reader {
 	const struct trace_head *head;

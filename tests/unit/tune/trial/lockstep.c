@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "check.h"
 
 enum {
@@ -414,7 +415,36 @@ static void too_many_open_files_are_no_evidence(void)
 	expect(LOCKSTEP_NO, "1024 files");
 }
 
-TESTS(TEST(the_same_transfers_on_all_ranks_are_in_lockstep),
+static enum lockstep_verdict joined(enum lockstep_verdict a, enum lockstep_verdict b)
+{
+	struct lockstep to = { a, a >= LOCKSTEP_SERIAL ? xstrdup("a") : NULL };
+	struct lockstep from = { b, b >= LOCKSTEP_SERIAL ? xstrdup("b") : NULL };
+	enum lockstep_verdict verdict;
+
+	lockstep_join(&to, &from);
+	CHECK(!from.reason && !to.reason == (to.verdict < LOCKSTEP_SERIAL));
+	verdict = to.verdict;
+	lockstep_release(&to);
+	return verdict;
+}
+
+static void one_run_without_turns_is_enough(void)
+{
+	static const enum lockstep_verdict all[] = { LOCKSTEP_NONE, LOCKSTEP_YES, LOCKSTEP_SERIAL,
+						     LOCKSTEP_NO };
+
+	for (size_t i = 0; i < 4; i++) {
+		CHECK_INT(joined(all[i], all[i]), all[i]);
+		CHECK_INT(joined(LOCKSTEP_NONE, all[i]), all[i]);
+		CHECK_INT(joined(all[i], LOCKSTEP_NONE), all[i]);
+		CHECK_INT(joined(LOCKSTEP_NO, all[i]), LOCKSTEP_NO);
+		CHECK_INT(joined(all[i], LOCKSTEP_NO), LOCKSTEP_NO);
+	}
+	CHECK_INT(joined(LOCKSTEP_SERIAL, LOCKSTEP_YES), LOCKSTEP_YES);
+	CHECK_INT(joined(LOCKSTEP_YES, LOCKSTEP_SERIAL), LOCKSTEP_YES);
+}
+
+TESTS(TEST(one_run_without_turns_is_enough), TEST(the_same_transfers_on_all_ranks_are_in_lockstep),
       TEST(a_file_that_is_never_closed_counts), TEST(ranks_without_transfers_are_not_in_lockstep),
       TEST(transfers_in_another_order_are_not_in_lockstep), TEST(the_order_over_files_counts),
       TEST(the_order_of_collective_calls_counts), TEST(ranks_that_take_turns_look_serial),
