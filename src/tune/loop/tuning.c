@@ -122,11 +122,18 @@ void tuning_close(struct tuning *t)
 	free(t);
 }
 
+static bool is_data_checked(const struct tuning_plan *plan)
+{
+	return plan->check || plan->verify;
+}
+
 /* Why a value with which the program hangs unless the ranks are in lockstep is not tried. */
 static const char *hanging_reason(const struct tuning *t)
 {
 	const struct lockstep *lockstep = t->runner->lockstep;
 
+	if (!is_data_checked(&t->plan))
+		return "the data of the trials is not compared";
 	return lockstep && lockstep->reason
 		       ? lockstep->reason
 		       : "the first run has no transfers that all ranks make together";
@@ -169,6 +176,8 @@ static int choose_space(struct tuning *t, struct err *err)
 
 	plan->context = t->runner->context;
 	plan->context.allowed = plan->allowed;
+	/* Evidence of one run is no proof: what a trial wrote must be compared. */
+	plan->context.is_lockstep = plan->context.is_lockstep && is_data_checked(plan);
 	plan->space.context = plan->context;
 	if (plan->space_text)
 		r = space_read_text(&plan->space, "the space", plan->space_text,

@@ -62,6 +62,7 @@ static double sometimes_hanging(const struct param_set *set)
 static void evidence_is_required(void)
 {
 	struct fake fake = fake_of(&apart, 0, faster);
+	struct tuning_plan unchecked = plan_of(transfers, TUNABLE_LAYOUT);
 	struct course course;
 
 	CHECK_INT(course_run(&course, &fake, plan_of(transfers, TUNABLE_LAYOUT)), -EPERM);
@@ -75,6 +76,11 @@ static void evidence_is_required(void)
 	course_end(&course);
 	fake = fake_of(NULL, 0, faster);
 	CHECK_INT(course_run(&course, &fake, plan_of(transfers, TUNABLE_LAYOUT)), -EPERM);
+	course_end(&course);
+	fake = fake_of(&together, 0, faster);
+	unchecked.check = false;
+	CHECK_INT(course_run(&course, &fake, unchecked), -EPERM);
+	CHECK_WORDS(course.err.text, "data|not compared");
 	course_end(&course);
 }
 
