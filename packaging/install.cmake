@@ -44,6 +44,7 @@ foreach(unit sluiced.service sluiced.socket sluice-watch.service)
 	install(FILES ${generated}/${unit} DESTINATION lib/systemd/system)
 endforeach()
 install(FILES packaging/sluice.sysusers DESTINATION lib/sysusers.d RENAME sluice.conf)
+install(FILES packaging/sluice.tmpfiles DESTINATION lib/tmpfiles.d RENAME sluice.conf)
 
 # How a site preloads the library: Slurm's TaskProlog, or an environment module.
 configure_file(packaging/slurm/taskprolog.sh ${generated}/taskprolog.sh @ONLY)

@@ -16,6 +16,7 @@
 #include "contract/policy.h"
 
 #define SHARED_MODE (S_ISVTX | S_IRWXU | S_IWGRP | S_IXGRP | S_IWOTH | S_IXOTH)
+#define ALL_MODES 07777
 #define PAGE_MODE (S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH)
 
 static int set_path(char *to, size_t bytes, const char *path, struct err *err)
@@ -59,10 +60,15 @@ int policy_page_prepare(const char *spools, uint32_t group, struct err *err)
 	if (group != POLICY_NOBODY && st.st_gid != group && fchown(fd, (uid_t)-1, group) != 0)
 		return err_set(err, errno, "%s: cannot give it to group %u: %s", spools, group,
 			       strerror(errno));
-	/* After the change of the group, which clears the bit. */
+	if (fstat(fd, &st) == 0 && (st.st_mode & ALL_MODES) == mode)
+		return 0;
+	/* After the change of the group, which clears the bit. A sandbox may prohibit the bit. */
 	if (fchmod(fd, mode) != 0)
-		return err_set(err, errno, "%s: cannot change its mode: %s", spools,
-			       strerror(errno));
+		return err_set(err, errno,
+			       "%s: cannot change its mode to %o: %s; if the service manager "
+			       "prohibits it, create the directory before (systemd-tmpfiles "
+			       "--create)",
+			       spools, (unsigned)mode, strerror(errno));
 	return 0;
 }
 
