@@ -23,7 +23,7 @@
 #include "site/anomaly.h"
 #include "site/build.h"
 #include "site/forget.h"
-#include "site/mount_table.h"
+#include "observe/stats/mount_table.h"
 #include "site/notice.h"
 #include "site/report.h"
 #include "site/rows.h"

@@ -26,7 +26,7 @@
 #include "observe/reason/reasoner.h"
 #include "observe/stats/statistics.h"
 #include "observe/tally/traffic.h"
-#include "site/mount_table.h"
+#include "observe/stats/mount_table.h"
 #include "store/durations.h"
 
 #define MOUNTS_PERIOD_NS (60 * NS_PER_S)

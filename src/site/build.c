@@ -16,7 +16,7 @@
 #include "observe/tally/traffic.h"
 #include "site/facts.h"
 #include "site/hide.h"
-#include "site/mount_table.h"
+#include "observe/stats/mount_table.h"
 #include "site/rows.h"
 #include "trace/format.h"
 

@@ -56,6 +56,8 @@ mkdir -p etc/systemd/system box/old
 printf '[Unit]\nRequires=basic.target\nAfter=basic.target\n' >etc/systemd/system/box.target
 pivot_root . box/old
 umount -l /box/old
+# Services see what is mounted later, as on a real system; nothing propagates to this machine.
+mount --make-rshared /
 exec env -i container=sluice-test PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin setpriv \
 	--bounding-set=-sys_module,-sys_time,-sys_rawio,-sys_boot,-syslog "$systemd" --unit=box.target --log-target=journal --show-status=false
 END
@@ -221,16 +223,31 @@ done
 sandboxed() {
 	in_box nsenter --target "$worker" --mount setpriv --reuid sluice --regid sluice --clear-groups "$@"
 }
-for place in /etc /usr /var/lib /dev; do
+for place in /etc /usr /var/lib /dev /home; do
 	! in_box nsenter --target "$worker" --mount sh -c ": >$place/x" 2>/dev/null || fail "the sandbox permits to write to $place"
 done
 for place in /var/lib/sluice /run/sluice; do
 	sandboxed sh -c ": >$place/x && rm $place/x" || fail "the daemon cannot write to $place"
 done
-! sandboxed ls /home/. /root >/dev/null 2>&1 || fail "the daemon sees homes"
+! sandboxed ls /root >/dev/null 2>&1 || fail "the daemon can read the files of root"
 for unit in sluiced.service sluice-watch.service; do
 	in_box systemd-analyze security --threshold=30 --no-pager $unit >security 2>&1 || fail "$unit: $(tail -n 1 security)"
 done
+
+# The sandbox does not hide on which file system a file is: one of its own, also if it was mounted after the daemon was
+# started, or that of the system. Names of users are not shown.
+in_box mkdir -p /home/own /home/late /home/none
+in_box mount -t tmpfs -o mode=1777 tmpfs /home/own
+in_box systemctl restart sluiced.service
+in_box mount -t tmpfs -o mode=1777 tmpfs /home/late
+in_box chmod 1777 /home/none
+for place in own late none; do
+	record bob /box/bin/patterns small_writes /home/$place/file
+done
+for place in "own /home/own" "late /home/late" "none /"; do
+	wait_for "file system of ${place% *}" rows_are 1 "run_file WHERE path = '/home/${place% *}/file' AND filesystem = '${place#* }'"
+done
+of_bob="run WHERE owner = 'bob' AND id NOT IN (SELECT run FROM run_file WHERE path LIKE '/home/%')"
 
 # systemctl reload makes the daemon read the policy again; a broken one is reported and does not replace it.
 printf '[policy]\nrule = mode=trace program=patterns\nrule = mode=counters program=writes\n' | in_box tee /etc/sluice.policy >/dev/null
@@ -271,14 +288,14 @@ wait_for "daemon after the restart" property_is sluiced.service ActiveState acti
 in_box systemctl kill --signal=CONT box-database.service
 all="activities = (SELECT activities FROM run WHERE owner = 'ann' ORDER BY id LIMIT 1)"
 wait_for "third run of ann" rows_are 3 "run WHERE owner = 'ann' AND $all"
-wait_for "second run of bob" rows_are 2 "run WHERE owner = 'bob' AND $all"
+wait_for "second run of bob" rows_are 2 "$of_bob AND $all"
 
 # Without the socket, a process leaves its records in a file of its user. The next daemon finds it, and the group of the
 # directory lets it read the file.
 in_box systemctl stop sluiced.socket sluiced.service
 record bob /box/bin/patterns small_writes file
 in_box systemctl start sluiced.service
-wait_for "third run of bob" rows_are 3 "run WHERE owner = 'bob' AND $all"
+wait_for "third run of bob" rows_are 3 "$of_bob AND $all"
 rows_are 0 "(SELECT uuid FROM run GROUP BY uuid HAVING count(*) > 1) x" || fail "runs are there twice"
 
 # The reasoner: two nodes are slow on the same file system, and the daemon of this node, which uses it, hears of it.

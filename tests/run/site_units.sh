@@ -13,9 +13,9 @@ done
 check_has "$(cat units/sluice-watch.service)" "ExecStart=$BUILD/sluice site watch"
 check_has "$(cat units/sluiced.service)" "ExecStart=$BUILD/sluiced"
 
-# sandbox UNIT: the settings that restrict the service
+# sandbox UNIT: the settings that restrict the service; only the daemon must know what is mounted in homes
 sandbox() {
-	grep -E '^(User|Group|UMask|NoNew|Capability|Ambient|Protect|Private|Lock|MemoryDeny|Restrict[A-Z]|SystemCall)' "units/$1" | sort
+	grep -E '^(User|Group|UMask|NoNew|Capability|Ambient|Protect|Private|Lock|MemoryDeny|Restrict[A-Z]|SystemCall)' "units/$1" | sed 's/ProtectHome=read-only/ProtectHome=yes/' | sort
 }
 [ "$(sandbox sluiced.service | wc -l)" -gt 20 ] || fail "the sandbox of sluiced.service is not found"
 check_eq "$(sandbox sluice-watch.service)" "$(sandbox sluiced.service)" "sandbox of the reasoner"

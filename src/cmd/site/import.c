@@ -17,7 +17,7 @@
 #include "cmd/run_argument.h"
 #include "cmd/site/site.h"
 #include "site/build.h"
-#include "site/mount_table.h"
+#include "observe/stats/mount_table.h"
 #include "site/reader.h"
 #include "site/site.h"
 #include "trace/format.h"

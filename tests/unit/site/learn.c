@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "site/learn.h"
 
-#include "site/mount_table.h"
+#include "observe/stats/mount_table.h"
 #include "site_sample.h"
 #include "store/durations.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The mount points of the node, to tell on which file system a file is by its path alone: asking
- * the file system could block if it hangs. Belongs to one thread.
+ * the file system could block if it hangs. Directories that are mounted onto themselves, as the
+ * sandbox of a service does it, are no mount points. Belongs to one thread.
  */
-#ifndef SLUICE_SITE_MOUNT_TABLE_H
-#define SLUICE_SITE_MOUNT_TABLE_H
+#ifndef SLUICE_OBSERVE_STATS_MOUNT_TABLE_H
+#define SLUICE_OBSERVE_STATS_MOUNT_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "site/mount_table.h"
+#include "observe/stats/mount_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,20 +52,60 @@ static void add_point(struct mount_table *table, char *path, bool is_shared)
 	table->points[table->count++] = (struct mount_point){ path, is_shared };
 }
 
-/* The fifth field of a line is the mount point; the type follows a hyphen. */
-static void add_line(struct mount_table *table, const char *line, size_t n)
-{
-	AUTO_FREE char *copy = xstrndup(line, n);
-	const char *type = strstr(copy, " - ");
-	bool is_shared = type && is_shared_type(type + 3, strcspn(type + 3, " "));
-	char *rest = NULL, *word = strtok_r(copy, " ", &rest);
+/* A line of a mountinfo file. */
+struct mount_line {
+	char *text; /* that the others point into */
+	char *id, *parent, *device;
+	char *root;  /* directory of the file system that is mounted */
+	char *point; /* where */
+	bool is_shared;
+};
 
-	for (int i = 0; i < 4 && word; i++)
-		word = strtok_r(NULL, " ", &rest);
-	if (!word || *word != '/' || table->count == MOUNTS_MAX)
-		return;
-	unescape(word);
-	add_point(table, xstrdup(word), is_shared);
+/* Takes a copy of the line apart; false if it is damaged. */
+static bool split_line(struct mount_line *line, const char *text, size_t n)
+{
+	char **fields[] = { &line->id, &line->parent, &line->device, &line->root, &line->point };
+	char *rest = NULL;
+	const char *type;
+
+	*line = (struct mount_line){ .text = xstrndup(text, n) };
+	type = strstr(line->text, " - ");
+	line->is_shared = type && is_shared_type(type + 3, strcspn(type + 3, " "));
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (!(*fields[i] = strtok_r(i ? NULL : line->text, " ", &rest)))
+			return false;
+	unescape(line->root);
+	unescape(line->point);
+	return line->point[0] == '/';
+}
+
+/* What of `path` is below the directory; NULL if it is elsewhere. "/a/b" is "/b" below "/a". */
+static const char *path_below(const char *directory, const char *path)
+{
+	size_t n = strcmp(directory, "/") ? strlen(directory) : 0;
+
+	return strncmp(path, directory, n) == 0 && (path[n] == '/' || !path[n]) ? path + n : NULL;
+}
+
+/*
+ * Is a directory mounted onto itself? It is no other file system: sandboxes of services do this to
+ * protect a directory.
+ */
+static bool is_onto_itself(const struct mount_line *lines, size_t count,
+			   const struct mount_line *line)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct mount_line *above = &lines[i];
+		const char *place, *root;
+
+		if (above == line || strcmp(above->id, line->parent) != 0 ||
+		    strcmp(above->device, line->device) != 0)
+			continue;
+		place = path_below(above->point, line->point);
+		root = path_below(above->root, line->root);
+		return place && root && strcmp(place, root) == 0;
+	}
+	return false;
 }
 
 static int compare_lengths(const void *a, const void *b)
@@ -86,13 +126,25 @@ void mount_table_release(struct mount_table *table)
 
 void mount_table_parse(struct mount_table *table, const char *mountinfo)
 {
+	AUTO_FREE struct mount_line *lines = NULL;
+	size_t count = 0, cap = 0;
+
 	mount_table_release(table);
-	while (*mountinfo) {
+	while (*mountinfo && count < MOUNTS_MAX) {
 		size_t n = strcspn(mountinfo, "\n");
 
-		add_line(table, mountinfo, n);
+		lines = xgrow(lines, &cap, count + 1, sizeof(*lines));
+		if (split_line(&lines[count], mountinfo, n))
+			count++;
+		else
+			free(lines[count].text);
 		mountinfo += n + (mountinfo[n] == '\n');
 	}
+	for (size_t i = 0; i < count; i++)
+		if (!is_onto_itself(lines, count, &lines[i]))
+			add_point(table, xstrdup(lines[i].point), lines[i].is_shared);
+	for (size_t i = 0; i < count; i++)
+		free(lines[i].text);
 	add_point(table, xstrdup("/"), false);
 	qsort(table->points, table->count, sizeof(*table->points), compare_lengths);
 }
