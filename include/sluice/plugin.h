@@ -126,6 +126,9 @@ struct sluice_host {
 		     const char *value);
 	/* Shows a warning to the user, such as a missing file or an invalid option. */
 	void (*warn)(void *self, const char *text);
+	/* The mount point of the file system that a file is on; "" if it is unknown. Hosts of
+	 * earlier versions do not have it: check `bytes`. */
+	const char *(*filesystem)(void *self, file_id id);
 };
 
 struct sluice_async {

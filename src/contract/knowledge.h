@@ -12,7 +12,8 @@
  * no pointers. It is complete when it gets its name, is never changed, and is replaced by another
  * file of the same name. A process that has mapped it keeps what it has mapped.
  *
- * Two pages with the same digest hold the same, on whichever node.
+ * Two pages with the same digest hold the same, on whichever node. Only where other file systems
+ * are mounted (`others`) differs between nodes.
  */
 #ifndef SLUICE_CONTRACT_KNOWLEDGE_H
 #define SLUICE_CONTRACT_KNOWLEDGE_H
@@ -25,13 +26,14 @@
 #include "contract/hints.h"
 
 #define KNOWLEDGE_MAGIC UINT64_C(0x31574f4e4b4c53) /* "SLKNOW1" */
-#define KNOWLEDGE_VERSION 1
+#define KNOWLEDGE_VERSION 2
 #define KNOWLEDGE_NAME "knowledge"
 
 #define KNOWLEDGE_HINT_SLOTS 4096      /* at most; a power of two */
 #define KNOWLEDGE_DURATION_SLOTS 65536 /* at most; a power of two */
 #define KNOWLEDGE_PROBES 32	       /* slots that are searched for a key */
 #define KNOWLEDGE_MOUNTS 16
+#define KNOWLEDGE_OTHERS 128
 #define KNOWLEDGE_NAME_BYTES 64
 #define KNOWLEDGE_TEXT_BYTES 344
 
@@ -43,7 +45,9 @@ struct knowledge_hints {
 	char mode;			       /* see hints_mode() */
 	char hints[KNOWLEDGE_TEXT_BYTES];      /* KEY=VALUE;KEY=VALUE */
 	float gain;			       /* how much faster than the defaults */
-	uint32_t reserved;
+	/* Without a file system: on how many it was seen to be at least as fast as the defaults;
+	 * unknown ones count as two. */
+	uint32_t places;
 	uint64_t check; /* knowledge_hash() of what is before */
 };
 
@@ -62,6 +66,10 @@ struct knowledge {
 	uint64_t digest; /* knowledge_hash() of mounts and entries */
 	/* Mount points that entries name, the longest first. */
 	char mounts[KNOWLEDGE_MOUNTS][KNOWLEDGE_NAME_BYTES];
+	/* Mount points of this node that are below one of these, the longest first. One that is
+	 * also in `mounts` hides it: something below it has no place here. */
+	char others[KNOWLEDGE_OTHERS][KNOWLEDGE_NAME_BYTES];
+	uint32_t other_count, unused;
 	uint64_t check; /* knowledge_hash() of what is before */
 };
 
@@ -139,10 +147,13 @@ static inline bool knowledge_is_valid(const struct knowledge *k, uint64_t bytes)
 	    !knowledge_is_slots(k->hint_slots, KNOWLEDGE_HINT_SLOTS) ||
 	    !knowledge_is_slots(k->duration_slots, KNOWLEDGE_DURATION_SLOTS) ||
 	    knowledge_bytes(k->hint_slots, k->duration_slots) != bytes ||
-	    k->mount_count > KNOWLEDGE_MOUNTS)
+	    k->mount_count > KNOWLEDGE_MOUNTS || k->other_count > KNOWLEDGE_OTHERS)
 		return false;
 	for (uint32_t i = 0; i < k->mount_count; i++)
 		if (!memchr(k->mounts[i], 0, sizeof(k->mounts[i])))
+			return false;
+	for (uint32_t i = 0; i < k->other_count; i++)
+		if (!memchr(k->others[i], 0, sizeof(k->others[i])))
 			return false;
 	return k->check == knowledge_hash(0, k, offsetof(struct knowledge, check));
 }
@@ -202,22 +213,45 @@ static inline const struct knowledge_duration *knowledge_find_duration(const str
 	return NULL;
 }
 
-/* The mount point, among those that the page names, that contains a path; "" if none does. */
+static inline bool knowledge_is_below(const char *mount, const char *path)
+{
+	size_t n = strlen(mount);
+
+	return n && !strncmp(path, mount, n) && (n == 1 || path[n] == '/' || !path[n]);
+}
+
+/*
+ * The mount point of a path if it is one of those that the page names; "" if the path is on another
+ * file system. Paths are compared as texts: asking the kernel could block.
+ */
 static inline const char *knowledge_filesystem(const struct knowledge *k, const char *path)
 {
-	for (uint32_t i = 0; path[0] == '/' && i < k->mount_count; i++) {
-		size_t n = strlen(k->mounts[i]);
+	uint32_t mount = 0, other = 0;
 
-		if (n && !strncmp(path, k->mounts[i], n) && (n == 1 || path[n] == '/' || !path[n]))
-			return k->mounts[i];
-	}
-	return "";
+	if (path[0] != '/')
+		return "";
+	while (mount < k->mount_count && !knowledge_is_below(k->mounts[mount], path))
+		mount++;
+	if (mount == k->mount_count)
+		return "";
+	while (other < k->other_count && !knowledge_is_below(k->others[other], path))
+		other++;
+	if (other < k->other_count && strlen(k->others[other]) >= strlen(k->mounts[mount]))
+		return "";
+	return k->mounts[mount];
+}
+
+/* Hints without a file system that were only seen on one are not for files on others. */
+static inline bool knowledge_is_general(const struct knowledge_hints *e)
+{
+	return e->places != 1;
 }
 
 /*
  * The hints for a file of a program: those for its file system and extension, else those for its
  * extension, else those for any extension. directory is the one that a relative path refers to;
- * NULL: the file system does not matter. NULL if there are none. The page must be valid.
+ * NULL: the file system is not looked at, and hints from one file system are for all. NULL if there
+ * are none. The page must be valid.
  */
 static inline const struct knowledge_hints *knowledge_suggest(const struct knowledge *k,
 							      const char *program, const char *path,
@@ -233,7 +267,9 @@ static inline const struct knowledge_hints *knowledge_suggest(const struct knowl
 		found = knowledge_find_hints(k, program, filesystem, extension, mode);
 		if (!found)
 			found = knowledge_find_hints(k, program, filesystem, "*", mode);
-		if (found || !filesystem[0])
+		if (!filesystem[0])
+			return found && (!directory || knowledge_is_general(found)) ? found : NULL;
+		if (found)
 			return found;
 		filesystem = "";
 	}

@@ -17,7 +17,9 @@
 #include "base/place.h"
 #include "daemon/agreement_table.h"
 #include "observe/plugins/hint_choice.h"
+#include "observe/stats/mount_table.h"
 #include "policy/knowledge_page.h"
+#include "site/file_places.h"
 #include "site/learn.h"
 #include "site/site.h"
 #include "wire/frame.h"
@@ -77,6 +79,22 @@ static const char *history_option_of(void *arg, const char *key)
 	return config_extra(arg, "plugin.history", key);
 }
 
+/* Everybody can read the page, so mount points that name a user are left out. */
+static int add_choice(struct knowledge_service *service, struct knowledge_page *page,
+		      const struct hint_choice *best, struct err *err)
+{
+	AUTO_FREE char *hints = allowed_hints(service->options.config, best->hints);
+	AUTO_FREE char *shown = xstrdup(best->filesystem);
+	int r = *shown ? file_places_hide_owner(service->site, shown, err) : 0;
+
+	if (r < 0 || !*hints || strcmp(shown, best->filesystem) != 0)
+		return r;
+	knowledge_page_add_hints(
+		page, &(struct knowledge_advice){ best->program, best->filesystem, best->extension,
+						  best->mode, hints, best->gain, best->places });
+	return 0;
+}
+
 /* Hints that were best over all users. Users are not told apart, because the page names none. */
 static int add_hints(struct knowledge_service *service, struct knowledge_page *page,
 		     struct err *err)
@@ -95,16 +113,20 @@ static int add_hints(struct knowledge_service *service, struct knowledge_page *p
 	history_options_release(&options);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < choices.count; i++) {
-		const struct hint_choice *best = &choices.best[i];
-		AUTO_FREE char *hints = allowed_hints(config, best->hints);
-
-		if (*hints)
-			knowledge_page_add_hints(page, best->program, "", best->extension,
-						 best->mode, hints, best->gain);
-	}
+	for (size_t i = 0; r >= 0 && i < choices.count; i++)
+		r = add_choice(service, page, &choices.best[i], err);
 	hint_choices_release(&choices);
-	return 0;
+	return r;
+}
+
+static void add_mounts(struct knowledge_page *page)
+{
+	struct mount_table mounts = { 0 };
+
+	mount_table_load(&mounts);
+	for (size_t i = 0; i < mounts.count; i++)
+		knowledge_page_add_mount(page, mounts.points[i].path);
+	mount_table_release(&mounts);
 }
 
 static int add_duration(void *arg, const struct expectation *e)
@@ -128,6 +150,7 @@ static int refresh(struct knowledge_service *service, struct err *err)
 
 	if (r >= 0)
 		r = site_expectations(service->site, NULL, add_duration, &page, err);
+	add_mounts(&page);
 	if (r >= 0)
 		r = knowledge_page_publish(&page, service->path, err);
 	if (r >= 0)

@@ -20,6 +20,9 @@ void knowledge_page_release(struct knowledge_page *page)
 {
 	free(page->hints);
 	free(page->durations);
+	for (size_t i = 0; i < page->point_count; i++)
+		free(page->points[i]);
+	free(page->points);
 	*page = (struct knowledge_page){ 0 };
 }
 
@@ -48,16 +51,14 @@ static bool name_mount(struct knowledge_page *page, const char *mount)
 	return true;
 }
 
-void knowledge_page_add_hints(struct knowledge_page *page, const char *program,
-			      const char *filesystem, const char *extension, char mode,
-			      const char *hints, double gain)
+void knowledge_page_add_hints(struct knowledge_page *page, const struct knowledge_advice *a)
 {
-	struct knowledge_hints e = { .mode = mode, .gain = (float)gain };
+	struct knowledge_hints e = { .mode = a->mode, .gain = (float)a->gain, .places = a->places };
 
-	if (!*program || !copy_text(e.program, sizeof(e.program), program) ||
-	    !copy_text(e.filesystem, sizeof(e.filesystem), filesystem) ||
-	    !copy_text(e.extension, sizeof(e.extension), extension) ||
-	    !copy_text(e.hints, sizeof(e.hints), hints) || !name_mount(page, filesystem)) {
+	if (!*a->program || !copy_text(e.program, sizeof(e.program), a->program) ||
+	    !copy_text(e.filesystem, sizeof(e.filesystem), a->filesystem) ||
+	    !copy_text(e.extension, sizeof(e.extension), a->extension) ||
+	    !copy_text(e.hints, sizeof(e.hints), a->hints) || !name_mount(page, a->filesystem)) {
 		page->left_out++;
 		return;
 	}
@@ -76,6 +77,12 @@ void knowledge_page_add_duration(struct knowledge_page *page, const char *filesy
 	page->durations = xgrow(page->durations, &page->duration_cap, page->duration_count + 1,
 				sizeof(*duration));
 	page->durations[page->duration_count++] = *duration;
+}
+
+void knowledge_page_add_mount(struct knowledge_page *page, const char *point)
+{
+	page->points = xrealloc(page->points, page->point_count + 1, sizeof(*page->points));
+	page->points[page->point_count++] = xstrdup(point);
 }
 
 /* The number of slots for so many entries. */
@@ -137,6 +144,43 @@ static void fill_mounts(struct knowledge *k, const struct knowledge_page *page)
 	qsort(k->mounts, k->mount_count, KNOWLEDGE_NAME_BYTES, compare_lengths);
 }
 
+/* The mount point, of those that entries name, that a mount point of the node is below; NULL: none,
+ * or it is one of them. */
+static const char *find_above(const struct knowledge *k, const char *point)
+{
+	const char *above = NULL;
+
+	for (uint32_t i = 0; i < k->mount_count; i++) {
+		if (!strcmp(k->mounts[i], point))
+			return NULL;
+		if (!above && knowledge_is_below(k->mounts[i], point))
+			above = k->mounts[i];
+	}
+	return above;
+}
+
+static void add_other(struct knowledge *k, const char *point)
+{
+	for (uint32_t i = 0; i < k->other_count; i++)
+		if (!strcmp(k->others[i], point))
+			return;
+	copy_text(k->others[k->other_count++], KNOWLEDGE_NAME_BYTES, point);
+}
+
+/* There is always room to hide all that entries name. */
+static void fill_others(struct knowledge *k, const struct knowledge_page *page)
+{
+	for (size_t i = 0; i < page->point_count; i++) {
+		const char *point = page->points[i], *above = find_above(k, point);
+		bool fits = strlen(point) < KNOWLEDGE_NAME_BYTES &&
+			    k->other_count < KNOWLEDGE_OTHERS - KNOWLEDGE_MOUNTS;
+
+		if (above)
+			add_other(k, fits ? point : above);
+	}
+	qsort(k->others, k->other_count, KNOWLEDGE_NAME_BYTES, compare_lengths);
+}
+
 /* Makes the page; the caller frees it. */
 static struct knowledge *make_page(struct knowledge_page *page, uint64_t *bytes)
 {
@@ -151,6 +195,7 @@ static struct knowledge *make_page(struct knowledge_page *page, uint64_t *bytes)
 				 .hint_slots = hints,
 				 .duration_slots = durations };
 	fill_mounts(k, page);
+	fill_others(k, page);
 	for (size_t i = 0; i < page->hint_count; i++)
 		page->left_out += !put_hints(k, &page->hints[i]);
 	for (size_t i = 0; i < page->duration_count; i++)

@@ -20,6 +20,8 @@ struct knowledge_page {
 	struct knowledge_duration *durations;
 	char mounts[KNOWLEDGE_MOUNTS][KNOWLEDGE_NAME_BYTES]; /* that entries name */
 	uint32_t mount_count;
+	char **points; /* mount points of the node */
+	size_t point_count;
 	size_t hint_count, hint_cap, duration_count, duration_cap;
 	uint64_t left_out; /* entries that do not fit; complete after the page is published */
 	uint64_t digest;   /* of the page that was published last; 0: none */
@@ -27,15 +29,25 @@ struct knowledge_page {
 
 void knowledge_page_release(struct knowledge_page *page);
 
-/*
- * filesystem is a mount point or "" for any, extension may be "*" for any. An entry whose mount
- * point has no place among KNOWLEDGE_MOUNTS would never be found, and is left out.
- */
-void knowledge_page_add_hints(struct knowledge_page *page, const char *program,
-			      const char *filesystem, const char *extension, char mode,
-			      const char *hints, double gain);
+/* See struct knowledge_hints. */
+struct knowledge_advice {
+	const char *program;
+	const char *filesystem; /* mount point; "": any */
+	const char *extension;	/* "*": any */
+	char mode;
+	const char *hints;
+	double gain;
+	unsigned places;
+};
+
+/* An entry whose mount point has no place among KNOWLEDGE_MOUNTS would never be found, and is left
+ * out. */
+void knowledge_page_add_hints(struct knowledge_page *page, const struct knowledge_advice *advice);
 void knowledge_page_add_duration(struct knowledge_page *page, const char *filesystem,
 				 const struct knowledge_duration *duration);
+
+/* Adds a mount point of the node. What is not named by entries is told apart from what is. */
+void knowledge_page_add_mount(struct knowledge_page *page, const char *point);
 
 /*
  * Publishes the entries as the file `path`, in place of an older page, and sets page->digest. Does

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "observe/tally/names.h"
 #include "observe/tally/traffic.h"
+#include "site/file_places.h"
 #include "site/learn_hints.h"
 #include "site/notice.h"
 #include "site/reader.h"
@@ -20,7 +21,6 @@
 #include "trace/format.h"
 
 #define BATCH 4096
-#define FILESYSTEMS_MAX 255 /* of a run */
 
 enum learner { LEARNER_DURATIONS, LEARNER_HINTS, LEARNERS };
 static const char *const learner_names[LEARNERS] = { "durations", "hints" };
@@ -50,10 +50,8 @@ struct histogram {
 /* What is learned from one run. */
 struct lesson {
 	const struct trace_head *head;
-	bool *watched;				/* by call */
-	char *filesystems[FILESYSTEMS_MAX + 1]; /* mount points; the first: all of them */
-	size_t filesystem_count;
-	uint8_t *filesystem_of; /* by file: index of its file system; 0: unknown */
+	bool *watched; /* by call */
+	struct file_places places;
 	struct map positions, histograms;
 	uint64_t activities;
 };
@@ -71,10 +69,7 @@ static bool is_word_of(const char *list, const char *word)
 static void lesson_init(struct lesson *lesson, const struct trace_head *head, const char *words)
 {
 	*lesson = (struct lesson){ .head = head,
-				   .watched = xcalloc(head->call_count + 1, sizeof(bool)),
-				   .filesystem_of = xcalloc(head->file_count + 1, 1),
-				   .filesystems = { xstrdup("") },
-				   .filesystem_count = 1 };
+				   .watched = xcalloc(head->call_count + 1, sizeof(bool)) };
 	for (size_t i = 0; i < head->call_count; i++)
 		lesson->watched[i] = is_word_of(words, names_class(head->calls[i].class)) ||
 				     is_word_of(words, head->calls[i].name);
@@ -89,109 +84,8 @@ static void lesson_release(struct lesson *lesson)
 						       : NULL);
 	map_release(&lesson->positions);
 	map_release(&lesson->histograms);
-	for (size_t i = 0; i < lesson->filesystem_count; i++)
-		free(lesson->filesystems[i]);
-	free(lesson->filesystem_of);
+	file_places_release(&lesson->places);
 	free(lesson->watched);
-}
-
-/* --- file systems --- */
-
-/* Is there a run of a user of this name? Returns 1, 0 or -errno. */
-static int is_owner(struct site_db *site, const char *name, struct err *err)
-{
-	return (int)store_first_number(
-		site->store,
-		store_query(site->store, err,
-			    "SELECT count(*) FROM (SELECT id FROM run WHERE owner = ?1 LIMIT 1) r",
-			    "t", name),
-		err);
-}
-
-/*
- * Everybody may read expectations, which therefore must not name users: a mount point such as
- * /home/ann counts as /home. Changes the path in place.
- */
-static int cut_at_owner(struct site_db *site, char *mount, struct err *err)
-{
-	for (char *slash = mount; slash && slash[1]; slash = strchr(slash + 1, '/')) {
-		AUTO_FREE char *part = xstrndup(slash + 1, strcspn(slash + 1, "/"));
-		int r = is_owner(site, part, err);
-
-		if (r < 0)
-			return r;
-		if (r == 0)
-			continue;
-		slash[slash == mount] = '\0';
-		return 0;
-	}
-	return 0;
-}
-
-/* The index of a file system, which is added if it is new; takes the text. */
-static uint8_t find_filesystem(struct lesson *lesson, char *mount)
-{
-	size_t i = 1;
-
-	while (i < lesson->filesystem_count && strcmp(lesson->filesystems[i], mount) != 0)
-		i++;
-	if (i == lesson->filesystem_count && i <= FILESYSTEMS_MAX) {
-		lesson->filesystems[lesson->filesystem_count++] = mount;
-		return (uint8_t)i;
-	}
-	free(mount);
-	return (uint8_t)(i <= FILESYSTEMS_MAX ? i : 0);
-}
-
-/* Assigns a file system, as the database names it, to the files of the run that are on it. */
-static int assign_filesystem(struct lesson *lesson, struct site_db *site, int64_t run,
-			     const char *mount, struct err *err)
-{
-	char *shown = xstrdup(mount);
-	struct statement *rows;
-	uint8_t index;
-	int r = cut_at_owner(site, shown, err);
-
-	if (r < 0) {
-		free(shown);
-		return r;
-	}
-	index = find_filesystem(lesson, shown);
-	rows = store_query(site->store, err,
-			   "SELECT file FROM run_file WHERE run = ?1 AND filesystem = ?2", "it",
-			   run, mount);
-	r = rows ? 0 : -EIO;
-	while (rows && (r = store_step(site->store, rows, err)) > 0) {
-		int64_t file = store_number(rows, 0);
-
-		if (file > 0 && file < (int64_t)lesson->head->file_count)
-			lesson->filesystem_of[file] = index;
-	}
-	return r;
-}
-
-/* Learns which file system each file of the run is on. */
-static int read_filesystems(struct lesson *lesson, struct site_db *site, int64_t run,
-			    struct err *err)
-{
-	char *mounts[FILESYSTEMS_MAX];
-	struct statement *rows = store_query(site->store, err,
-					     "SELECT DISTINCT filesystem FROM run_file WHERE run = "
-					     "?1 AND filesystem IS NOT NULL ORDER BY 1",
-					     "i", run);
-	int r = rows ? 0 : -EIO;
-	size_t count = 0;
-
-	while (rows && (r = store_step(site->store, rows, err)) > 0) {
-		if (count < FILESYSTEMS_MAX)
-			mounts[count++] = xstrdup(store_text(rows, 0));
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (r >= 0)
-			r = assign_filesystem(lesson, site, run, mounts[i], err);
-		free(mounts[i]);
-	}
-	return r;
 }
 
 /* --- calls --- */
@@ -243,7 +137,7 @@ static void add_duration(struct lesson *lesson, const struct activity *a, enum p
 
 static void learn_activity(struct lesson *lesson, const struct activity *a)
 {
-	uint8_t filesystem = lesson->filesystem_of[a->file];
+	uint8_t filesystem = lesson->places.of[a->file];
 	enum pattern pattern;
 	uint64_t bytes;
 	unsigned class;
@@ -279,7 +173,7 @@ static int add_bin(struct site_db *site, const char *program, const struct lesso
 		"bin, count) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (program, "
 		"filesystem, pattern, layer, call, size, bin) DO UPDATE SET count = "
 		"expectation.count + excluded.count",
-		"tttttiii", program, lesson->filesystems[h->filesystem], pattern_names[h->pattern],
+		"tttttiii", program, lesson->places.names[h->filesystem], pattern_names[h->pattern],
 		names_layer(h->layer), lesson->head->calls[h->call].name, (int64_t)h->size_class,
 		(int64_t)bin, (int64_t)count);
 }
@@ -289,7 +183,7 @@ static int bound_histogram(struct site_db *site, const char *program, const stru
 			   const struct histogram *h, struct err *err)
 {
 	const char *name = lesson->head->calls[h->call].name;
-	const char *filesystem = lesson->filesystems[h->filesystem];
+	const char *filesystem = lesson->places.names[h->filesystem];
 	int64_t calls = store_first_number(
 		site->store,
 		store_query(site->store, err,
@@ -363,7 +257,7 @@ static int learn_durations(struct site_db *site, const struct config *config,
 	if (r < 0)
 		return r;
 	lesson_init(&lesson, &trace.head, config_text(config, SETTING_SITE_LEARN));
-	r = read_filesystems(&lesson, site, next->id, err);
+	r = file_places_read(&lesson.places, site, next->id, trace.head.file_count, err);
 	if (r >= 0)
 		r = read_lesson(&lesson, &trace, err);
 	/* Ends the transaction that reads; the head stays. */
@@ -386,6 +280,7 @@ static int learn_durations(struct site_db *site, const struct config *config,
 static int learn_rates(struct site_db *site, const struct config *config,
 		       const struct next_run *next, struct learn_totals *totals, struct err *err)
 {
+	struct file_places places = { 0 };
 	struct trace trace;
 	int r = store_run(site->store, err, "DELETE FROM outcome WHERE run = ?1", "t", next->uuid);
 
@@ -393,7 +288,10 @@ static int learn_rates(struct site_db *site, const struct config *config,
 		r = site_read(&trace, site, next->uuid, err);
 	if (r < 0)
 		return r;
-	r = learn_hints(site, config, &trace, next->uuid, next->owner, err);
+	r = file_places_read(&places, site, next->id, trace.head.file_count, err);
+	if (r >= 0)
+		r = learn_hints(site, config, &trace, &places, next->uuid, next->owner, err);
+	file_places_release(&places);
 	trace_close(&trace);
 	if (r >= 0)
 		r = mark_learned(site, LEARNER_HINTS, next->id, err);

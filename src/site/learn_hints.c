@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "observe/plugins/history.h"
+#include "site/file_places.h"
 #include "site/site_internal.h"
 #include "trace/format.h"
 
@@ -21,6 +22,7 @@ struct lesson {
 	struct sluice_host host;
 	const struct config *config;
 	const struct trace_head *head;
+	const struct file_places *places;
 	const char *database, *uuid, *owner;
 	struct sluice_process process; /* that was asked for last */
 	int64_t now_ns;
@@ -48,6 +50,13 @@ static const char *find_file(void *self, file_id id)
 	const struct lesson *lesson = self;
 
 	return id < lesson->head->file_count ? lesson->head->files[id] : NULL;
+}
+
+static const char *find_filesystem(void *self, file_id id)
+{
+	const struct file_places *places = ((const struct lesson *)self)->places;
+
+	return places->names[id < places->file_count ? places->of[id] : 0];
 }
 
 static const struct sluice_process *find_process(void *self, uint32_t index)
@@ -128,14 +137,16 @@ static int feed(struct lesson *lesson, struct trace *trace, struct err *err)
 }
 
 int learn_hints(struct site_db *site, const struct config *config, struct trace *trace,
-		const char *uuid, const char *owner, struct err *err)
+		const struct file_places *places, const char *uuid, const char *owner,
+		struct err *err)
 {
 	struct lesson lesson = {
 		.host = { sizeof(lesson.host), &lesson, find_option, find_call, find_file,
 			  find_process, find_user, find_run, find_now, ignore_number, ignore_text,
-			  keep_warning },
+			  keep_warning, find_filesystem },
 		.config = config,
 		.head = &trace->head,
+		.places = places,
 		.database = store_path(site->store),
 		.uuid = uuid,
 		.owner = owner,

@@ -8,14 +8,17 @@
 
 struct config;
 struct err;
+struct file_places;
 struct site_db;
 struct trace;
 
 /*
  * Adds the transfer rates of the MPI files of an open run, of which all calls are stored, to the
- * outcomes of its owner. What was learned from this run before is replaced.
+ * outcomes of its owner, by the file systems of the files. What was learned from this run before is
+ * replaced.
  */
 int learn_hints(struct site_db *site, const struct config *config, struct trace *trace,
-		const char *uuid, const char *owner, struct err *err);
+		const struct file_places *places, const char *uuid, const char *owner,
+		struct err *err);
 
 #endif

@@ -24,20 +24,21 @@ int outcomes_add(struct store *store, const struct outcome_key *key, const char 
 	/* Welford's algorithm; the columns on the right-hand side have the old values. */
 	return store_run(
 		store, err,
-		"INSERT INTO outcome (operation, \"user\", program, extension, size, hints, run, "
-		"count, bytes, seconds, rate, spread) "
-		"SELECT ?1, ?2, ?3, ?4, ?5, ?6, CASE WHEN count(*) < ?8 THEN ?7 ELSE '' END, "
+		"INSERT INTO outcome (operation, \"user\", program, extension, filesystem, size, "
+		"hints, run, count, bytes, seconds, rate, spread) "
+		"SELECT ?1, ?2, ?3, ?4, ?12, ?5, ?6, CASE WHEN count(*) < ?8 THEN ?7 ELSE '' END, "
 		"1, ?9, ?10, ?11, 0 FROM outcome WHERE operation = ?1 AND \"user\" = ?2 AND "
-		"program = ?3 AND extension = ?4 AND size = ?5 AND hints = ?6 AND run <> ?7 "
-		"ON CONFLICT (operation, \"user\", program, extension, size, hints, run) "
+		"program = ?3 AND extension = ?4 AND filesystem = ?12 AND size = ?5 AND "
+		"hints = ?6 AND run <> ?7 ON CONFLICT "
+		"(operation, \"user\", program, extension, filesystem, size, hints, run) "
 		"DO UPDATE SET count = outcome.count + 1, bytes = outcome.bytes + excluded.bytes, "
 		"seconds = outcome.seconds + excluded.seconds, "
 		"rate = outcome.rate + (excluded.rate - outcome.rate) / (outcome.count + 1), "
 		"spread = outcome.spread + (excluded.rate - outcome.rate) * "
 		"(excluded.rate - outcome.rate) * outcome.count / (outcome.count + 1.0)",
-		"ttttittiddd", key->operation, key->user, key->program, key->extension,
+		"ttttittidddt", key->operation, key->user, key->program, key->extension,
 		(int64_t)key->size_class, hints, run, (int64_t)OUTCOMES_RUNS, bytes, seconds,
-		bytes / seconds);
+		bytes / seconds, key->filesystem);
 }
 
 void outcome_join(struct outcome *sum, const struct outcome *more)
@@ -60,19 +61,21 @@ double outcome_deviation(const struct outcome *outcome)
 
 static int report_row(struct statement *s, outcomes_seen seen, void *arg)
 {
-	struct outcome_key key = { store_text(s, 0), store_text(s, 1), store_text(s, 2),
-				   store_text(s, 3), (unsigned)store_number(s, 4) };
-	struct outcome outcome = { (uint64_t)store_number(s, 6),
-				   (uint64_t)store_number(s, 7),
-				   store_real(s, 8),
+	struct outcome_key key = {
+		store_text(s, 0), store_text(s, 1), store_text(s, 2),
+		store_text(s, 3), store_text(s, 4), (unsigned)store_number(s, 5)
+	};
+	struct outcome outcome = { (uint64_t)store_number(s, 7),
+				   (uint64_t)store_number(s, 8),
 				   store_real(s, 9),
 				   store_real(s, 10),
-				   fmax(0, store_real(s, 11)) };
+				   store_real(s, 11),
+				   fmax(0, store_real(s, 12)) };
 
 	/* Other programs can change the file. */
 	if (!outcome.count || !(outcome.bytes > 0) || !(outcome.seconds > 0) || !(outcome.rate > 0))
 		return 0;
-	return seen(arg, &key, store_text(s, 5), &outcome);
+	return seen(arg, &key, store_text(s, 6), &outcome);
 }
 
 int outcomes_list(struct store *store, const struct outcomes_filter *filter, outcomes_seen seen,
@@ -81,15 +84,15 @@ int outcomes_list(struct store *store, const struct outcomes_filter *filter, out
 	struct statement *statement = store_query(
 		store, err,
 		"SELECT operation, CASE ?2 WHEN 1 THEN '*' ELSE \"user\" END AS user_key, program, "
-		"CASE ?3 WHEN 1 THEN '*' ELSE extension END AS extension_key, size, hints, "
-		"count(DISTINCT run), "
+		"CASE ?3 WHEN 1 THEN '*' ELSE extension END AS extension_key, filesystem, size, "
+		"hints, count(DISTINCT run), "
 		"sum(count), sum(bytes), sum(seconds), sum(count * rate) / sum(count), "
 		"sum(spread) + sum(count * rate * rate) - "
 		"sum(count * rate) * sum(count * rate) / sum(count) FROM outcome "
 		"WHERE (?1 IS NULL OR \"user\" = ?1) AND size BETWEEN 0 AND ?4 AND count > 0 AND "
 		"bytes > 0 AND seconds > 0 AND rate > 0 AND spread >= 0 "
-		"GROUP BY operation, user_key, program, extension_key, size, hints "
-		"ORDER BY operation, user_key, program, extension_key, size, hints",
+		"GROUP BY operation, user_key, program, extension_key, filesystem, size, hints "
+		"ORDER BY operation, user_key, program, extension_key, filesystem, size, hints",
 		"tiii", filter->user, (int64_t)filter->joins_users,
 		(int64_t)filter->joins_extensions, (int64_t)OUTCOMES_SIZE_CLASSES - 1);
 	int r = 0, stop = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Transfer rates of files by their hints: for each operation, user, program, file-name extension,
- * size class and set of hints, the number of runs and files and the mean rate. Several runs may add
- * outcomes at the same time, each within store_begin() and store_end().
+ * file system, size class and set of hints, the number of runs and files and the mean rate. Several
+ * runs may add outcomes at the same time, each within store_begin() and store_end().
  *
  * The outcomes of each run are kept apart, so that runs are counted exactly. After OUTCOMES_RUNS
  * runs with the same key and hints, the outcomes of all further runs are kept together.
@@ -26,6 +26,7 @@
 struct outcome_key {
 	const char *operation; /* "read", "write", "read_all", "write_all" */
 	const char *user, *program, *extension;
+	const char *filesystem; /* mount point; "": unknown */
 	unsigned size_class;
 };
 

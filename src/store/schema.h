@@ -17,7 +17,7 @@
 
 struct buf;
 
-#define SCHEMA_VERSION 11
+#define SCHEMA_VERSION 12
 
 enum dialect { DIALECT_SQLITE, DIALECT_POSTGRES };
 

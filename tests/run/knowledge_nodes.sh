@@ -181,6 +181,8 @@ from_calls() {
 	check_rc 0 "$sluice" site learn
 	check_has "$(cat out)" "hints of 0 new runs"
 	check_eq "$(sql "$database" "SELECT count(DISTINCT run) FROM outcome WHERE program = 'hinted' AND extension = 'dat'")" 2 "runs"
+	check_eq "$(sql "$database" "SELECT count(DISTINCT filesystem) FROM outcome WHERE filesystem LIKE '/%'")" 1 "file systems"
+	check_eq "$(sql "$database" "SELECT count(*) FROM outcome WHERE filesystem = ''")" 0 "files on unknown file systems"
 	unset SLUICE_SITE_DATABASE
 	policy
 	node a "$database"
@@ -193,6 +195,15 @@ from_calls() {
 	done
 	"$sluice" report trace >report
 	check_line report program: cb_buffer_size "1048576 (program) instead of 8388608 (plugin)"
+	# Nothing is known of another file system.
+	if [ "$(stat -c %m /dev/shm)" != "$(stat -c %m "$work")" ] && elsewhere=$(mktemp -d /dev/shm/sluice-test.XXXXXX); then
+		rm -f trace
+		(cd "$elsewhere" && SLUICE_SITE=$work/a "$sluice" --set plugins.act=served run -q -o "$work/trace" -- \
+			"mpiexec.$mpi" -n 2 "$BUILD/mpi/$mpi/hinted" 1) >out 2>&1 || wrong "it failed: $(cat out)"
+		rm -rf "$elsewhere"
+		"$sluice" print trace | grep ' MPI_File_open(.*/world.dat.* = 0$' >opens || wrong "no file is opened"
+		check_eq "$(grep -c "hint/set=.cb_buffer_size=8388608" opens)" 0 "$case: opens with hints of another file system"
+	fi
 	node_kill a
 	rm -rf "$work"/a "$work"/a.*
 }

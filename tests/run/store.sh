@@ -74,14 +74,14 @@ python3 - "$SLUICE_STORE_PATH" <<'PYTHON'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 columns = [c[1] for c in db.execute("PRAGMA table_info(outcome)")]
-row = dict(operation="write", user="me", program="app", extension="h5", size=8, hints="cb_nodes=2", run="1", count=3,
+row = dict(operation="write", user="me", program="app", extension="h5", filesystem="/s", size=8, hints="cb_nodes=2", run="1", count=3,
            bytes=6e6, seconds=3, rate=2 << 20, spread=0)
 assert sorted(columns) == sorted(row), columns
 db.execute("INSERT INTO outcome (%s) VALUES (%s)" % (",".join(row), ",".join("?" * len(row))), list(row.values()))
 db.commit()
 PYTHON
-check_eq "$(rows outcomes '[(x["program"], x["hints"], x["runs"], x["files"], x["bytes"], x["bytes_per_second"]) for x in r]')" \
-	"[('app', 'cb_nodes=2', 1, 3, 65536, 2097152)]" "outcomes"
+check_eq "$(rows outcomes '[(x["program"], x["filesystem"], x["hints"], x["runs"], x["files"], x["bytes"], x["bytes_per_second"]) for x in r]')" \
+	"[('app', '/s', 'cb_nodes=2', 1, 3, 65536, 2097152)]" "outcomes"
 check_rc 0 "$sluice" config store outcomes
 check_has "$(cat out)" "2.00 MiB/s"
 check_rc 0 "$sluice" config store outcomes --forget

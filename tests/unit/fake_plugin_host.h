@@ -19,7 +19,8 @@ struct fake_host {
 	size_t process_count;
 	const char *const *files;
 	size_t file_count;
-	const char *run; /* UUID of the run; NULL: some UUID */
+	const char *run;	/* UUID of the run; NULL: some UUID */
+	const char *filesystem; /* of all files; NULL: unknown */
 	struct buf said, warned;
 };
 
@@ -90,6 +91,14 @@ static inline void fake_host_text(void *self, int32_t process, const char *group
 	buf_printf(&host->said, "%d|%s|%s|%s\n", process, group, field, value);
 }
 
+static inline const char *fake_host_filesystem(void *self, file_id id)
+{
+	const struct fake_host *host = self;
+
+	(void)id;
+	return host->filesystem ? host->filesystem : "";
+}
+
 static inline void fake_host_warn(void *self, const char *text)
 {
 	struct fake_host *host = self;
@@ -103,7 +112,8 @@ static inline void fake_host_init(struct fake_host *host, const char *const *opt
 	*host = (struct fake_host){
 		.host = { sizeof(host->host), host, fake_host_option, fake_host_call,
 			  fake_host_file, fake_host_process, fake_host_user, fake_host_run,
-			  fake_host_now, fake_host_number, fake_host_text, fake_host_warn },
+			  fake_host_now, fake_host_number, fake_host_text, fake_host_warn,
+			  fake_host_filesystem },
 		.options = options,
 		.processes = processes,
 		.process_count = process_count,

@@ -302,6 +302,7 @@ static int list_outcome(void *arg, const struct outcome_key *key, const char *hi
 	cell_text(l, key->user);
 	cell_text(l, key->program);
 	cell_text(l, key->extension);
+	cell_text(l, key->filesystem);
 	cell_bytes(l, (uint64_t)1 << (2 * (key->size_class & 31)));
 	cell_number(l, (int64_t)outcome->runs);
 	cell_number(l, (int64_t)outcome->count);
@@ -342,10 +343,10 @@ static const struct topic topics[] = {
 	  TITLES("host", "layer", "call", "bytes", "calls", "fast_ns", "median_ns", "slow_ns"),
 	  list_durations, durations_forget },
 	{ "outcomes",
-	  TITLES("operation", "user", "program", "extension", ">size from", ">runs", ">files",
-		 ">rate", ">std. dev.", "hints"),
-	  TITLES("operation", "user", "program", "extension", "bytes", "runs", "files",
-		 "bytes_per_second", "deviation", "hints"),
+	  TITLES("operation", "user", "program", "extension", "file system", ">size from", ">runs",
+		 ">files", ">rate", ">std. dev.", "hints"),
+	  TITLES("operation", "user", "program", "extension", "filesystem", "bytes", "runs",
+		 "files", "bytes_per_second", "deviation", "hints"),
 	  list_outcomes, outcomes_forget },
 	{ 0 }
 };

@@ -20,10 +20,12 @@
 
 /* A set must have been tried on at least this share of the time that the defaults took. */
 #define COVERAGE 0.5
+/* Files on unknown file systems may be on several. */
+#define UNKNOWN_PLACES 2
 
 /* Samples with one hint set, or with the defaults (hints is ""). */
 struct known {
-	char *program, *extension, *operation, *hints;
+	char *program, *extension, *filesystem, *operation, *hints;
 	unsigned size_class;
 	struct outcome outcome;
 };
@@ -189,6 +191,8 @@ static int known_compare(const void *a, const void *b)
 	int order = kind_compare(x, y);
 
 	if (!order)
+		order = strcmp(x->filesystem, y->filesystem);
+	if (!order)
 		order = strcmp(x->operation, y->operation);
 	if (!order)
 		order = (x->size_class > y->size_class) - (x->size_class < y->size_class);
@@ -203,9 +207,13 @@ static int known_add(void *arg, const struct outcome_key *key, const char *hints
 	if (!*key->program)
 		return 0; /* of a store that did not tell programs apart */
 	k->list = xgrow(k->list, &k->cap, k->count + 1, sizeof(*k->list));
-	k->list[k->count++] = (struct known){ xstrdup(key->program),   xstrdup(key->extension),
-					      xstrdup(key->operation), xstrdup(hints),
-					      key->size_class,	       *outcome };
+	k->list[k->count++] = (struct known){ xstrdup(key->program),
+					      xstrdup(key->extension),
+					      xstrdup(key->filesystem),
+					      xstrdup(key->operation),
+					      xstrdup(hints),
+					      key->size_class,
+					      *outcome };
 	return 0;
 }
 
@@ -213,6 +221,7 @@ static void known_free(struct known *known)
 {
 	free(known->program);
 	free(known->extension);
+	free(known->filesystem);
 	free(known->operation);
 	free(known->hints);
 }
@@ -242,7 +251,8 @@ static const struct known *find_with_hints(const struct known *list, size_t coun
 	return found && found->outcome.runs >= learn ? found : NULL;
 }
 
-/* Returns the speedup of a set over the defaults, or 0 if there is too little data. */
+/* Returns the speedup of a set over the defaults, 0 if there is too little data, or -1 if there is
+ * none of the defaults. */
 static double speedup_of(const struct known *list, size_t count, char mode, const char *hints,
 			 uint64_t learn)
 {
@@ -261,32 +271,94 @@ static double speedup_of(const struct known *list, size_t count, char mode, cons
 		defaults += seconds;
 		set += bytes / other->outcome.bytes * other->outcome.seconds;
 	}
+	if (!(all > 0))
+		return -1;
 	return defaults > 0 && defaults >= COVERAGE * all ? defaults / set : 0;
 }
 
+/* The end of the entries of the same file system. */
+static size_t place_end(const struct known *list, size_t count, size_t from)
+{
+	size_t to = from + 1;
+
+	while (to < count && !strcmp(list[to].filesystem, list[from].filesystem))
+		to++;
+	return to;
+}
+
+/* The number of file systems on which the set is at least as fast; 0: it is slower, or unknown, on
+ * one on which the defaults are known. */
+static unsigned count_places(const struct known *list, size_t count, char mode, const char *hints,
+			     uint64_t learn)
+{
+	unsigned places = 0;
+
+	for (size_t from = 0, to; from < count; from = to) {
+		double gain;
+
+		to = place_end(list, count, from);
+		gain = speedup_of(&list[from], to - from, mode, hints, learn);
+		/* Rows of earlier versions are of an unknown file system. */
+		if (gain == 0 && !*list[from].filesystem)
+			continue;
+		if (gain >= 0 && gain < 1)
+			return 0;
+		if (gain >= 1)
+			places += *list[from].filesystem ? 1 : UNKNOWN_PLACES;
+	}
+	return places;
+}
+
+/* filesystem: that of all entries of the list; "": they are of all file systems. */
 static void choose_for_mode(struct hint_choices *choices, size_t *cap, const struct known *list,
-			    size_t count, char mode, const struct history_options *options)
+			    size_t count, const char *filesystem, char mode,
+			    const struct history_options *options)
 {
 	const char *best = NULL;
 	double most = 1 + options->margin;
+	unsigned best_places = 0;
 
 	for (size_t i = 0; i < count; i++) {
+		unsigned places;
 		double gain;
 
 		if (!*list[i].hints || !is_of_mode(&list[i], mode) || !set_is_safe(list[i].hints))
 			continue;
 		gain = speedup_of(list, count, mode, list[i].hints, options->learn);
-		if (gain > most) {
+		if (!(gain > most))
+			continue;
+		places = count_places(list, count, mode, list[i].hints, options->learn);
+		if (places) {
 			best = list[i].hints;
+			best_places = places;
 			most = gain;
 		}
 	}
 	if (!best)
 		return;
 	choices->best = xgrow(choices->best, cap, choices->count + 1, sizeof(*choices->best));
-	choices->best[choices->count++] =
-		(struct hint_choice){ xstrdup(list->program), xstrdup(list->extension), mode,
-				      xstrdup(best), most };
+	choices->best[choices->count++] = (struct hint_choice){ xstrdup(list->program),
+								xstrdup(list->extension),
+								xstrdup(filesystem),
+								mode,
+								xstrdup(best),
+								most,
+								best_places };
+}
+
+/* Chooses for files of one kind: for all file systems, and for each. */
+static void choose_for_kind(struct hint_choices *choices, size_t *cap, const struct known *list,
+			    size_t count, const struct history_options *options)
+{
+	for (const char *mode = "rwb"; *mode; mode++) {
+		choose_for_mode(choices, cap, list, count, "", *mode, options);
+		for (size_t from = 0, to; from < count; from = to) {
+			to = place_end(list, count, from);
+			if (*list[from].filesystem)
+				choose_for_mode(choices, cap, &list[from], to - from,
+						list[from].filesystem, *mode, options);
+		}
+	}
 }
 
 static void choose_all(struct hint_choices *choices, const struct knowledge *k,
@@ -297,8 +369,7 @@ static void choose_all(struct hint_choices *choices, const struct knowledge *k,
 	for (size_t to = 1; to <= k->count; to++) {
 		if (to < k->count && !kind_compare(&k->list[to], &k->list[from]))
 			continue;
-		for (const char *mode = "rwb"; *mode; mode++)
-			choose_for_mode(choices, &cap, &k->list[from], to - from, *mode, options);
+		choose_for_kind(choices, &cap, &k->list[from], to - from, options);
 		from = to;
 	}
 }
@@ -357,6 +428,7 @@ void hint_choices_release(struct hint_choices *choices)
 	for (size_t i = 0; i < choices->count; i++) {
 		free(choices->best[i].program);
 		free(choices->best[i].extension);
+		free(choices->best[i].filesystem);
 		free(choices->best[i].hints);
 	}
 	free(choices->best);
@@ -372,7 +444,7 @@ const char *hint_choices_find(const struct hint_choices *choices, const char *pr
 	for (size_t i = 0; i < choices->count; i++) {
 		const struct hint_choice *best = &choices->best[i];
 
-		if (best->mode != mode || strcmp(best->program, program) != 0)
+		if (best->mode != mode || *best->filesystem || strcmp(best->program, program) != 0)
 			continue;
 		if (!strcmp(best->extension, extension))
 			return best->hints;
@@ -405,6 +477,7 @@ int hint_choices_write(const struct hint_choices *choices, const struct history_
 {
 	AUTO_BUF struct buf out = { 0 };
 	AUTO_CLOSE int fd = -1;
+	const char *program = NULL;
 
 	buf_puts(&out, HINTS_ANSWERS_TITLE "\n");
 	if (options->explore > 0 && options->set_count) {
@@ -416,8 +489,11 @@ int hint_choices_write(const struct hint_choices *choices, const struct history_
 	for (size_t i = 0; i < choices->count; i++) {
 		const struct hint_choice *best = &choices->best[i];
 
-		if (!i || strcmp(best[-1].program, best->program) != 0)
+		if (*best->filesystem)
+			continue;
+		if (!program || strcmp(program, best->program) != 0)
 			buf_printf(&out, "program %s\n", best->program);
+		program = best->program;
 		buf_printf(&out, "best %s %c %s\n", best->extension, best->mode, best->hints);
 	}
 	unlink(path);

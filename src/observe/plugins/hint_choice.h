@@ -5,12 +5,17 @@
  * file.
  *
  * A hint set is compared with the defaults (no hints) on the workload that was seen with both: the
- * same operation with accesses of the same size class, in at least `learn` runs each. The time that
+ * same operation on the same file system with accesses of the same size class, in at least `learn`
+ * runs each. The time that
  * the defaults took is compared with the time the set would need for the same bytes at its overall
  * rate; an average of rates would favor the fastest sample. The set must be faster by `margin`, and
  * the compared workload must account for at least half of the time seen with the defaults.
  * Otherwise, and when sets are equally fast, the defaults stay. A set with a hint that is not safe
  * (contract/hints.h) is never chosen.
+ *
+ * There is a choice for each file system, by what was seen there, and one for all file systems. The
+ * latter must be at least as fast as the defaults on each file system that the defaults were seen
+ * on in `learn` runs.
  */
 #ifndef SLUICE_OBSERVE_PLUGINS_HINT_CHOICE_H
 #define SLUICE_OBSERVE_PLUGINS_HINT_CHOICE_H
@@ -41,10 +46,14 @@ void history_options_release(struct history_options *options);
 
 struct hint_choice {
 	char *program;
-	char *extension; /* "*" stands for any extension */
-	char mode;	 /* see hints_mode() */
+	char *extension;  /* "*" stands for any extension */
+	char *filesystem; /* mount point; "": all file systems */
+	char mode;	  /* see hints_mode() */
 	char *hints;
 	double gain; /* speedup over the defaults */
+	/* On how many file systems it is at least as fast, if it is for all of them. Files on
+	 * unknown file systems count as files on two. */
+	unsigned places;
 };
 
 struct hint_choices {
@@ -62,11 +71,11 @@ int hint_choices_of_store(struct hint_choices *choices, const struct history_opt
 			  struct store *store, const char *user, struct err *err);
 void hint_choices_release(struct hint_choices *choices);
 
-/* Returns the hints for a file of a program, or NULL for the defaults. */
+/* Returns the hints for a file of a program on any file system, or NULL for the defaults. */
 const char *hint_choices_find(const struct hint_choices *choices, const char *program,
 			      const char *extension, char mode);
 
-/* Writes the file that the guests read, see contract/hints.h. */
+/* Writes the file that the guests read, see contract/hints.h: choices for all file systems. */
 int hint_choices_write(const struct hint_choices *choices, const struct history_options *options,
 		       const char *path, struct err *err);
 

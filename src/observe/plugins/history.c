@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ struct opening {
 	uint64_t collective; /* 0: opened by one rank alone */
 	char *program;	     /* of the rank whose call was seen first */
 	char extension[HINTS_EXTENSION_BYTES];
+	char *filesystem;
 	char mode;
 	char *hints;
 	unsigned open; /* ranks that have not closed it */
@@ -137,6 +139,14 @@ static const char *file_text(const struct history *h, file_id id)
 	return text ? text : "";
 }
 
+static const char *file_place(const struct history *h, file_id id)
+{
+	const struct sluice_host *host = h->host;
+	bool tells = host->bytes >= offsetof(struct sluice_host, filesystem) + sizeof(void *);
+
+	return tells && host->filesystem && id ? host->filesystem(host->self, id) : "";
+}
+
 static struct call_ref call_ref_make(const struct activity *a, uint64_t link)
 {
 	return (struct call_ref){ a->process, link & ID_MASK };
@@ -159,6 +169,7 @@ static struct opening *opening_new(struct history *h, const struct activity *a)
 
 	o->program = process_program(h, a->process);
 	hints_extension(file_text(h, a->file), o->extension);
+	o->filesystem = xstrdup(file_place(h, a->file));
 	o->mode = hints_mode(a->flags);
 	o->hints = xstrdup(file_text(h, a->hints));
 	o->collective = a->present & PRESENT(COLLECTIVE) ? a->collective : 0;
@@ -337,7 +348,8 @@ static int opening_credit(struct history *h, struct store *store, const struct o
 	for (unsigned what = 0; r >= 0 && what < OPERATIONS; what++) {
 		double bytes = (double)o->done[what].bytes;
 		double seconds = (double)o->done[what].longest_ns / NS_PER_S;
-		struct outcome_key key = { operations[what], user, o->program, o->extension, 0 };
+		struct outcome_key key = { operations[what], user,	    o->program,
+					   o->extension,     o->filesystem, 0 };
 
 		if (!(bytes > 0) || !(seconds > 0))
 			continue;
@@ -372,6 +384,7 @@ static void opening_free(struct history *h, struct opening *o)
 	if (o->collective && map_get(&h->together, o->collective) == o)
 		map_remove(&h->together, o->collective);
 	free(o->program);
+	free(o->filesystem);
 	free(o->hints);
 	free(o);
 }

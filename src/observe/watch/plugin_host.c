@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "observe/stats/mount_table.h"
 
 /* Number of activities to collect for a plug-in that does not receive all layers. */
 #define PICK 256
@@ -36,6 +37,7 @@ struct plugin_host {
 	size_t process_count, process_cap;
 	int64_t now_ns;
 	struct activity *picked;
+	struct mount_table mounts; /* of the node; empty until a plug-in asks */
 };
 
 static void set_running(const struct plugin_host *a, int plugin)
@@ -95,6 +97,19 @@ static const char *host_file(void *self, file_id id)
 	if (!id)
 		return "";
 	return id < a->file_count ? a->files[id] : NULL;
+}
+
+/* A replayed trace may be of another machine. */
+static const char *host_filesystem(void *self, file_id id)
+{
+	struct plugin_host *a = ((struct listener *)self)->plugins;
+	const char *path = host_file(self, id);
+
+	if (!path || path[0] != '/' || a->options.replayed)
+		return "";
+	if (!a->mounts.count)
+		mount_table_load(&a->mounts);
+	return mount_table_find(&a->mounts, path);
 }
 
 static const struct sluice_process *host_process(void *self, uint32_t index)
@@ -188,6 +203,7 @@ void plugin_host_free(struct plugin_host *a)
 	for (size_t i = 0; i < a->process_count; i++)
 		process_release(&a->processes[i]);
 	free(a->files);
+	mount_table_release(&a->mounts);
 	free(a->processes);
 	free(a->picked);
 	free(a->list);
@@ -217,6 +233,7 @@ static struct listener *listener_new(struct plugin_host *a, const struct sluice_
 		.number = host_number,
 		.text = host_text,
 		.warn = host_warn,
+		.filesystem = host_filesystem,
 	};
 	return l;
 }

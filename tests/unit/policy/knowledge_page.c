@@ -36,12 +36,19 @@ static const char *suggested(const struct knowledge *k, const char *program, con
 	return e ? e->hints : "none";
 }
 
+static void add_hints(struct knowledge_page *page, const char *program, const char *filesystem,
+		      const char *extension, char mode, const char *hints, double gain)
+{
+	knowledge_page_add_hints(page, &(struct knowledge_advice){ program, filesystem, extension,
+								   mode, hints, gain, 2 });
+}
+
 static void add_samples(struct knowledge_page *page)
 {
-	knowledge_page_add_hints(page, "model", "", "nc", 'w', "a=1", 1.5);
-	knowledge_page_add_hints(page, "model", "/scratch", "nc", 'w', "a=2", 2);
-	knowledge_page_add_hints(page, "model", "/scratch/fast", "nc", 'w', "a=3", 2);
-	knowledge_page_add_hints(page, "model", "", "*", 'r', "b=1", 1.2);
+	add_hints(page, "model", "", "nc", 'w', "a=1", 1.5);
+	add_hints(page, "model", "/scratch", "nc", 'w', "a=2", 2);
+	add_hints(page, "model", "/scratch/fast", "nc", 'w', "a=3", 2);
+	add_hints(page, "model", "", "*", 'r', "b=1", 1.2);
 }
 
 static void the_most_specific_entry_is_found(void)
@@ -69,6 +76,67 @@ static void the_most_specific_entry_is_found(void)
 	knowledge_page_release(&page);
 }
 
+/* Hints that were seen on one file system are not for files on others. */
+static void hints_of_one_file_system_stay_there(void)
+{
+	AUTO_BUF struct buf text = { 0 };
+	struct knowledge_page page = { 0 };
+	const struct knowledge *k;
+
+	knowledge_page_add_hints(&page,
+				 &(struct knowledge_advice){ "one", "", "nc", 'w', "a=1", 1.5, 1 });
+	add_hints(&page, "one", "/scratch", "nc", 'w', "a=1", 1.5);
+	CHECK_INT(knowledge_page_publish(&page, path, &err), 0);
+	k = read_back(&text);
+	CHECK_TEXT(suggested(k, "one", "/scratch/out.nc", "/", WRITE_MODE), "a=1");
+	CHECK_TEXT(suggested(k, "one", "/home/out.nc", "/", WRITE_MODE), "none");
+	CHECK_TEXT(suggested(k, "one", "/home/out.nc", NULL, WRITE_MODE), "a=1");
+	knowledge_page_release(&page);
+}
+
+/* What is mounted below a file system that has entries is another file system. */
+static void file_systems_within_others_are_told_apart(void)
+{
+	AUTO_BUF struct buf text = { 0 };
+	struct knowledge_page page = { 0 }, bare = { 0 };
+	char deep[KNOWLEDGE_NAME_BYTES + 8] = "/d/";
+	const struct knowledge *k;
+
+	add_hints(&page, "one", "/", "nc", 'w', "a=1", 1.5);
+	add_hints(&page, "one", "/a/b", "nc", 'w', "a=2", 1.5);
+	add_hints(&page, "one", "/d", "nc", 'w', "a=3", 1.5);
+	add_hints(&bare, "one", "/", "nc", 'w', "a=1", 1.5);
+	add_hints(&bare, "one", "/a/b", "nc", 'w', "a=2", 1.5);
+	add_hints(&bare, "one", "/d", "nc", 'w', "a=3", 1.5);
+	memset(deep + 3, 'x', sizeof(deep) - 4);
+	for (const char *const *p = (const char *const[]){ "/", "/a", "/a/b", "/d", deep, NULL };
+	     *p; p++)
+		knowledge_page_add_mount(&page, *p);
+	CHECK_INT(knowledge_page_publish(&bare, path, &err), 0);
+	CHECK_INT(knowledge_page_publish(&page, path, &err), 0);
+	/* Other mount points of a node do not make it differ from other nodes. */
+	CHECK(page.digest == bare.digest);
+	k = read_back(&text);
+	CHECK_TEXT(suggested(k, "one", "/x/out.nc", "/", WRITE_MODE), "a=1");
+	CHECK_TEXT(suggested(k, "one", "/a/out.nc", "/", WRITE_MODE), "none");
+	CHECK_TEXT(suggested(k, "one", "/a/b/out.nc", "/", WRITE_MODE), "a=2");
+	CHECK_TEXT(suggested(k, "one", "out.nc", "/a/b", WRITE_MODE), "a=2");
+	/* A mount point that is too long for the page hides the one that it is below. */
+	CHECK_TEXT(suggested(k, "one", "/d/out.nc", "/", WRITE_MODE), "none");
+	CHECK_TEXT(suggested(k, "one", "/e/out.nc", "/", WRITE_MODE), "a=1");
+	/* So do too many. */
+	for (int i = 0; i < 2 * KNOWLEDGE_OTHERS; i++) {
+		snprintf(deep, sizeof(deep), "/m%d", i);
+		knowledge_page_add_mount(&page, deep);
+	}
+	CHECK_INT(knowledge_page_publish(&page, path, &err), 0);
+	k = read_back(&text);
+	CHECK_TEXT(suggested(k, "one", "/x/out.nc", "/", WRITE_MODE), "none");
+	CHECK_TEXT(suggested(k, "one", "/a/b/out.nc", "/", WRITE_MODE), "a=2");
+	knowledge_page_release(&page);
+	knowledge_page_release(&bare);
+}
+
 static void the_same_entries_give_the_same_page(void)
 {
 	struct knowledge_page page = { 0 }, again = { 0 };
@@ -81,7 +149,7 @@ static void the_same_entries_give_the_same_page(void)
 	CHECK_INT(knowledge_page_publish(&again, path, &err), 0);
 	CHECK_INT(stat(path, &after), 0);
 	CHECK(page.digest == again.digest && before.st_ino == after.st_ino);
-	knowledge_page_add_hints(&again, "other", "", "*", 'w', "a=1", 1.5);
+	add_hints(&again, "other", "", "*", 'w', "a=1", 1.5);
 	CHECK_INT(knowledge_page_publish(&again, path, &err), 0);
 	CHECK_INT(stat(path, &after), 0);
 	CHECK(page.digest != again.digest && before.st_ino != after.st_ino);
@@ -128,11 +196,11 @@ static void a_full_page_is_bounded(void)
 
 	memset(much, 'x', sizeof(much) - 1);
 	much[sizeof(much) - 1] = 0;
-	knowledge_page_add_hints(&page, "model", "", "nc", 'w', much, 1);
+	add_hints(&page, "model", "", "nc", 'w', much, 1);
 	CHECK_INT(page.left_out, 1);
 	for (unsigned i = 0; i < 2 * KNOWLEDGE_HINT_SLOTS; i++) {
 		snprintf(name, sizeof(name), "program%u", i);
-		knowledge_page_add_hints(&page, name, "", "*", 'w', "a=1", 1);
+		add_hints(&page, name, "", "*", 'w', "a=1", 1);
 	}
 	for (unsigned i = 0; i < 2 * KNOWLEDGE_DURATION_SLOTS; i++) {
 		struct knowledge_duration d = {
@@ -208,7 +276,7 @@ static void lookups_are_measured(void)
 
 	for (unsigned i = 0; i < KNOWLEDGE_HINT_SLOTS / 2; i++) {
 		snprintf(name, sizeof(name), "program%u", i);
-		knowledge_page_add_hints(&page, name, "", "nc", 'w', "cb_buffer_size=16777216", 2);
+		add_hints(&page, name, "", "nc", 'w', "cb_buffer_size=16777216", 2);
 	}
 	CHECK_INT(knowledge_page_publish(&page, path, &err), 0);
 	k = read_back(&text);
@@ -237,6 +305,7 @@ static void end(void)
 }
 
 TESTS(TEST(begin), TEST(the_most_specific_entry_is_found),
+      TEST(hints_of_one_file_system_stay_there), TEST(file_systems_within_others_are_told_apart),
       TEST(the_same_entries_give_the_same_page), TEST(damage_is_found),
       TEST(a_full_page_is_bounded), TEST(a_duration_is_found_by_its_file_system),
       TEST(lookups_are_measured), TEST(end))

@@ -79,7 +79,7 @@ static void a_forgotten_user_loses_runs_and_learned_data_but_others_do_not(void)
 	AUTO_FREE char *archive = xprintf("%s/archive", check_directory());
 	struct site_db *site = site_sample_open();
 	struct forget_totals totals = { 0 };
-	struct outcome_key key = { "read", "ann", "app", "nc", 3 };
+	struct outcome_key key = { "read", "ann", "app", "nc", "", 3 };
 	struct err err = { 0 };
 
 	import_sample(site, path, "ann", 0);

@@ -11,7 +11,7 @@
 
 #define MIB 1048576.0
 
-static const struct outcome_key writes = { "write", "ann", "app", "nc", 10 };
+static const struct outcome_key writes = { "write", "ann", "app", "nc", "/s", 10 };
 
 static const struct outcomes_filter all, ann = { .user = "ann" };
 
@@ -28,8 +28,11 @@ static int keep(void *arg, const struct outcome_key *key, const char *hints,
 
 	f->outcome = *outcome;
 	f->rows++;
-	buf_printf(&f->text, "%s/%s/%s/%s/%u[%s] ", key->operation, key->user, key->program,
-		   key->extension, key->size_class, hints);
+	buf_printf(&f->text, "%s/%s/%s/%s", key->operation, key->user, key->program,
+		   key->extension);
+	if (strcmp(key->filesystem, "/s") != 0)
+		buf_printf(&f->text, "@%s", key->filesystem);
+	buf_printf(&f->text, "/%u[%s] ", key->size_class, hints);
 	return 0;
 }
 
@@ -96,10 +99,12 @@ static void each_key_and_set_of_hints_has_its_own_row(void)
 	other.operation = "read";
 	other.size_class = 3;
 	outcomes_add(store, &other, "1", "", 1, 1, NULL);
+	other.filesystem = "/t";
+	outcomes_add(store, &other, "1", "", 1, 1, NULL);
 	CHECK_INT(outcomes_list(store, &all, keep, &found, NULL), 0);
-	CHECK_TEXT(buf_text(&found.text),
-		   "read/bob/app//3[] write/ann/app/nc/10[] write/ann/app/nc/10[a=1] "
-		   "write/bob/app//10[] write/bob/app/nc/10[] ");
+	CHECK_TEXT(buf_text(&found.text), "read/bob/app//3[] read/bob/app/@/t/3[] "
+					  "write/ann/app/nc/10[] write/ann/app/nc/10[a=1] "
+					  "write/bob/app//10[] write/bob/app/nc/10[] ");
 	buf_clear(&found.text);
 	CHECK_INT(outcomes_list(store, &ann, keep, &found, NULL), 0);
 	CHECK_TEXT(buf_text(&found.text), "write/ann/app/nc/10[] write/ann/app/nc/10[a=1] ");
@@ -111,7 +116,7 @@ static void each_key_and_set_of_hints_has_its_own_row(void)
 static void runs_are_counted_not_opens(void)
 {
 	struct outcomes_filter joined = { .joins_users = true, .joins_extensions = true };
-	struct outcome_key other = { "write", "bob", "app", "h5", 10 };
+	struct outcome_key other = { "write", "bob", "app", "h5", "/s", 10 };
 	struct found found = { 0 };
 	struct sample sample;
 	struct store *store;
@@ -177,7 +182,7 @@ static void rows_of_an_earlier_version_are_kept(void)
 				" ('write', 'ann', 'nc', 3, 'a=1', 9, 90, 2, 45, 5)");
 	store = sample_open(&sample);
 	CHECK_INT(outcomes_list(store, &all, keep, &found, NULL), 0);
-	CHECK_TEXT(buf_text(&found.text), "read/ann//nc/3[] write/ann//nc/3[a=1] ");
+	CHECK_TEXT(buf_text(&found.text), "read/ann//nc@/3[] write/ann//nc@/3[a=1] ");
 	CHECK_INT(found.outcome.runs, 1);
 	CHECK_INT(found.outcome.count, 9);
 	CHECK_NEAR(found.outcome.rate, 45, 1e-9);
@@ -210,18 +215,22 @@ static void outcomes_without_bytes_or_time_are_refused(void)
 	CHECK(outcomes_add(store, &writes, "1", "", 1, 0, &err) < 0);
 	CHECK(outcomes_add(store, &writes, "1", "", NAN, 1, &err) < 0);
 	/* Invalid rows in the file are ignored. */
-	CHECK_INT(store_run(store, NULL,
-			    "INSERT INTO outcome VALUES ('write', 'x', 'p', '', -3, 'a=1', 'r', 0, "
-			    "1, 1, 1, 0)",
-			    ""),
-		  0);
+	CHECK_INT(
+		store_run(
+			store, NULL,
+			"INSERT INTO outcome VALUES ('write', 'x', 'p', '', '', -3, 'a=1', 'r', 0, "
+			"1, 1, 1, 0)",
+			""),
+		0);
 	/* PostgreSQL checks types. */
 	if (!sample.is_server)
-		CHECK_INT(store_run(store, NULL,
-				    "INSERT INTO outcome VALUES ('write', 'x', 'p', '', 3, 'a=1', "
-				    "'r', 'no', 'no', 'no', 'no', 'no')",
-				    ""),
-			  0);
+		CHECK_INT(
+			store_run(
+				store, NULL,
+				"INSERT INTO outcome VALUES ('write', 'x', 'p', '', '', 3, 'a=1', "
+				"'r', 'no', 'no', 'no', 'no', 'no')",
+				""),
+			0);
 	CHECK_INT(outcomes_list(store, &all, keep, &found, NULL), 0);
 	CHECK_INT(found.rows, 0);
 	buf_release(&found.text);

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "store/catalog.h"
 #include "store/knowledge.h"
+#include "store/outcomes.h"
 #include "store_sample.h"
 
 /*
@@ -276,6 +277,39 @@ static void rows_survive_a_way_down_and_up(void)
 	sample_remove(&sample);
 }
 
+static int describe_outcome(void *arg, const struct outcome_key *key, const char *hints,
+			    const struct outcome *outcome)
+{
+	buf_printf(arg, "%s '%s' %s %.0f ", key->program, key->filesystem, hints, outcome->bytes);
+	return 0;
+}
+
+/* What was learned before file systems were told apart is of an unknown one; on the way down, file
+ * systems are forgotten. */
+static void outcomes_get_and_lose_their_file_system(void)
+{
+	struct outcome_key key = { "write", "ann", "app", "nc", "/s", 3 };
+	AUTO_BUF struct buf before = { 0 }, after = { 0 };
+	struct outcomes_filter all = { 0 };
+	struct sample sample;
+	struct store *store;
+
+	sample_make(&sample);
+	store = sample_open(&sample);
+	CHECK_INT(outcomes_add(store, &key, "1", "a=1", 10, 1, NULL), 0);
+	CHECK_INT(outcomes_add(store, &key, "1", "b=1", 20, 1, NULL), 0);
+	CHECK_INT(outcomes_list(store, &all, describe_outcome, &before, NULL), 0);
+	CHECK_TEXT(buf_text(&before), "app '/s' a=1 10 app '/s' b=1 20 ");
+	store_close(store);
+	change_version(&sample, 11);
+	change_version(&sample, 12);
+	store = sample_open(&sample);
+	CHECK_INT(outcomes_list(store, &all, describe_outcome, &after, NULL), 0);
+	CHECK_TEXT(buf_text(&after), "app '' a=1 10 app '' b=1 20 ");
+	store_close(store);
+	sample_remove(&sample);
+}
+
 static void an_unknown_version_is_refused(void)
 {
 	struct sample sample;
@@ -317,4 +351,5 @@ static void every_column_of_a_list_exists(void)
 TESTS(TEST(generated_tables_equal_those_of_all_earlier_versions),
       TEST(stores_of_all_earlier_versions_are_migrated_and_keep_their_rows),
       TEST(every_version_can_be_reached_from_every_other_one), TEST(rows_survive_a_way_down_and_up),
-      TEST(an_unknown_version_is_refused), TEST(every_column_of_a_list_exists))
+      TEST(outcomes_get_and_lose_their_file_system), TEST(an_unknown_version_is_refused),
+      TEST(every_column_of_a_list_exists))

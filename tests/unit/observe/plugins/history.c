@@ -304,7 +304,7 @@ static void programs_are_separate(void)
 /* A store of an earlier version does not say which program its rows are of. */
 static void rows_without_a_program_are_not_used(void)
 {
-	struct outcome_key key = { "write", "somebody", "", "nc", 10 };
+	struct outcome_key key = { "write", "somebody", "", "nc", "", 10 };
 	AUTO_FREE char *unknown = NULL;
 	struct sample sample;
 	struct store *store;
@@ -320,12 +320,118 @@ static void rows_without_a_program_are_not_used(void)
 	sample_remove(&sample);
 }
 
+/* One run that writes a file on a file system. */
+static void train_on(const struct sample *sample, const char *filesystem, file_id hints,
+		     int64_t rate)
+{
+	struct run run;
+
+	run_start(&run, sample, NULL);
+	run.host.filesystem = filesystem;
+	write_file(&run, DATA_NC, hints, rate);
+	run_end(&run);
+}
+
+/* All choices for writing: "FILESYSTEM SET PLACES ", by file system. */
+static char *choices_of(const struct sample *sample)
+{
+	struct history_options read;
+	struct hint_choices choices;
+	struct fake_host host;
+	struct buf text = { 0 };
+
+	fake_host_init(&host, once, NULL, 0);
+	REQUIRE(history_options_read(&read, fake_host_option, &host, NULL) >= 0);
+	free(read.store);
+	read.store = xstrdup(sample->path);
+	REQUIRE(hint_choices_make(&choices, &read, "somebody", NULL) >= 0);
+	for (size_t i = 0; i < choices.count; i++)
+		if (choices.best[i].mode == 'w')
+			buf_printf(&text, "%s %s %u ", choices.best[i].filesystem,
+				   choices.best[i].hints, choices.best[i].places);
+	hint_choices_release(&choices);
+	history_options_release(&read);
+	fake_host_release(&host);
+	return buf_take(&text);
+}
+
+static void check_choices(const struct sample *sample, const char *expected)
+{
+	AUTO_FREE char *found = choices_of(sample);
+
+	CHECK_TEXT(found ? found : "", expected);
+}
+
+/* The defaults were seen on a slow file system, the set on a fast one: nothing is comparable. */
+static void file_systems_are_not_compared_with_each_other(void)
+{
+	struct sample sample;
+
+	sample_make(&sample);
+	train_on(&sample, "/slow", NO_FILE, 100);
+	train_on(&sample, "/fast", SET_2, 200);
+	check_choices(&sample, "");
+	check_best(&sample, once, "nc", 'w', NONE);
+	train_on(&sample, "/fast", NO_FILE, 220);
+	check_choices(&sample, "");
+	sample_remove(&sample);
+}
+
+static void each_file_system_has_its_own_choice(void)
+{
+	AUTO_BUF struct buf both = { 0 };
+	struct sample sample;
+
+	sample_make(&sample);
+	train_on(&sample, "/a", NO_FILE, 100);
+	train_on(&sample, "/a", SET_1, 200);
+	buf_printf(&both, " %s 1 /a %s 1 ", files[SET_1], files[SET_1]);
+	check_choices(&sample, buf_text(&both));
+	/* Where only the defaults are known, it could be slower. */
+	train_on(&sample, "/b", NO_FILE, 100);
+	buf_clear(&both);
+	buf_printf(&both, "/a %s 1 ", files[SET_1]);
+	check_choices(&sample, buf_text(&both));
+	/* It is slower there, and another one is faster. */
+	train_on(&sample, "/b", SET_1, 70);
+	train_on(&sample, "/b", SET_2, 250);
+	buf_clear(&both);
+	buf_printf(&both, "/a %s 1 /b %s 1 ", files[SET_1], files[SET_2]);
+	check_choices(&sample, buf_text(&both));
+	/* What is faster on both is for all file systems. */
+	train_on(&sample, "/a", SET_2, 150);
+	buf_clear(&both);
+	buf_printf(&both, " %s 2 /a %s 1 /b %s 1 ", files[SET_2], files[SET_1], files[SET_2]);
+	check_choices(&sample, buf_text(&both));
+	check_best(&sample, once, "nc", 'w', SET_2);
+	sample_remove(&sample);
+}
+
+/* Defaults that an earlier version stored without a file system forbid nothing. */
+static void rows_without_a_file_system_are_compared_with_each_other(void)
+{
+	AUTO_BUF struct buf both = { 0 };
+	struct sample sample;
+
+	sample_make(&sample);
+	train(&sample, NULL, DATA_NC, NO_FILE, 100);
+	train_on(&sample, "/a", NO_FILE, 100);
+	train_on(&sample, "/a", SET_1, 200);
+	buf_printf(&both, " %s 1 /a %s 1 ", files[SET_1], files[SET_1]);
+	check_choices(&sample, buf_text(&both));
+	train(&sample, NULL, DATA_NC, SET_1, 70);
+	buf_clear(&both);
+	buf_printf(&both, "/a %s 1 ", files[SET_1]);
+	check_choices(&sample, buf_text(&both));
+	sample_remove(&sample);
+}
+
 /* A set that was only seen with other access sizes says nothing. */
 static void only_equal_workloads_are_compared(void)
 {
 	struct sample sample;
 	struct store *store;
-	struct outcome_key key = { "write", "somebody", "app", "nc", 10 };
+	struct outcome_key key = { "write", "somebody", "app", "nc", "", 10 };
 
 	sample_make(&sample);
 	store = sample_open(&sample);
@@ -569,7 +675,7 @@ static void choices_are_written_before_the_run(void)
 	train(&sample, NULL, DATA_NC, NO_FILE, 100);
 	train(&sample, NULL, DATA_NC, SET_2, 200);
 	store = sample_open(&sample);
-	outcomes_add(store, &(struct outcome_key){ "read", "somebody", "app", "x", 1 }, "1",
+	outcomes_add(store, &(struct outcome_key){ "read", "somebody", "app", "x", "", 1 }, "1",
 		     "a=1;b=2", 1, 1, NULL);
 	store_close(store);
 	second = prepared(&sample, options, NULL);
@@ -641,9 +747,11 @@ static void trials_are_counted_over_runs(void)
 TESTS(TEST(after_training_the_better_set_is_chosen), TEST(ties_and_small_gains_keep_the_defaults),
       TEST(several_runs_are_required_not_several_files), TEST(a_run_counts_once),
       TEST(programs_are_separate), TEST(rows_without_a_program_are_not_used),
-      TEST(only_equal_workloads_are_compared), TEST(extensions_are_separate_unless_disabled),
-      TEST(users_are_separate_unless_disabled), TEST(unsafe_sets_are_never_chosen),
-      TEST(ranks_that_open_together_are_one_sample),
+      TEST(only_equal_workloads_are_compared), TEST(file_systems_are_not_compared_with_each_other),
+      TEST(each_file_system_has_its_own_choice),
+      TEST(rows_without_a_file_system_are_compared_with_each_other),
+      TEST(extensions_are_separate_unless_disabled), TEST(users_are_separate_unless_disabled),
+      TEST(unsafe_sets_are_never_chosen), TEST(ranks_that_open_together_are_one_sample),
       TEST(closed_files_are_credited_while_the_run_goes_on),
       TEST(non_blocking_accesses_last_until_they_are_complete),
       TEST(hints_that_change_after_the_open_count), TEST(another_job_is_another_opening),
