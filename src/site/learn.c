@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "observe/tally/access_pattern.h"
 #include "observe/tally/names.h"
 #include "observe/tally/traffic.h"
 #include "site/file_places.h"
@@ -30,15 +31,6 @@ struct next_run {
 	char *uuid, *program, *owner;
 };
 
-enum pattern { PATTERN_OTHER, PATTERN_SEQUENTIAL, PATTERN_STRIDED, PATTERN_RANDOM, PATTERNS };
-static const char *const pattern_names[PATTERNS] = { "other", "sequential", "strided", "random" };
-
-/* The last access of a process to a file. */
-struct position {
-	int64_t end, stride;
-	int64_t start;
-};
-
 struct histogram {
 	uint16_t call;
 	uint8_t layer, pattern;
@@ -52,7 +44,8 @@ struct lesson {
 	const struct trace_head *head;
 	bool *watched; /* by call */
 	struct file_places places;
-	struct map positions, histograms;
+	struct access_tracker accesses;
+	struct map histograms;
 	uint64_t activities;
 };
 
@@ -77,12 +70,10 @@ static void lesson_init(struct lesson *lesson, const struct trace_head *head, co
 
 static void lesson_release(struct lesson *lesson)
 {
-	for (size_t i = 0; i < lesson->positions.cap; i++)
-		free(lesson->positions.entries[i].key ? lesson->positions.entries[i].value : NULL);
 	for (size_t i = 0; i < lesson->histograms.cap; i++)
 		free(lesson->histograms.entries[i].key ? lesson->histograms.entries[i].value
 						       : NULL);
-	map_release(&lesson->positions);
+	access_tracker_release(&lesson->accesses);
 	map_release(&lesson->histograms);
 	file_places_release(&lesson->places);
 	free(lesson->watched);
@@ -90,33 +81,8 @@ static void lesson_release(struct lesson *lesson)
 
 /* --- calls --- */
 
-/* How the access continues the previous one of the same process to the same file. */
-static enum pattern find_pattern(struct lesson *lesson, const struct activity *a, uint64_t bytes)
-{
-	uint64_t key = ((uint64_t)a->process << 32 | a->file) + 1;
-	struct position *p;
-	enum pattern pattern;
-	int64_t stride;
-
-	if (!(a->present & PRESENT(OFFSET)) || !a->file)
-		return PATTERN_OTHER;
-	p = map_get(&lesson->positions, key);
-	if (!p) {
-		p = xcalloc(1, sizeof(*p));
-		map_put(&lesson->positions, key, p);
-		*p = (struct position){ a->offset + (int64_t)bytes, 0, a->offset };
-		return PATTERN_OTHER;
-	}
-	stride = (int64_t)((uint64_t)a->offset - (uint64_t)p->start);
-	pattern = a->offset == p->end	? PATTERN_SEQUENTIAL
-		  : stride == p->stride ? PATTERN_STRIDED
-					: PATTERN_RANDOM;
-	*p = (struct position){ (int64_t)((uint64_t)a->offset + bytes), stride, a->offset };
-	return pattern;
-}
-
-static void add_duration(struct lesson *lesson, const struct activity *a, enum pattern pattern,
-			 unsigned class, uint8_t filesystem)
+static void add_duration(struct lesson *lesson, const struct activity *a,
+			 enum access_pattern pattern, unsigned class, uint8_t filesystem)
 {
 	uint64_t key = ((uint64_t)a->call << 32 | (uint64_t)filesystem << 24 |
 			(uint64_t)a->layer << 16 | (uint64_t)pattern << 8 | class) +
@@ -138,14 +104,14 @@ static void add_duration(struct lesson *lesson, const struct activity *a, enum p
 static void learn_activity(struct lesson *lesson, const struct activity *a)
 {
 	uint8_t filesystem = lesson->places.of[a->file];
-	enum pattern pattern;
+	enum access_pattern pattern;
 	uint64_t bytes;
 	unsigned class;
 
 	if (!lesson->watched[a->call] || a->error)
 		return;
 	bytes = traffic_bytes(a, &lesson->head->calls[a->call]);
-	pattern = find_pattern(lesson, a, bytes);
+	pattern = access_tracker_add(&lesson->accesses, a, bytes);
 	class = durations_size_class(bytes);
 	add_duration(lesson, a, pattern, class, 0);
 	if (filesystem)
@@ -173,9 +139,10 @@ static int add_bin(struct site_db *site, const char *program, const struct lesso
 		"bin, count) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (program, "
 		"filesystem, pattern, layer, call, size, bin) DO UPDATE SET count = "
 		"expectation.count + excluded.count",
-		"tttttiii", program, lesson->places.names[h->filesystem], pattern_names[h->pattern],
-		names_layer(h->layer), lesson->head->calls[h->call].name, (int64_t)h->size_class,
-		(int64_t)bin, (int64_t)count);
+		"tttttiii", program, lesson->places.names[h->filesystem],
+		access_pattern_name(h->pattern), names_layer(h->layer),
+		lesson->head->calls[h->call].name, (int64_t)h->size_class, (int64_t)bin,
+		(int64_t)count);
 }
 
 /* A long run must not outweigh all others, and old runs must fade. */
@@ -189,7 +156,7 @@ static int bound_histogram(struct site_db *site, const char *program, const stru
 		store_query(site->store, err,
 			    "SELECT sum(count) FROM expectation WHERE program = ?1 AND filesystem "
 			    "= ?2 AND pattern = ?3 AND layer = ?4 AND call = ?5 AND size = ?6",
-			    "ttttti", program, filesystem, pattern_names[h->pattern],
+			    "ttttti", program, filesystem, access_pattern_name(h->pattern),
 			    names_layer(h->layer), name, (int64_t)h->size_class),
 		err);
 
@@ -199,7 +166,7 @@ static int bound_histogram(struct site_db *site, const char *program, const stru
 			 "UPDATE expectation SET count = (count + 1) / 2 WHERE program = ?1 AND "
 			 "filesystem = ?2 AND pattern = ?3 AND layer = ?4 AND call = ?5 AND size = "
 			 "?6",
-			 "ttttti", program, filesystem, pattern_names[h->pattern],
+			 "ttttti", program, filesystem, access_pattern_name(h->pattern),
 			 names_layer(h->layer), name, (int64_t)h->size_class);
 }
 

@@ -2,6 +2,7 @@
 #include "observe/watch/plugin_host.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,9 @@
 #include "base/config.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/place.h"
+#include "contract/knowledge.h"
+#include "contract/policy.h"
 #include "observe/stats/mount_table.h"
 
 /* Number of activities to collect for a plug-in that does not receive all layers. */
@@ -38,6 +42,7 @@ struct plugin_host {
 	int64_t now_ns;
 	struct activity *picked;
 	struct mount_table mounts; /* of the node; empty until a plug-in asks */
+	char *page;		   /* path of the knowledge page; NULL until a plug-in asks */
 };
 
 static void set_running(const struct plugin_host *a, int plugin)
@@ -66,6 +71,18 @@ static void write_note(struct listener *l, int32_t process, const char *kind, co
 		l->notes_left_out++;
 }
 
+/* The page that the daemon of this node serves. */
+static const char *site_page(struct plugin_host *a)
+{
+	AUTO_FREE char *socket = xstrdup(config_text(a->options.config, SETTING_SITE_SOCKET));
+	const char *variable = getenv(POLICY_SITE_VARIABLE);
+
+	if (!a->page)
+		a->page = place_join(variable && variable[0] == '/' ? variable : dirname(socket),
+				     KNOWLEDGE_NAME);
+	return a->page;
+}
+
 static const char *host_option(void *self, const char *key)
 {
 	struct listener *l = self;
@@ -73,6 +90,8 @@ static const char *host_option(void *self, const char *key)
 	AUTO_FREE char *section = xprintf("plugin.%s", l->name);
 	const char *text = config_extra(config, section, key);
 
+	if (!strcmp(key, "page") && !text && !l->plugins->options.replayed)
+		return site_page(l->plugins);
 	if (strcmp(key, "store") != 0)
 		return text;
 	if (l->plugins->options.replayed)
@@ -204,6 +223,7 @@ void plugin_host_free(struct plugin_host *a)
 		process_release(&a->processes[i]);
 	free(a->files);
 	mount_table_release(&a->mounts);
+	free(a->page);
 	free(a->processes);
 	free(a->picked);
 	free(a->list);
