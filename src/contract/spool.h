@@ -326,10 +326,36 @@ static inline unsigned counters_layer(uint64_t whose)
 	return (uint32_t)whose - 1;
 }
 
+/*
+ * Most processes use few slots. So that a reader need not copy all of the file, `used` has a bit
+ * for each COUNTERS_PAGE bytes of it in which a slot has been created; it is set after the slot.
+ */
+#define COUNTERS_PAGE 4096
+#define COUNTERS_PAGES 128 /* at least those of the file */
+
 struct counters_file {
 	uint64_t magic;
-	uint64_t reserved[7];
+	uint64_t has_used; /* 0: written by a version that does not set `used` */
+	_Atomic uint64_t used[COUNTERS_PAGES / 64];
+	uint64_t reserved[4];
 	struct counters_slot slots[COUNTERS_SLOTS];
 };
+
+_Static_assert(sizeof(struct counters_file) <= COUNTERS_PAGES * COUNTERS_PAGE, "has enough bits");
+
+/* The first and the last page of a slot. */
+static inline unsigned counters_first_page(unsigned slot)
+{
+	return (unsigned)((offsetof(struct counters_file, slots) +
+			   slot * sizeof(struct counters_slot)) /
+			  COUNTERS_PAGE);
+}
+
+static inline unsigned counters_last_page(unsigned slot)
+{
+	return (unsigned)((offsetof(struct counters_file, slots) +
+			   (slot + 1) * sizeof(struct counters_slot) - 1) /
+			  COUNTERS_PAGE);
+}
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/err.h"
+#include "base/integer.h"
 #include "base/mem.h"
 #include "contract/group.h"
 #include "contract/handover.h"
@@ -39,10 +40,11 @@ _Static_assert((int)HANDOVER_DESCRIPTORS <= FRAME_DESCRIPTORS_MAX, "and its desc
  */
 #define COUNTED_MAX 256
 #define COUNTED_PERIOD_NS (2 * NS_PER_S)
-#define COUNTED_AT_ONCE 4	       /* processes that a pass reads, so that spools do not wait */
-#define COUNTED_HANDLES 128	       /* that are told apart; the last one stands for all others */
-#define COUNTED_OLD_NS (60 * NS_PER_S) /* without a change, until another process takes its place \
-					*/
+#define COUNTED_AT_ONCE 4   /* processes that a pass reads, so that spools do not wait */
+#define COUNTED_HANDLES 128 /* that are told apart; the last one stands for all others */
+#define COUNTED_OLD_NS                                                             \
+	(60 * NS_PER_S) /* without a change, until another process takes its place \
+			 */
 
 struct counts {
 	uint64_t calls[LOAD_OPERATIONS], bytes[LOAD_OPERATIONS];
@@ -247,16 +249,65 @@ static void add_slot(struct counts *to, const struct counters_slot *slot)
 	}
 }
 
+/* Which pages of a file of counters were copied. */
+struct counted_pages {
+	uint64_t bits[COUNTERS_PAGES / 64];
+};
+
+static bool has_page(const struct counted_pages *pages, unsigned page)
+{
+	return pages->bits[page / 64] >> page % 64 & 1;
+}
+
+/* Copies a range of bytes; false if the file is too short, which no honest process does. */
+static bool copy_range(struct collection *collection, int fd, size_t from, size_t to)
+{
+	return pread(fd, (char *)collection->counters + from, to - from, (off_t)from) ==
+	       (ssize_t)(to - from);
+}
+
+/*
+ * Copies the pages that have slots. The file is another user's: each byte is read once, by a system
+ * call, which fails where memory that is mapped would end this process.
+ */
+static bool copy_counters(struct collection *collection, int fd, struct counted_pages *pages)
+{
+	struct counters_file *copy = collection->counters;
+	size_t end = sizeof(*copy);
+
+	if (!copy_range(collection, fd, 0, offsetof(struct counters_file, slots)) ||
+	    copy->magic != COUNTERS_MAGIC)
+		return false;
+	for (size_t i = 0; i < COUNTERS_PAGES / 64; i++)
+		pages->bits[i] = copy->has_used ? atomic_load(&copy->used[i]) : UINT64_MAX;
+	for (unsigned page = 0, from; (size_t)page * COUNTERS_PAGE < end; page++) {
+		if (!has_page(pages, page))
+			continue;
+		for (from = page;
+		     (size_t)(page + 1) * COUNTERS_PAGE < end && has_page(pages, page + 1);)
+			page++;
+		if (!copy_range(collection, fd, (size_t)from * COUNTERS_PAGE,
+				u64_min((uint64_t)(page + 1) * COUNTERS_PAGE, end)))
+			return false;
+	}
+	return true;
+}
+
 /* Adds up the calls of libc: what libraries above it do ends there. Sockets are not storage. */
 static void add_up_slots(struct collection *collection, struct counted *counted,
-			 struct counts now[COUNTED_HANDLES])
+			 const struct counted_pages *pages, struct counts now[COUNTED_HANDLES])
 {
-	for (size_t i = 0; i < COUNTERS_SLOTS; i++) {
+	for (unsigned i = 0; i < COUNTERS_SLOTS; i++) {
 		const struct counters_slot *slot = &collection->counters->slots[i];
-		uint64_t link = atomic_load(&slot->key);
-		unsigned layer = i < COUNTERS_RESERVED ? (unsigned)i
-						       : counters_layer(atomic_load(&slot->whose));
+		uint64_t link;
+		unsigned layer;
 
+		/* What was not copied is of another process. */
+		if (!has_page(pages, counters_first_page(i)) ||
+		    !has_page(pages, counters_last_page(i)))
+			continue;
+		link = atomic_load(&slot->key);
+		layer = i < COUNTERS_RESERVED ? i : counters_layer(atomic_load(&slot->whose));
 		if ((layer == LAYER_POSIX || layer == LAYER_STDIO) &&
 		    link_kind(link) != LINK_NETWORK)
 			add_slot(&now[find_handle(counted, i, link)], slot);
@@ -287,14 +338,13 @@ static void read_counters(struct collection *collection, struct counted *counted
 {
 	struct observed_count list[COUNTED_HANDLES * LOAD_OPERATIONS];
 	struct counts now[COUNTED_HANDLES] = { 0 };
+	struct counted_pages pages;
 	size_t n;
 
 	counted->read_ns = clock_now_ns();
-	if (pread(counted->fd, collection->counters, sizeof(*collection->counters), 0) !=
-		    (ssize_t)sizeof(*collection->counters) ||
-	    collection->counters->magic != COUNTERS_MAGIC)
+	if (!copy_counters(collection, counted->fd, &pages))
 		return;
-	add_up_slots(collection, counted, now);
+	add_up_slots(collection, counted, &pages, now);
 	n = list_changes(counted, now, list);
 	if (!n ||
 	    !observer_counts(collection->options.observer, counted->user, counted->key, list, n))

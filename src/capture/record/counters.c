@@ -18,6 +18,13 @@
 static _Atomic(struct counters_file *) counters;
 static atomic_bool making;
 
+/* Tells the reader which part of the file has the slot. */
+static void mark_used(struct counters_file *file, unsigned slot)
+{
+	for (unsigned page = counters_first_page(slot); page <= counters_last_page(slot); page++)
+		atomic_fetch_or(&file->used[page / 64], UINT64_C(1) << page % 64);
+}
+
 static struct counters_file *counters_create(void)
 {
 	/* Not on the stack, which may be small. Only one thread gets here. */
@@ -36,6 +43,10 @@ static struct counters_file *counters_create(void)
 	file = file_create(directory, name, sizeof(*file), &id, &error);
 	kernel_call(SYS_close, directory);
 	if (file) {
+		file->has_used = 1;
+		/* The reserved slots always exist. */
+		for (unsigned i = 0; i < COUNTERS_RESERVED; i++)
+			mark_used(file, i);
 		file->magic = COUNTERS_MAGIC;
 		site_hand_over(m);
 	}
@@ -79,6 +90,7 @@ static struct counters_slot *slot_find(struct counters_file *file, uint64_t link
 
 		if (!key && atomic_compare_exchange_strong(&slot->key, &key, link)) {
 			atomic_store(&slot->whose, whose);
+			mark_used(file, (unsigned)(slot - file->slots));
 			return slot;
 		}
 		if (key == link && atomic_load(&slot->whose) == whose)
