@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One call: all its fields, what caused it and what it caused.
+import type { ComponentChildren } from 'preact';
 import { useApi } from '../lib/api';
 import { formatMicroseconds, formatSeconds, formatTime } from '../lib/format';
 import { usePlace } from '../lib/location';
@@ -12,7 +13,10 @@ import { Failure, Loading } from '../parts/states';
 import { Chain } from './chain';
 import { RunFrame } from './run_frame';
 
-/* In the order of the original tool; the rest of the answer follows. */
+/* The key of an activity: process and number. */
+const KEY = /^\d+\.\d+$/;
+
+/* In the order of the original tool. */
 const FIELDS = ['name', 'unique_id', 'ucalid', 'id', 'thread_id', 'cid_pid_nid', 'cid_pid_time', 'cid_id', 'time_start', 'time_stop', 'duration',
 	'attributes', 'remote_calls', 'parents', 'error_value', 'layer', 'file'];
 
@@ -39,7 +43,7 @@ function Details({ id, activity, search }: { id: string; activity: Activity; sea
 			</section>
 			<section id="fields">
 				<h2>Fields</h2>
-				<dl class="fields">{FIELDS.map((name) => <Field key={name} name={name} activity={activity} />)}</dl>
+				<dl class="fields">{FIELDS.map((name) => <Field key={name} {...{ name, id, activity, search }} />)}</dl>
 			</section>
 			{activity.opened_by && <section id="opened">
 				<h2>Opened by</h2>
@@ -50,11 +54,20 @@ function Details({ id, activity, search }: { id: string; activity: Activity; sea
 	);
 }
 
-function Field({ name, activity }: { name: string; activity: Activity }) {
-	return <div><dt>{name}</dt><dd>{fieldValue(name, activity)}</dd></div>;
+interface FieldProps {
+	name: string;
+	id: string;
+	activity: Activity;
+	search: string;
 }
 
-function fieldValue(name: string, activity: Activity) {
+function Field(props: FieldProps) {
+	const { name, activity } = props;
+
+	return <div class={Array.isArray(activity[name]) ? 'wide' : ''}><dt>{name}</dt><dd>{fieldValue(props)}</dd></div>;
+}
+
+function fieldValue({ name, id, activity, search }: FieldProps) {
 	const value = activity[name];
 
 	switch (name) {
@@ -64,18 +77,19 @@ function fieldValue(name: string, activity: Activity) {
 	case 'duration':
 		return typeof value === 'number' ? `${formatMicroseconds(value)} µs` : showValue(value);
 	case 'attributes':
-		return <List values={activity.attributes.map((attribute) => `${attribute.name} = ${typeof attribute.value === 'string' ? attribute.value : showValue(attribute.value)}`)} />;
+		return <List values={activity.attributes.map((attribute) => visible(`${attribute.name} = `) + showValue(attribute.value))} />;
 	case 'remote_calls':
 		return <List values={activity.remote_calls.map(showValue)} />;
 	case 'parents':
-		return <List values={activity.parents.map(showValue)} />;
+		return <List values={activity.parents.map((parent) => typeof parent === 'string' && KEY.test(parent)
+			? <Link to={routePath({ page: 'activity', id, key: parent }) + search}>{parent}</Link> : showValue(parent))} />;
 	default:
 		return showValue(value);
 	}
 }
 
-function List({ values }: { values: readonly string[] }) {
+function List({ values }: { values: readonly ComponentChildren[] }) {
 	if (!values.length)
 		return <>none</>;
-	return <ul>{values.map((value, i) => <li key={i}>{visible(value)}</li>)}</ul>;
+	return <ul>{values.map((value, i) => <li key={i}>{value}</li>)}</ul>;
 }
