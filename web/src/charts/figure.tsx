@@ -6,7 +6,7 @@ import { isDark } from '../lib/theme';
 import { palette, type Palette } from './palette';
 import { svgSurface, type Surface } from './surface';
 
-export const EXPORT_WIDTH = 1000;
+const EXPORT_WIDTH = 1000;
 const TITLE_HEIGHT = 34;
 
 export interface Exports {

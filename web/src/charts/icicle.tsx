@@ -46,7 +46,7 @@ function describeBox(box: Box, total: number): string[] {
 }
 
 /* The box that an arrow key leads to. */
-export function stepBox(boxes: readonly Box[], from: Box | null, key: string): Box | null {
+function stepBox(boxes: readonly Box[], from: Box | null, key: string): Box | null {
 	if (!from)
 		return boxes[0] ?? null;
 	const row = boxes.filter((box) => box.depth === from.depth).sort((a, b) => a.left - b.left), at = row.indexOf(from);

@@ -2,7 +2,7 @@
 // Numbers with units, as the command line prints them (src/base/unit.c).
 
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
-export const UNKNOWN = '–';
+const UNKNOWN = '–';
 
 function threeDigits(value: number): string {
 	return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0);

@@ -90,8 +90,16 @@ export interface NodeStatistic {
 	most: number;
 }
 
+/* A parameter as it was in effect on a file; who asked for it, if somebody did. */
 export interface Parameter {
-	[field: string]: unknown;
+	name: string;
+	of: string;
+	file: string;
+	requested?: string | null;
+	effective: string | null;
+	decided_by?: string | null;
+	honoured?: string | null;
+	why?: string | null;
 }
 
 export interface Report {
@@ -116,7 +124,7 @@ export interface Report {
 	functions: { function: string; layer: string }[];
 	files: { file: string }[];
 	anomalies: Anomaly[];
-	applied: { source: string; name: string; count: number; sum: number }[];
+	applied: { source: string; name: string; count: number; sum?: number; value?: string }[];
 	parameters: Parameter[];
 	node?: { statistics: NodeStatistic[] } | null;
 	complete: boolean;

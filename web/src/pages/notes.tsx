@@ -1,9 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was noted while the program ran: anomalies, actions of plug-ins, and statistics of the nodes.
+// What was noted while the program ran: parameters, anomalies, actions of plug-ins, and statistics of the nodes.
 import { formatBytes, formatCount, formatPosition } from '../lib/format';
-import { visible } from '../lib/text';
-import type { NodeStatistic, Report } from '../lib/types';
+import { shorten, visible } from '../lib/text';
+import type { NodeStatistic, Parameter, Report } from '../lib/types';
 import { Table, type Column } from '../parts/table';
+
+const PATH_LETTERS = 60;
+
+const parameterColumns: Column<Parameter>[] = [
+	{ title: 'parameter', value: (row) => row.name, show: (row) => visible(row.name) },
+	{ title: 'of', value: (row) => row.of, show: (row) => visible(row.of) },
+	{ title: 'in effect', value: (row) => row.effective, show: (row) => visible(row.effective) },
+	{ title: 'requested', value: (row) => row.requested ?? null, show: (row) => visible(row.requested) },
+	{ title: 'by', value: (row) => row.decided_by ?? null, show: (row) => visible(row.decided_by) },
+	{ title: 'honored', value: (row) => row.honoured ?? null, show: (row) => visible([row.honoured, row.why].filter(Boolean).join(': ')) },
+	{ title: 'file', value: (row) => row.file, show: (row) => shorten(row.file, PATH_LETTERS) },
+];
+
+/* Requested parameters come first. */
+export function Parameters({ report }: { report: Report }) {
+	const rows = [...report.parameters].sort((a, b) => Number(Boolean(b.requested)) - Number(Boolean(a.requested)));
+
+	if (!rows.length)
+		return null;
+	return <section id="parameters"><h2>Parameters</h2><Table name="Parameters" rows={rows} columns={parameterColumns} rowKey={(row) => `${row.name} ${row.of} ${row.file}`} /></section>;
+}
 
 interface Note {
 	time_ns: number | null;
@@ -18,7 +39,7 @@ function notes(report: Report): Note[] {
 			time_ns: note.time_ns, source: note.source, text: `${note.name}: ${note.value}`,
 			who: note.rank !== null && note.rank >= 0 ? `rank ${note.rank}` : note.host ?? '',
 		})),
-		...report.applied.map((note) => ({ time_ns: null, who: '', source: note.source, text: `${note.name}: ${formatCount(note.sum)}` })),
+		...report.applied.map((note) => ({ time_ns: null, who: '', source: note.source, text: `${note.name}: ${note.value ?? formatCount(note.sum ?? note.count)}` })),
 	];
 }
 

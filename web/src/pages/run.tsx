@@ -10,7 +10,7 @@ import { Failure, Loading } from '../parts/states';
 import { Controls } from './controls';
 import { Findings } from './findings';
 import { NoView } from './no_view';
-import { NodeTable, Notes } from './notes';
+import { NodeTable, Notes, Parameters } from './notes';
 import { CauseIcicle, FileOffsets, RankHeatmap } from './run_charts';
 import { RunFrame } from './run_frame';
 import { Verdict } from './verdict';
@@ -28,6 +28,7 @@ export function RunPage({ id }: { id: string }) {
 			{report.data && <Findings findings={report.data.findings} id={id} />}
 			{run.overview.error && !report.error && <Failure text={run.overview.error} />}
 			{run.view ? <Linked run={run} view={run.view} /> : <NoView run={run} />}
+			{report.data && <Parameters report={report.data} />}
 			{report.data && <Notes report={report.data} />}
 			{report.data && <NodeTable report={report.data} />}
 		</RunFrame>
