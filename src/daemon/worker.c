@@ -398,8 +398,11 @@ static int start_all(struct worker *worker, struct err *err)
 		r = start_submission(worker, err);
 	if (r == 0)
 		r = start_collection(worker, err);
-	if (r == 0)
+	if (r == 0) {
+		/* Before clients get an answer: a daemon that answers has a policy. */
+		publish_policy(worker);
 		r = start_server(worker, err);
+	}
 	if (r == 0)
 		r = start_metrics(worker, state, err);
 	return r;
@@ -437,7 +440,6 @@ int worker_run(const struct worker_options *options, int channel, struct err *er
 		worker.sums[i] = sums_table_new();
 	r = start_all(&worker, err);
 	if (r == 0) {
-		publish_policy(&worker);
 		/* If the keeper is gone, a signal ends this process as well. */
 		keeper_ready(channel);
 		serve_until_stop(&worker, &mask);
