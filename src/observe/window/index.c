@@ -143,7 +143,7 @@ static struct chapter_limits find_limits(const struct window_index *index)
 	return (struct chapter_limits){
 		.rows = max_size(rows, least),
 		.longs = max_size(INDEX_LONGS / chapters, INDEX_CHAPTER_LONGS),
-		.threads = max_size(rows, least) / 4,
+		.threads = max_size(rows, least) / 2,
 	};
 }
 

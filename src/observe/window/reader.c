@@ -142,9 +142,11 @@ static struct loaded *find_cached(struct window_index *index, size_t chapter)
 /* The place in the cache that is empty, or was not used for the longest time. */
 static size_t find_place(const struct window_index *index)
 {
-	size_t place = 0;
+	/* Of very long runs, chapters are larger. */
+	size_t size = index->chapter_size > INDEX_CHAPTER ? index->chapter_size : INDEX_CHAPTER;
+	size_t places = (size_t)INDEX_CACHE * INDEX_CHAPTER / size, place = 0;
 
-	for (size_t i = 0; i < INDEX_CACHE && index->cache[place]; i++) {
+	for (size_t i = 0; i < places && index->cache[place]; i++) {
 		if (!index->cache[i] || index->cache[i]->used < index->cache[place]->used)
 			place = i;
 	}

@@ -8,19 +8,20 @@
  * WINDOW_READ_CHAPTERS chapters is read from the trace as a whole. Queries can be made at any time
  * and from several threads; they answer for the part of the run that has been indexed.
  *
- * What is exact: calls, errors, bytes, time, layers, functions, sizes and causes of every window.
- * Files and members are exact unless a result says that it is `folded`. Bins are exact if the
- * window is read from the trace; otherwise calls that are shorter than 1/16 of their chapter are
- * spread evenly over such a part.
+ * What is exact: calls, errors, bytes, time, layers, functions and sizes of every window. Files,
+ * members and causes are exact unless a result says that it is `folded`, which happens if a chapter
+ * has more of them than it has room for. Bins are exact if the window is read from the trace;
+ * otherwise calls that are shorter than 1/16 of their chapter are spread evenly over such a part.
  *
  * Calls belong to the window in which they start. Only the bins of time and bytes also include the
  * parts of calls that started before. Calls that were counted but not recorded (struct aggregate)
  * have no time, so they are in no window. Calls of processes of a parallel run that belong to no
  * rank are in no figure, as in a report; window_activities() shows them at WINDOW_ALL.
  *
- * Memory of an index, whatever the number of activities: up to 128 MiB for sums (INDEX_ROWS), 96
- * MiB for long calls and samples, 80 MiB for chains of calls and 80 MiB for chapters read from the
- * trace, and per process and thread a few hundred bytes per chapter in which it occurs. A query
+ * Memory of an index, whatever the number of activities (index.h has the limits): up to 128 MiB for
+ * sums, 96 MiB for long calls and samples, 48 MiB for ids of threads, 40 MiB for chains of calls,
+ * 12 MiB for corrections of asynchronous operations and 75 MiB for chapters that were read from the
+ * trace. In addition, a chapter has 16 bytes per call that is in progress at its start. A query
  * that reads WINDOW_READ_CHAPTERS needs 25 MiB more.
  */
 #ifndef SLUICE_OBSERVE_WINDOW_WINDOW_H
@@ -106,7 +107,8 @@ struct window_rows {
 struct window_frame {
 	int64_t from_ns, to_ns;
 	double covered; /* of the run, not of the window; the figures are those of this part */
-	bool folded;	/* some files or members are only in the row of all others */
+	bool folded;	/* some files or members are only in the row of all others, and some
+			   causes have no file or no parent */
 };
 
 struct window_limits {
