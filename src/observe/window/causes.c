@@ -118,7 +118,7 @@ int window_causes(struct window_index *index, const struct window_filter *filter
 	pick_calls(&c.view);
 	c.nodes = xcalloc(c.view.node_count, sizeof(*c.nodes));
 	c.shown = xcalloc(c.view.node_count, sizeof(*c.shown));
-	r = view_visit(&c.view, VISIT_DETAIL, add_item, &c, err);
+	r = view_visit(&c.view, false, add_item, &c, err);
 	if (r >= 0) {
 		size_t shown = mark_shown(&c, limit, &made.total);
 

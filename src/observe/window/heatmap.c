@@ -123,7 +123,7 @@ int window_heatmap(struct window_index *index, const struct window_filter *filte
 	make_lanes(&map, &made, at_most(lanes ? lanes : 1));
 	map.bins = bins_divide(&map.view.frame, at_most(bins));
 	bin_sums_init(&map.sums, &map.bins, made.lane_count);
-	r = view_visit(&map.view, VISIT_DETAIL | VISIT_EARLIER, add_item, &map, err);
+	r = view_visit(&map.view, true, add_item, &map, err);
 	if (r >= 0) {
 		made.frame = map.view.frame;
 		made.frame.folded |= map.others;

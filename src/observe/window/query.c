@@ -351,8 +351,7 @@ int window_query(struct window_index *index, const struct window_filter *filter,
 	q->nodes = xcalloc(q->view.node_count, sizeof(*q->nodes));
 	q->members = xcalloc(index->trace.head.process_count + 1, sizeof(*q->members));
 	find_first_processes(q);
-	r = view_visit(&q->view, VISIT_DETAIL | (q->bins.count ? VISIT_EARLIER : 0), add_item, q,
-		       err);
+	r = view_visit(&q->view, q->bins.count > 0, add_item, q, err);
 	made.frame = q->view.frame;
 	if (r >= 0) {
 		spread_groups(q);

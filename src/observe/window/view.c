@@ -50,7 +50,6 @@ static void find_chapters(struct view *s)
 
 /* What is resolved of a filter once. */
 struct wanted {
-	const struct trace_head *head;
 	const struct window_filter *filter;
 	int layer;	    /* -1: all */
 	uint8_t *functions; /* per call: has the name; NULL: all */
@@ -126,7 +125,7 @@ static void find_file(struct view *s, const char *path)
 static int pick_nodes(struct view *s, const struct window_filter *filter, struct err *err)
 {
 	const struct trace_head *head = &s->index->trace.head;
-	struct wanted w = { .head = head, .filter = filter, .layer = -1, .view = s };
+	struct wanted w = { .filter = filter, .layer = -1, .view = s };
 
 	if (filter->layer) {
 		w.layer = names_find_layer(filter->layer, strlen(filter->layer));
@@ -326,24 +325,22 @@ static bool is_complete(const struct view *s, const struct chapter *c)
 }
 
 /* Which folded chapters are read: none if there are too many. */
-static bool reads_folded(struct view *s, unsigned flags)
+static bool reads_folded(struct view *s)
 {
 	size_t folded = 0;
 
 	for (size_t i = s->first; i < s->end; i++)
 		folded += s->chapters[i]->folded && is_complete(s, s->chapters[i]);
-	if (!(flags & VISIT_DETAIL) && !s->has_member && !s->has_file)
-		return false;
 	s->frame.folded |= folded > WINDOW_READ_CHAPTERS;
 	return folded <= WINDOW_READ_CHAPTERS;
 }
 
-int view_visit(struct view *view, unsigned flags, visit_item *visit, void *arg, struct err *err)
+int view_visit(struct view *view, bool earlier, visit_item *visit, void *arg, struct err *err)
 {
 	struct view *s = view;
-	struct visitor v = { s, visit, arg, (flags & VISIT_EARLIER) != 0 };
+	struct visitor v = { s, visit, arg, earlier };
 	bool few = s->end - s->first <= WINDOW_READ_CHAPTERS;
-	bool folded_too = !few && reads_folded(s, flags);
+	bool folded_too = !few && reads_folded(s);
 	int r = few ? read_chapters(&v, s->first, s->end - s->first, err) : 0;
 
 	for (size_t i = s->first; !few && i < s->end && !r; i++) {

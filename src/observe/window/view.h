@@ -29,8 +29,8 @@ struct view {
 	size_t node_count;
 	bool errors, has_member;
 	int32_t member;
-	file_id file;	   /* if the filter has one; */
-	bool has_file;	   /* UINT32_MAX: the run has no such file */
+	bool has_file;	   /* the filter has a file; */
+	file_id file;	   /* no node has this number if the run has no such file */
 	size_t first, end; /* chapters with activities in the window */
 };
 
@@ -63,17 +63,13 @@ struct item {
 
 typedef void visit_item(void *arg, const struct item *item);
 
-enum {
-	VISIT_EARLIER = 1 << 0, /* also calls that start before the window and last into it */
-	VISIT_DETAIL = 1 << 1,	/* files or members are needed: read folded chapters, if they are
-				   few */
-};
+/*
+ * earlier: also visits calls that start before the window and last into it. Folded chapters are
+ * read from the trace if they are few; else frame.folded is set.
+ */
+int view_visit(struct view *view, bool earlier, visit_item *visit, void *arg, struct err *err);
 
-/* Sets frame.folded if VISIT_DETAIL is not fulfilled. */
-int view_visit(struct view *view, unsigned flags, visit_item *visit, void *arg, struct err *err);
-
-/* Number of activities of a chapter that are selected and in the window; the chapter must lie in
- * it. */
+/* Number of activities of a chapter that are selected, wherever the window is. */
 uint64_t view_count(const struct view *view, const struct chapter *chapter);
 
 /* The sum that an item adds. full: with time and bytes. */
