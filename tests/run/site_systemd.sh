@@ -59,7 +59,8 @@ umount -l /box/old
 # Services see what is mounted later, as on a real system; nothing propagates to this machine.
 mount --make-rshared /
 exec env -i container=sluice-test PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin setpriv \
-	--bounding-set=-sys_module,-sys_time,-sys_rawio,-sys_boot,-syslog "$systemd" --unit=box.target --log-target=journal --show-status=false
+	--bounding-set=-sys_module,-sys_time,-sys_rawio,-sys_boot,-syslog,-audit_control,-mac_admin,-mac_override,-wake_alarm \
+	"$systemd" --unit=box.target --log-target=journal --show-status=false
 END
 mkdir box
 (
