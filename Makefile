@@ -27,7 +27,7 @@ demo: deps-demo
 check: deps-check
 	$(CONFIGURE)
 	$(COMPILE) --target all checks
-	$(CTEST) --label-exclude 'deep|programs'
+	$(CTEST) --label-exclude 'deep|programs|long'
 
 # Sanitizers, fuzzers, clang-tidy and cppcheck. Sanitizers and fuzzers build trees of their own; clang-tidy and
 # cppcheck need the generated headers of this one.
@@ -42,7 +42,7 @@ check-programs: deps-programs
 	$(COMPILE)
 	$(CTEST) --label-regex programs
 
-# Everything, with long fuzzing and the parts of tests that take minutes.
+# Everything, with long fuzzing, a systemd that boots, and the parts of tests that take minutes.
 check-long: deps-check deps-programs
 	$(CONFIGURE)
 	$(COMPILE) --target all checks

@@ -2,9 +2,6 @@
  *
  * What the application is, and the settings of its user.
  */
-#include <pwd.h>
-#include <unistd.h>
-
 #include "base/config.h"
 #include "base/mem.h"
 #include "web/call.h"
@@ -12,12 +9,11 @@
 
 void handle_about(struct web_call *call)
 {
-	const struct passwd *user = getpwuid(geteuid());
 	struct reply reply;
 
 	reply_start(&reply, "sluice.about/1");
 	json_text(&reply.json, "version", SLUICE_VERSION);
-	json_text(&reply.json, "user", user ? user->pw_name : NULL);
+	json_text(&reply.json, "user", call->user);
 	json_text(&reply.json, "directory", call->directory);
 	json_open(&reply.json, "pages", '[');
 	json_text(&reply.json, NULL, "runs");

@@ -32,6 +32,7 @@ struct run_index;
 struct web_call {
 	const struct config *config;
 	const char *directory; /* of traces */
+	const char *user;
 	struct run_index *index;
 	struct run_cache *cache;
 	const struct http_request *request;

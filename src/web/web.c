@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "http/server.h"
 #include "web/assets.h"
@@ -20,7 +21,7 @@
 
 struct web {
 	const struct config *config;
-	char *directory, *base;
+	char *directory, *base, *user;
 	struct run_index *index;
 	struct run_cache *cache;
 	struct http_server *server;
@@ -138,6 +139,7 @@ static void on_request(void *arg, const struct http_request *request, struct htt
 	struct web *web = arg;
 	struct web_call call = { .config = web->config,
 				 .directory = web->directory,
+				 .user = web->user,
 				 .index = web->index,
 				 .cache = web->cache,
 				 .request = request,
@@ -162,6 +164,7 @@ int web_start(struct web **made, const struct web_options *options, struct err *
 	web->config = options->config;
 	web->directory = xstrdup(options->directory);
 	web->base = xstrdup(options->base);
+	web->user = place_user();
 	web->index = run_index_new(options->directory);
 	web->cache = run_cache_new(options->config);
 	r = http_server_start(&web->server, &http, err);
@@ -182,6 +185,7 @@ void web_stop(struct web *web)
 	run_index_free(web->index);
 	free(web->directory);
 	free(web->base);
+	free(web->user);
 	free(web);
 }
 
