@@ -110,7 +110,7 @@ for signal in KILL TERM; do
 	check_eq "$(ls dir)" "" "files after SIG$signal"
 done
 check_rc 0 data export --platform cut -o cut.csv
-check_rc 0 bench comm -n 2 --dir dir --platform cut --max-time 1s -o whole.csv --json
+check_rc 0 bench comm -n 2 --dir dir --platform cut --dense --max-time 1s -o whole.csv --json
 [ "$(json_get out '["cells_known"]')" -ge 1 ] || fail "no cell is reused"
 [ "$(json_get out '["cells_measured"]')" -ge 1 ] || fail "no cell was left to measure"
 head -n "$(wc -l <cut.csv)" whole.csv | cmp - cut.csv || fail "complete cells were done twice"

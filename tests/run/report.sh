@@ -131,7 +131,7 @@ check_has "$(cat out)" "[histogram] calls: graded 0"
 check_rc 0 "$sluice" report --plugin file_surveyor --json plain.sluice
 check_json out sluice.report.plugins/1
 check_rc 1 "$sluice" report --plugin nosuch plain.sluice
-check_has "$(cat err)" "catalogue file_surveyor"
+check_words "$(cat err)" catalogue file_surveyor
 check_rc 2 "$sluice" report --plugin histogram --survey plain.sluice
 
 # Notes and node statistics of the run are in every format of the trace.
