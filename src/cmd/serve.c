@@ -131,7 +131,7 @@ static int serve_run(struct command *command)
 				      "-._~ and single slashes, none of them at the end",
 				      options.base);
 	ret = choose_address(command, &address);
-	if (ret)
+	if (!address)
 		return ret;
 	options.address = address;
 	if (web_start(&web, &options, &err) < 0)

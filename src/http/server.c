@@ -315,15 +315,23 @@ static int listen_to(struct http_server *server, struct err *err)
 
 static int start_daemon(struct http_server *server, int fd, struct err *err)
 {
+	bool missing;
+
+	errno = 0;
 	server->daemon = MHD_start_daemon(
 		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0,
 		NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
 		(unsigned)TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_END);
+	missing = errno == ELIBACC; /* see http/late */
 	if (server->daemon)
 		return 0;
 	close(fd);
+	if (missing)
+		return err_set(err, ELIBACC,
+			       "libmicrohttpd cannot be loaded; install it (Debian: "
+			       "libmicrohttpd12)");
 	return err_set(err, EIO, "%s: the server cannot be started", server->options.address);
 }
 
