@@ -93,8 +93,8 @@ static void print_address(const struct web *web, const char *address, const char
 	} else {
 		gethostname(host, sizeof(host) - 1);
 		term_printf(stdout, "%s\n", address);
-		term_printf(stdout, "On your own computer: ssh -L %d:%s %s\n", FORWARDED_PORT, address,
-			    host);
+		term_printf(stdout, "On your own computer: ssh -L %d:%s %s\n", FORWARDED_PORT,
+			    address, host);
 		term_printf(stdout, "Then open:            http://localhost:%d%s/\n",
 			    FORWARDED_PORT, base);
 	}
