@@ -70,8 +70,11 @@ static void compile(const struct param_set *set)
 static void check(struct param_set *set)
 {
 	for (int middleware = 0; middleware <= MIDDLEWARE_OMPIO; middleware++) {
-		struct tunable_context context = { (enum middleware)middleware, FILESYSTEM_LUSTRE,
-						   TUNABLE_LAYOUT, 4, 1 };
+		struct tunable_context context = { .middleware = (enum middleware)middleware,
+						   .filesystem = FILESYSTEM_LUSTRE,
+						   .allowed = TUNABLE_LAYOUT,
+						   .ranks = 4,
+						   .nodes = 1 };
 
 		param_set_prune(set, &context, note, NULL);
 		if (param_set_check(set, &context, NULL, NULL))
