@@ -14,6 +14,7 @@
 #include "base/place.h"
 #include "base/unit.h"
 #include "contract/knowledge.h"
+#include "observe/plugins/tempo.h"
 #include "observe/tally/access_pattern.h"
 #include "observe/tally/traffic.h"
 #include "store/durations.h"
@@ -47,8 +48,8 @@ struct expected {
 	int64_t floor_ns;
 	char *program; /* of the first process, as the site names runs; NULL: not known yet */
 	struct access_tracker accesses;
-	struct map kinds;  /* struct kind */
-	struct map health; /* struct sluice_health by process + 1, since the last question */
+	struct map kinds; /* struct kind */
+	struct tempo tempo;
 	uint64_t compared, unknown, left_out;
 };
 
@@ -117,18 +118,6 @@ static struct kind *find_kind(struct expected *e, const struct activity *a, cons
 
 /* --- calls --- */
 
-static void count_health(struct expected *e, uint32_t process, int speed, int64_t excess_ns)
-{
-	struct sluice_health *health = map_get(&e->health, (uint64_t)process + 1);
-
-	if (!health) {
-		health = xcalloc(1, sizeof(*health));
-		map_put(&e->health, (uint64_t)process + 1, health);
-	}
-	health->counts[speed]++;
-	health->excess_ns += excess_ns;
-}
-
 static void compare(struct expected *e, const struct activity *a, struct kind *kind)
 {
 	bool is_slow = a->duration_ns > kind->slow_ns && a->duration_ns >= e->floor_ns;
@@ -139,11 +128,11 @@ static void compare(struct expected *e, const struct activity *a, struct kind *k
 	durations_add(&kind->durations, a->duration_ns);
 	kind->slow += is_slow;
 	kind->excess_ns += excess_ns;
-	count_health(e, a->process,
-		     is_very_slow ? SLUICE_VERY_SLOW
-		     : is_slow	  ? SLUICE_SLOW
-				  : SLUICE_NORMAL,
-		     is_very_slow ? excess_ns : 0);
+	tempo_count(&e->tempo, a->process,
+		    is_very_slow ? SLUICE_VERY_SLOW
+		    : is_slow	 ? SLUICE_SLOW
+				 : SLUICE_NORMAL,
+		    is_very_slow ? excess_ns : 0);
 }
 
 static void find_program(struct expected *e)
@@ -245,15 +234,8 @@ static void expected_batch(void *state, const struct activity *activities, size_
 static bool expected_health(void *state, uint32_t process, struct sluice_health *health)
 {
 	struct expected *e = state;
-	struct sluice_health *mine = map_remove(&e->health, (uint64_t)process + 1);
 
-	if (!mine)
-		return false;
-	for (size_t i = 0; i < SLUICE_SPEEDS; i++)
-		health->counts[i] += mine->counts[i];
-	health->excess_ns += mine->excess_ns;
-	free(mine);
-	return true;
+	return tempo_take(&e->tempo, process, health);
 }
 
 static void free_values(struct map *map)
@@ -269,7 +251,7 @@ static void expected_stop(void *state)
 
 	access_tracker_release(&e->accesses);
 	free_values(&e->kinds);
-	free_values(&e->health);
+	tempo_release(&e->tempo);
 	buf_release(&e->text);
 	free(e->program);
 	free(e);

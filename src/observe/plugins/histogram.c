@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/unit.h"
 #include "observe/plugins/grading.h"
+#include "observe/plugins/tempo.h"
 #include "observe/tally/traffic.h"
 #include "trace/facts.h"
 
@@ -31,8 +31,7 @@ struct histogram {
 	char *node;	    /* host of these durations; NULL until the first call */
 	struct known *list; /* sorted by layer, call and size class */
 	size_t count, cap;
-	struct map
-		health; /* struct sluice_health by process + 1, since the last histogram_health() */
+	struct tempo tempo;
 };
 
 static int known_compare(const void *a, const void *b)
@@ -192,9 +191,7 @@ static void histogram_stop(void *state)
 		free(h->list[i].call);
 	}
 	free(h->list);
-	for (size_t i = 0; i < h->health.cap; i++)
-		free(h->health.entries[i].key ? h->health.entries[i].value : NULL);
-	map_release(&h->health);
+	tempo_release(&h->tempo);
 	free(h->store);
 	free(h->node);
 	free(h);
@@ -217,18 +214,6 @@ static int histogram_start(const struct sluice_host *host, void **state)
 	grading_init(&h->grading, &options, known_find, h);
 	*state = h;
 	return 0;
-}
-
-static void health_count(struct histogram *h, uint32_t process, int speed, int64_t excess_ns)
-{
-	struct sluice_health *health = map_get(&h->health, (uint64_t)process + 1);
-
-	if (!health) {
-		health = xcalloc(1, sizeof(*health));
-		map_put(&h->health, (uint64_t)process + 1, health);
-	}
-	health->counts[speed]++;
-	health->excess_ns += excess_ns;
 }
 
 /* Records that Sluice inserts are not calls of the program; their time means nothing. */
@@ -254,7 +239,7 @@ static void histogram_add(struct histogram *h, const struct activity *a)
 		key.size_class = (uint8_t)durations_size_class(traffic_bytes(a, call));
 	speed = grading_add(&h->grading, key, a->duration_ns, &excess_ns);
 	if (speed >= 0)
-		health_count(h, a->process, speed, excess_ns);
+		tempo_count(&h->tempo, a->process, speed, excess_ns);
 }
 
 static void histogram_batch(void *state, const struct activity *activities, size_t count)
@@ -266,15 +251,8 @@ static void histogram_batch(void *state, const struct activity *activities, size
 static bool histogram_health(void *state, uint32_t process, struct sluice_health *health)
 {
 	struct histogram *h = state;
-	struct sluice_health *mine = map_remove(&h->health, (uint64_t)process + 1);
 
-	if (!mine)
-		return false;
-	for (size_t i = 0; i < SLUICE_SPEEDS; i++)
-		health->counts[i] += mine->counts[i];
-	health->excess_ns += mine->excess_ns;
-	free(mine);
-	return true;
+	return tempo_take(&h->tempo, process, health);
 }
 
 static int kind_compare(const void *a, const void *b)
