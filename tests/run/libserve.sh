@@ -55,3 +55,28 @@ expect() {
 	get "$@"
 	check_eq "$status" "$wanted" "status of $1 ($(head -c 300 answer | tr -d "\0"))"
 }
+
+# expect_described PATH...: each is answered, and the answer is what docs/reference/openapi.json says
+expect_described() {
+	local path
+	for path in "$@"; do
+		expect 200 "/api/v1/$path"
+		/usr/bin/python3 "$SOURCE/tests/run/serve_schema.py" "$SOURCE/docs/reference/openapi.json" "/api/v1/$path" answer 2>err ||
+			fail "$path: $(tail -n 15 err)"
+	done
+}
+
+# need_browser: skips the test if this machine has no browser, or the program no pages; needs libnpm.sh
+need_browser() {
+	command -v chromium >/dev/null || skip chromium
+	[ -e "$BUILD/web/installed" ] || skip web
+	npm_install playwright playwright-core@1 axe-core@4 || skip playwright
+}
+
+# browse NAME [ARGUMENT]...: runs NAME.mjs with the server at $address; its screenshots are in NAME/ of the build tree
+browse() {
+	local name=$1
+	shift
+	mkdir -p "$BUILD/$name"
+	timeout "$limit" node "$SOURCE/tests/run/$name.mjs" "$npm_modules" "$BUILD/$name" "$address" "$@"
+}

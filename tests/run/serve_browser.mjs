@@ -1,86 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// usage: node serve_browser.mjs MODULES DIRECTORY ADDRESS MPI...
+// usage: node serve_browser.mjs MODULES DIRECTORY ADDRESS MPI... (see browser.mjs)
 // Opens the pages of `sluice serve` at ADDRESS (with its token) in Chromium. Checks that every page loads without an error,
 // a warning or a request to another server; that a window selected in one chart and a filter apply to all charts and
 // tables, are in the address and are undone by going back; that the causal chain of an H5Dwrite can be followed in both
 // directions; that charts can be saved; that names of traces are text; and that pages have no serious problem of
-// accessibility, fit narrow screens and can be used by keyboard. MODULES holds npm packages; DIRECTORY receives screenshots.
-import { createRequire } from 'node:module';
+// accessibility, fit narrow screens and can be used by keyboard.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import path from 'node:path';
-
-const [modules, directory, address, ...mpis] = process.argv.slice(2);
-const require = createRequire(path.join(modules, 'serve_browser.mjs'));
-const { chromium } = require('playwright-core');
-const axe = require('axe-core');
-const WIDE = { width: 1280, height: 900 }, NARROW = { width: 390, height: 844 };
-const PATIENCE_MS = 300000;
-const base = address.split('/?')[0], basePath = new URL(base).pathname.replace(/\/$/, '');
-
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
-
-// Opens a page in a fresh context that has the cookie; use(page) must leave no error, foreign request or dialog behind.
-async function visit(what, options, use)
-{
-	const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce', acceptDownloads: true, ...options });
-	const page = await context.newPage(), problems = [];
-
-	page.setDefaultTimeout(PATIENCE_MS);
-	page.on('console', (message) => ['error', 'warning'].includes(message.type()) && problems.push(message.text()));
-	page.on('pageerror', (error) => problems.push(String(error.stack)));
-	page.on('request', (request) => /^(data|blob):/.test(request.url()) || request.url().startsWith(`${base}/`) || problems.push(request.url()));
-	page.on('response', (response) => response.status() < 400 || problems.push(`${response.status()} ${response.url()}`));
-	page.on('dialog', (dialog) => { problems.push(dialog.message()); dialog.dismiss(); });
-	await page.goto(address);
-	assert(!page.url().includes('token'), 'the token does not stay in the address');
-	await use(page);
-	assert.deepEqual(problems, [], what);
-	await context.close();
-}
-
-// For some frames nothing is loading, and the index of the run is complete: an answer may lead to further requests.
-async function settle(page)
-{
-	await page.evaluate(() => new Promise((resolve) => {
-		let quiet = 0;
-		const check = () => {
-			quiet = document.querySelector('[aria-busy=true], .loading, .progress') ? 0 : quiet + 1;
-			if (quiet > 12)
-				resolve();
-			else
-				requestAnimationFrame(check);
-		};
-
-		check();
-	}));
-}
-
-async function open(page, place)
-{
-	await page.goto(base + place);
-	await page.locator('h1').waitFor();
-	await settle(page);
-	assert.equal(await page.locator('.failure').count(), 0, `${place}: ${await page.locator('.failure').allTextContents()}`);
-}
-
-async function checkAccessibility(page, what)
-{
-	await page.evaluate(axe.source);
-	const { violations } = await page.evaluate(() => globalThis.axe.run());
-	const serious = violations.filter((found) => ['serious', 'critical'].includes(found.impact));
-
-	assert.deepEqual(serious.map((found) => `${found.id}: ${found.nodes[0].html}`), [], `axe: ${what}`);
-}
-
-async function checkLook(page, name)
-{
-	const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-
-	assert(overflow <= 0, `${name}: ${overflow} pixels too wide`);
-	await checkAccessibility(page, name);
-	await page.screenshot({ path: path.join(directory, `${name}.png`), fullPage: true });
-}
+import { base, basePath, checkLook, close, drag, open, PATIENCE_MS, programArguments as mpis, settle, VARIANTS, visit } from './browser.mjs';
 
 // The addresses of the runs, by the words in their commands.
 async function findRuns(page)
@@ -126,17 +53,6 @@ async function checkRuns(page)
 
 const functions = (page) => page.$$eval('#functions tbody th', (cells) => cells.map((cell) => cell.textContent));
 const calls = (page) => page.$$eval('#functions tbody tr', (rows) => rows.reduce((sum, row) => sum + Number(row.cells[4].textContent.replaceAll(',', '')), 0));
-
-async function drag(page, plot, from, to)
-{
-	await plot.scrollIntoViewIfNeeded();
-	const box = await plot.boundingBox(), y = box.y + box.height / 2;
-
-	await page.mouse.move(box.x + box.width * from, y);
-	await page.mouse.down();
-	await page.mouse.move(box.x + box.width * to, y, { steps: 5 });
-	await page.mouse.up();
-}
 
 // A window selected in one chart is the window of everything; keys and buttons move it; going back undoes it.
 async function checkWindow(page, run)
@@ -295,7 +211,7 @@ await visit('runs', {}, async (page) => {
 		assert(place, `the run ${name} is listed`);
 	await checkRuns(page);
 });
-for (const [variant, options] of [['light', {}], ['dark', { colorScheme: 'dark' }], ['narrow', { viewport: NARROW }]])
+for (const [variant, options] of VARIANTS)
 	await visit(variant, options, async (page) => {
 		for (const [name, place] of Object.entries(PAGES)) {
 			await open(page, place(runs.climate, runs.serial));
@@ -325,4 +241,4 @@ await visit('themes', {}, async (page) => {
 	await page.getByRole('button', { name: 'Light theme' }).click();
 	assert.equal(await back(), light);
 });
-await browser.close();
+await close();

@@ -1,16 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The web application of `sluice serve` in a real browser, on real traces: serve_browser.mjs lists what is checked. Its
-# screenshots are in the build tree. The packages of npm are installed there once.
+# The web application of `sluice serve` in a real browser, on real traces: serve_browser.mjs lists what is checked.
 : "${BUILD:?names the build tree}"
 . "$(dirname "$0")/../libnpm.sh"
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libserve.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
-command -v chromium >/dev/null || skip chromium
-[ -e "$BUILD/web/installed" ] || skip web
-npm_install playwright playwright-core@1 axe-core@4 || skip playwright
-mkdir -p "$BUILD/serve_browser" runs
+need_browser
+mkdir -p runs
 
 # Parallel HDF5 with both MPIs, a parallel run of 16 ranks that is written by hand, a serial run, and hostile names.
 programs=()
@@ -28,4 +25,4 @@ check_rc 1 "$sluice" run --quiet -o runs/hostile.sluice -- cat "$name" '</script
 
 # Below a path, as behind a proxy: every address of the application must respect it.
 serve --tcp 127.0.0.1:0 --base-path /sluice runs
-timeout "$limit" node "$SOURCE/tests/run/serve_browser.mjs" "$npm_modules" "$BUILD/serve_browser" "$address" "${programs[@]}"
+browse serve_browser "${programs[@]}"
