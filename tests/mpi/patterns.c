@@ -157,26 +157,29 @@ static void one_rank(const char *path)
 		write_own(path, 4);
 }
 
-/* All ranks write the same, but one of them waits for the disk. */
-/* Interrupts the caller for 100 ms, and again 1 ms after it has gone on, until it has lost 2 s. */
+#define STALLS 20
+static struct timespec stall_time;
+
+/* Interrupts the caller, and again shortly after it has gone on. */
 static void stall(int signal)
 {
-	static volatile sig_atomic_t left = 20;
-	struct itimerval next = { .it_value.tv_usec = 1000 };
+	static volatile sig_atomic_t left = STALLS;
+	struct itimerval next = { .it_value.tv_usec = 200 };
 
 	(void)signal;
-	(void)nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
-	if (--left)
+	(void)nanosleep(&stall_time, NULL);
+	if (--left > 0)
 		(void)setitimer(ITIMER_REAL, &next, NULL);
 }
 
 /*
- * Rank 1 moves as much as rank 0, but something takes the processor from it again and again. It is
- * in write() for almost all of its own time, so the calls are what becomes slower, whatever the
- * disk and the load.
+ * Rank 1 moves as much as rank 0, but then something takes the processor from it again and again,
+ * for 2 s and ten times as long as rank 0 took. It is in write() for almost all of its own time, so
+ * the calls are what becomes slower, whatever the disk and the load.
  */
 static void straggler(const char *path)
 {
+	double seconds = MPI_Wtime();
 	char name[256];
 	int fd;
 
@@ -185,10 +188,19 @@ static void straggler(const char *path)
 	MUST(fd >= 0);
 	MUST(sigaction(SIGALRM, &(struct sigaction){ .sa_handler = stall, .sa_flags = SA_RESTART },
 		       NULL) == 0);
-	if (rank == 1)
+	if (rank == 1) {
+		MPI_MUST(
+			MPI_Recv(&seconds, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+		seconds = (2 + 10 * seconds) / STALLS;
+		stall_time.tv_sec = (time_t)seconds;
+		stall_time.tv_nsec = (long)((seconds - (double)stall_time.tv_sec) * 1e9);
 		stall(SIGALRM);
-	for (int i = 0; i < 500; i++)
+	}
+	for (int i = 0; i < 300; i++)
 		MUST(write(fd, block, 128 * KIB) == 128 * KIB);
+	seconds = MPI_Wtime() - seconds;
+	if (rank == 0)
+		MPI_MUST(MPI_Send(&seconds, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD));
 	MUST(signal(SIGALRM, SIG_IGN) != SIG_ERR);
 	MUST(close(fd) == 0);
 }

@@ -88,7 +88,11 @@ for user in a b; do
 	[ "$(json_get report.json '["functions"].__len__()')" -gt 0 ] || fail "the trace of $user is empty"
 	check_eq "$(json_get report.json '["run"]["user"]')" sluice-test-$user "user of the run"
 done
-check_eq "$(ls "$site/spools")" "" "files that are left"
+# A file is removed after the end of the run is reported.
+nothing_is_left() {
+	[ -z "$(ls "$site/spools")" ]
+}
+wait_for "empty directory of spools: $(ls "$site/spools")" nothing_is_left
 
 # Processes of root are not recorded by this policy.
 setsid env LD_PRELOAD="$users/bin/libsluice.so" SLUICE_SITE="$site" "$users/bin/plain" >/dev/null 2>&1 || true
