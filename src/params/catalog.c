@@ -237,8 +237,8 @@ const struct tunable tunables[] = {
 	  .consumers = TUNABLE_CONSUMER_HDF5,
 	  .place = PLACE_TRANSFER,
 	  .initial = NULL,
-	  .help = "make collective transfers of datasets without filters independent, or the "
-		  "reverse",
+	  .help = "make collective transfers of datasets without filters independent; or make "
+		  "independent ones collective, also those of MPI-IO",
 	  .aliases = "transfer_mode",
 	  .hanging = "collective" },
 	{ .name = "fill_time",

@@ -85,12 +85,13 @@ int space_write(const struct space *space, struct buf *out);
  */
 struct space_uses {
 	bool hdf5, hdf5_parallel, mpi, collective;
-	bool creates;	       /* creates files, so layouts can be chosen */
-	bool collective_hdf5;  /* transfers with H5FD_MPIO_COLLECTIVE */
-	bool independent_hdf5; /* transfers of parallel files without */
-	bool reads, writes;    /* both false: unknown, so it may do both */
-	bool chunked;	       /* HDF5 datasets that are stored in chunks */
-	bool streams;	       /* data moves through streams of the C library */
+	bool creates;	      /* creates files, so layouts can be chosen */
+	bool collective_hdf5; /* transfers with H5FD_MPIO_COLLECTIVE */
+	/* Transfers of parallel HDF5 files without, or of the program itself with MPI-IO. */
+	bool independent;
+	bool reads, writes; /* both false: unknown, so it may do both */
+	bool chunked;	    /* HDF5 datasets that are stored in chunks */
+	bool streams;	    /* data moves through streams of the C library */
 };
 /*
  * Suggests the parameters and values that are worth trying in this environment. The space is small

@@ -102,7 +102,7 @@ static void suggest_transfer(struct suggestion *s)
 
 	if (s->uses->collective_hdf5)
 		values[count++] = "independent";
-	if (s->uses->independent_hdf5 &&
+	if (s->uses->independent &&
 	    tunable_allow(tunable_by_name("transfer"), "collective", s->context, NULL) == 0)
 		values[count++] = "collective";
 	if (count > 1)
@@ -117,8 +117,6 @@ static void suggest_hdf5(struct suggestion *s)
 {
 	bool parallel = s->uses->hdf5_parallel;
 
-	if (parallel)
-		suggest_transfer(s);
 	if (s->uses->creates && s->writes)
 		suggest(s, "alignment", LIST("", "4096,4096", "65536,1048576"));
 	if (parallel && s->writes)
@@ -285,6 +283,8 @@ int space_suggest(struct space *space, const struct tunable_context *context,
 		.err = err,
 	};
 
+	if (uses->mpi || uses->hdf5_parallel)
+		suggest_transfer(&s);
 	if (uses->hdf5 || uses->hdf5_parallel)
 		suggest_hdf5(&s);
 	if (uses->streams)

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Ranks write interleaved columns of a table by independent transfers, row by row, and read them
- * back: `lockstep MODE FILE`. Whether the transfers could be collective depends on the MODE:
- *
- *   even    all ranks make the same transfers
- *   some    only ranks with an even number write
- *   uneven  the last rank makes one transfer less; the others write its part
- *   turns   a rank begins when the rank before it has finished: it waits for a message
- *   order   ranks write two tables in a different order
- *   later   like even if the file "phase" in the working directory has one line, else like uneven
- *   kinds   like even, and then all ranks read datasets of other kinds
- *
- * The contents of the table do not depend on the mode.
+ * back: `lockstep MODE FILE`. lockstep.h lists the modes; in another one, `kinds`, all ranks do the
+ * same and then read datasets of other kinds.
  */
 #include <hdf5.h>
 
-#include "must.h"
-
-#define ROUNDS 24
-#define COLUMNS 16 /* per rank */
-#define PAUSE_US 2000
+#include "lockstep.h"
 
 #define H5_MUST(call) must_h5((call), __LINE__, #call)
 
@@ -28,18 +15,6 @@ static hid_t must_h5(hid_t result, int line, const char *what)
 	if (result < 0)
 		must_fail(__FILE__, line, what, "failed");
 	return result;
-}
-
-static int count_lines(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	int lines = 0;
-
-	MUST(f);
-	for (int c; (c = getc(f)) != EOF;)
-		lines += c == '\n';
-	fclose(f);
-	return lines;
 }
 
 static int number_of(int row, int column)
@@ -57,44 +32,19 @@ static hid_t select_part(hid_t space, int row, int of)
 	return space;
 }
 
-static void write_part(hid_t table, hid_t memory, int row, int of)
+static void write_part(const void *table, int row, int of)
 {
-	hid_t space = select_part(H5_MUST(H5Dget_space(table)), row, of);
+	const hid_t dataset = *(const hid_t *)table;
+	const hsize_t columns = COLUMNS;
+	hid_t memory = H5_MUST(H5Screate_simple(1, &columns, NULL));
+	hid_t space = select_part(H5_MUST(H5Dget_space(dataset)), row, of);
 	int numbers[COLUMNS];
 
 	for (int i = 0; i < COLUMNS; i++)
 		numbers[i] = number_of(row, of + i * ranks);
-	H5_MUST(H5Dwrite(table, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, numbers));
+	H5_MUST(H5Dwrite(dataset, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, numbers));
 	H5_MUST(H5Sclose(space));
-}
-
-static void take_turn(bool begins)
-{
-	int word = 0;
-
-	if (begins && rank > 0)
-		MPI_MUST(MPI_Recv(&word, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD,
-				  MPI_STATUS_IGNORE));
-	if (!begins && rank < ranks - 1)
-		MPI_MUST(MPI_Send(&word, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD));
-}
-
-/* The part of the last rank, which skips the last row, is written by rank 0 in `uneven`. */
-static void write_row(const char *mode, hid_t table, hid_t memory, int row)
-{
-	bool is_some = !strcmp(mode, "some");
-	bool is_uneven = !strcmp(mode, "uneven") && row == ROUNDS - 1;
-
-	if (!strcmp(mode, "turns"))
-		take_turn(true);
-	if (is_some ? rank % 2 == 0 : !is_uneven || rank < ranks - 1)
-		write_part(table, memory, row, rank);
-	if (is_some && rank % 2 == 0 && rank < ranks - 1)
-		write_part(table, memory, row, rank + 1);
-	if (is_uneven && rank == 0)
-		write_part(table, memory, row, ranks - 1);
-	if (!strcmp(mode, "turns"))
-		take_turn(false);
+	H5_MUST(H5Sclose(memory));
 }
 
 static hid_t make_table(hid_t file, const char *name)
@@ -108,32 +58,15 @@ static hid_t make_table(hid_t file, const char *name)
 	return table;
 }
 
-/* A different rank is late in each row, so that no rank always comes after another. */
-static void begin_row(int row)
+static void write_tables(const char *mode, hid_t file)
 {
-	MPI_MUST(MPI_Barrier(MPI_COMM_WORLD));
-	if (row % ranks == rank)
-		usleep(PAUSE_US);
-}
-
-static void write_tables(const char *mode, hid_t file, hid_t memory)
-{
-	bool is_order = !strcmp(mode, "order");
 	hid_t tables[2] = { make_table(file, "table"), -1 };
 
-	if (is_order)
+	if (is_mode(mode, "order"))
 		tables[1] = make_table(file, "other");
-	for (int row = 0; row < ROUNDS; row++) {
-		begin_row(row);
-		if (!is_order) {
-			write_row(mode, tables[0], memory, row);
-			continue;
-		}
-		write_part(tables[rank % 2], memory, row, rank);
-		write_part(tables[1 - rank % 2], memory, row, rank);
-	}
+	write_rows(mode, write_part, (const void *[]){ &tables[0], &tables[1] });
 	H5_MUST(H5Dclose(tables[0]));
-	if (is_order)
+	if (is_mode(mode, "order"))
 		H5_MUST(H5Dclose(tables[1]));
 }
 
@@ -199,10 +132,8 @@ int main(int argc, char **argv)
 
 	world_begin(&argc, &argv);
 	MUST(argc == 3);
-	mode = argv[1];
+	mode = current_mode(argv[1]);
 	path = argv[2];
-	if (!strcmp(mode, "later"))
-		mode = count_lines("phase") == 1 ? "even" : "uneven";
 	shared = H5_MUST(H5Pcreate(H5P_FILE_ACCESS));
 	H5_MUST(H5Pset_fapl_mpio(shared, MPI_COMM_WORLD, MPI_INFO_NULL));
 	list = H5_MUST(H5Pcreate(H5P_DATASET_XFER));
@@ -210,8 +141,8 @@ int main(int argc, char **argv)
 	memory = H5_MUST(H5Screate_simple(1, &columns, NULL));
 
 	file = H5_MUST(H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, shared));
-	write_tables(mode, file, memory);
-	if (!strcmp(mode, "kinds"))
+	write_tables(mode, file);
+	if (is_mode(mode, "kinds"))
 		read_kinds(file);
 	H5_MUST(H5Fclose(file));
 	file = H5_MUST(H5Fopen(path, H5F_ACC_RDONLY, shared));

@@ -1,26 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Independent transfers of HDF5 datasets become collective only where all ranks make the same transfers: in a tuning whose
-# first run shows it, in a run that a tuning has proven it for, or if the user insists. Every other program is refused
-# with the reason, and one that hangs nevertheless is a failed trial.
-. "$(dirname "$0")/libtest.sh"
-. "$(dirname "$0")/../mpi/libmpi.sh"
-export SLUICE_STORE_PATH=$work/store.db TMPDIR=$work
-echo '{"schema": "sluice.space/1", "dimensions": [{"name": "transfer", "values": [null, "collective"]}]}' >space.json
-limit=600
-
-# job MODE FILE: sets the array `job` to a command with three ranks of tests/mpi/lockstep
-job() {
-	job=("mpiexec.$mpi" -n 3 "$BUILD/mpi/$mpi/lockstep" "$@")
-}
-
-# tuned RC MODE [OPTION...]: tunes the program with little effort
-tuned() {
-	local rc=$1
-	job "$2" "$2.h5"
-	shift 2
-	check_rc "$rc" timeout -k 5 "$limit" "$sluice" tune --repeat 1 --pairs 4 --no-ablation "$@" -- "${job[@]}"
-}
+# Independent transfers of HDF5 datasets become collective; see libcollective.sh.
+program=lockstep
+. "$(dirname "$0")/libcollective.sh"
 
 # inside CALL: how many transfers of HDF5 contain this call of MPI
 inside() {
@@ -33,121 +15,25 @@ print(len({c.get("cause") for c in calls if c["function"] == sys.argv[1]} & tran
 END
 }
 
-# ran OPTION... -- COMMAND...: runs the program, which checks its data
-ran() {
-	check_rc 0 timeout -k 5 "$limit" "$sluice" "$@"
+collective_writes() {
+	inside MPI_File_write_at_all
 }
 
-# The program gets collective transfers only with permission. Its own lists and serial files are left alone.
+# The program's own lists and serial files are left alone.
 permission() {
-	job even even.h5
-	ran run --params transfer=collective -o trace -- "${job[@]}"
-	check_words "$(cat err)" transfer=collective "not applied" hangs "sluice tune" params.allow
-	check_eq "$(inside MPI_File_write_at_all)" 0 "$mpi: collective writes without permission"
+	refused_without_permission
 	ran --set params.allow=semantics run --params transfer=collective -o trace -- "${job[@]}"
 	# 24 transfers of each of three ranks, and as many that only rank 0 makes without MPI-IO.
 	check_eq "$(inside MPI_File_write_at_all)" 72 "$mpi: collective writes"
 	check_eq "$(inside MPI_File_read_at_all)" 72 "$mpi: collective reads"
 	check_eq "$(inside MPI_File_write_at)$(inside MPI_File_read_at)" 00 "$mpi: independent transfers"
-	"$sluice" report --json trace >report
-	python3 - <<'END' || fail "$mpi: $(cat report)"
-import json
-rows = [r for r in json.load(open("report"))["parameters"] if r["name"] == "transfer"]
-assert [(r["requested"], r["honoured"]) for r in rows] == [("collective", "yes")], rows
-END
+	transfer_is_honored
 	SLUICE_CAPTURE_MODE=off ran --set params.allow=semantics run --params transfer=collective -- "${job[@]}"
 	# Chunked datasets, also with filters, and compact ones, which have no collective transfers.
-	job kinds even.h5
+	job kinds even.dat
 	ran --set params.allow=semantics run --params transfer=collective -o trace -- "${job[@]}"
 	[ "$(inside MPI_File_read_at_all)" -ge 75 ] || fail "$mpi: transfers of chunked datasets are not collective"
-	rm -f even.h5
+	rm -f even.dat
 }
 
-# refused MODE WORD...: the space is refused, and a tuning without a space says why it leaves this value out
-refused() {
-	local mode=$1
-	shift
-	tuned 1 "$mode" --space space.json
-	check_words "$(cat err)" transfer=collective hang "$mode.h5" "--allow" "$@"
-	[ ! -e "$mode.h5" ] || fail "$mpi: the file of a trial is left"
-}
-
-# A tuning of a program in lockstep tries it, and compares the data.
-lockstep() {
-	# Where ranks share cores, collective transfers take much longer.
-	tuned 0 even --space space.json --timeout-factor 1000 --json
-	check_eq "$(json_get out '["complete"]')" True "$mpi: complete"
-	check_eq "$(json_get out '["points_tried"]')" 1 "$mpi: points tried"
-	check_eq "$(json_get out '["data"]')" identical "$mpi: data"
-	check_rc 0 "$sluice" kb tunings "$(json_get out '["id"]')" --json
-	check_eq "$(json_get out '["runs"][2]["parameters"]')" transfer=collective "$mpi: parameters"
-	check_eq "$(json_get out '["runs"][2]["state"]')" good "$mpi: state"
-	[ ! -e even.h5 ] || fail "$mpi: the file of a trial is left"
-}
-
-# Without --space, it is tried if the first run allows it; else the tuning says why not.
-suggested() {
-	tuned 0 even --runs 3 --search exhaustive --json
-	check_rc 0 "$sluice" kb tunings "$(json_get out '["id"]')" --json
-	check_has "$(cat out)" transfer "$mpi: space"
-	tuned 0 uneven --runs 3 --json
-	check_words "$(cat err)" transfer=collective "not tried" "rank 0 makes 25" "rank 1 makes 24"
-}
-
-# What was proven for a command is applied to exactly this command.
-proven() {
-	python3 - <<'END'
-import os, sqlite3
-db = sqlite3.connect(os.environ["SLUICE_STORE_PATH"])
-parameters = '{"schema": "sluice.params/1", "parameters": [{"name": "transfer", "value": "collective"}]}'
-# The entry of the tuning above, whose gain depends on the machine.
-assert db.execute("""UPDATE knowledge SET parameters = ?, before = 2.3, after = 1, gain = 2.3, gain_low = 2,
-	gain_high = 3 WHERE arguments LIKE '%even even.h5%'""", (parameters,)).rowcount == 1
-db.commit()
-END
-	job even even.h5
-	for options in "--tune=apply" "--params transfer=collective"; do
-		# shellcheck disable=SC2086
-		ran run $options -o trace -- "${job[@]}"
-		check_eq "$(inside MPI_File_write_at_all)" 72 "$mpi $options: collective writes"
-	done
-	ran --set params.allow=safe run --params transfer=collective -o trace -- "${job[@]}"
-	check_eq "$(inside MPI_File_write_at_all)" 0 "$mpi: collective writes although only safe values are allowed"
-	job even other.h5
-	for options in "--tune=apply" "--params transfer=collective"; do
-		# shellcheck disable=SC2086
-		ran run $options -o trace -- "${job[@]}"
-		check_eq "$(inside MPI_File_write_at_all)" 0 "$mpi $options: collective writes of another command"
-	done
-	rm -f even.h5 other.h5
-}
-
-# The first run is in lockstep, all others are not: the trial hangs, is aborted, and leaves nothing behind.
-hanging() {
-	rm -f phase
-	tuned 0 later --space space.json --restore 'echo >>phase' --json
-	check_eq "$(json_get out '["proof"]["holds"]')" False "$mpi: proof"
-	check_rc 0 "$sluice" kb tunings "$(json_get out '["id"]')" --json
-	check_eq "$(json_get out '["runs"][2]["parameters"]')" transfer=collective "$mpi: parameters"
-	check_eq "$(json_get out '["runs"][2]["state"]')" slow "$mpi: state"
-	check_words "$(json_get out '["runs"][2]["reason"]')" aborted
-	[ ! -e later.h5 ] || fail "$mpi: the file of a trial is left"
-	check_eq "$(pgrep -f "$BUILD/mpi/$mpi/lockstep later later.h5" || true)" "" "$mpi: processes that are left"
-}
-
-found=
-for mpi in $(mpi_list); do
-	mpi_has "$mpi" lockstep || continue
-	found=1
-	permission
-	refused some "rank 0 makes 48" "rank 1 makes 0"
-	refused uneven "rank 0 makes 25" "rank 1 makes 24"
-	refused turns "never begins" waited
-	refused order "different datasets"
-	lockstep
-	proven
-	suggested
-	hanging
-	rm -rf store.db*
-done
-[ -n "$found" ] || skip libhdf5-mpich-dev
+check_all

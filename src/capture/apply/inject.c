@@ -100,6 +100,25 @@ static void prefix_apply(struct inject_opening *opening, const char *path, const
 		opening->name = name;
 }
 
+/* Collective transfers of MPI-IO become independent by hints: only the reverse is done here. */
+static bool is_made_collective(const struct inject_opening *opening, const char *path)
+{
+	const char *mode = rules_value(&rules_own, PLACE_TRANSFER, path, "", "transfer");
+
+	return mode && !strcmp(mode, "collective") && inject_is_program(opening->caller);
+}
+
+static void transfer_apply(struct inject_opening *opening, int ranks, const char *path)
+{
+	if (!is_made_collective(opening, path))
+		return;
+	opening->is_collective = ranks > 1;
+	if (opening->is_collective)
+		inject_accept(&opening->requested, "transfer", "collective");
+	else
+		inject_refuse(&opening->requested, "transfer", "serial");
+}
+
 /* Why a hint is not set; NULL: it is. */
 static const char *hint_refusal(const struct inject_opening *opening,
 				const struct parameters_line *rule, MPI_Info info)
@@ -184,11 +203,14 @@ static void apply_rules(struct inject_opening *opening, MPI_Comm comm, int ranks
 	if (!ranks_agree(opening, comm, ranks)) {
 		refuse_all_rules(opening, PLACE_HINT, path);
 		refuse_all_rules(opening, PLACE_PREFIX, path);
+		if (is_made_collective(opening, path))
+			inject_refuse(&opening->requested, "transfer", "ranks");
 		return;
 	}
 	while ((rule = rules_next(&rules_own, rule, PLACE_HINT, path, "")))
 		hint_apply(opening, rule, info);
 	prefix_apply(opening, path, spelled);
+	transfer_apply(opening, ranks, path);
 }
 
 MPI_Info inject_open_slow(struct inject_opening *opening, MPI_Comm comm, const char *path,
@@ -290,12 +312,16 @@ void inject_opened_slow(struct inject_opening *opening, const MPI_File *file)
 
 	if (opening->is_copied)
 		info_free(opening->near, &opening->copy);
+	if (file && opening->is_collective)
+		inject_collective_add(mpi_handle_at(opening->near, file));
 	if (file)
 		link = handle_entry_link(handle_table_find(
 			handle_key(SPACE_MPI, mpi_handle_at(opening->near, file))));
 	if (link) {
 		effective.used = 0;
 		read_effective_hints(opening, *file, &effective);
+		if (opening->is_collective)
+			info_text_put(&effective, "transfer", "collective");
 		inject_record(CALL_MPI_File_parameters, link, &opening->requested, &effective);
 	}
 	errno = saved;

@@ -70,7 +70,8 @@ CALL(PROCESS) LEAVES int MPI_Abort(MPI_Comm comm, FLAGS int errorcode);
  * priority over plug-ins, which only add hints that are not set.
  */
 FIRST(struct inject_opening injected; struct hints_opening opening;
-      info = inject_open(&injected, call_is_inner(CALL_MPI_File_open), called, comm, filename, info);
+      info = inject_open(&injected, call_is_inner(CALL_MPI_File_open), called,
+			 __builtin_extract_return_addr(__builtin_return_address(0)), comm, filename, info);
       info = hints_begin(&opening, call_is_inner(CALL_MPI_File_open), called, comm, filename, amode, info);)
 PASS(filename, injected.name)
 LAST(mpi_io_check_own(called, ret == MPI_SUCCESS ? *fh : 0, info, ret);
@@ -80,6 +81,7 @@ FIELD(COLLECTIVE, group = err ? 0 : mpi_group(called, comm, filename))
 AFTER(if (opened) atomic_store_explicit(&opened->note, group, memory_order_relaxed);)
 int MPI_File_open(MPI_Comm comm, PATH const char *filename, FLAGS int amode, MPI_Info info,
 		  MADE MPI_File *fh);
+FIRST(inject_close(called, fh);)
 CALL(CLOSE) FAILING ENDS TOGETHER int MPI_File_close(HANDLE_AT MPI_File *fh);
 CALL(META) FAILING int MPI_File_delete(PATH const char *filename, MPI_Info info);
 CALL(RESIZE) FAILING TOGETHER int MPI_File_set_size(HANDLE MPI_File fh, SIZE MPI_Offset bytes);
@@ -120,26 +122,37 @@ int MPI_File_get_position_shared(HANDLE MPI_File fh, MPI_Offset *offset);
 CALL(CONTROL) FAILING RESULT(err ? -1 : *byte)
 int MPI_File_get_byte_offset(HANDLE MPI_File fh, OFFSET MPI_Offset offset, MPI_Offset *byte);
 
+/* An independent transfer is made as this collective one if a parameter of the run says so. */
+#define OR_COLLECTIVE(function, ...)                                           \
+	FIRST(if (inject_is_collective(called, fh)) {                         \
+		extern __typeof__(*called) named_##function __asm__("P" #function); \
+		return named_##function(__VA_ARGS__);                               \
+	})
+
 /* Data access. s is the suffix of the names, n the type of a count. */
 #define DATA(s, n)                                                                                \
+	OR_COLLECTIVE(MPI_File_read_at_all##s, fh, offset, buf, count, datatype, status)          \
 	CALL(READ) FAILING MOVES AT                                                               \
 	int MPI_File_read_at##s(HANDLE MPI_File fh, MPI_Offset offset, void *buf, n count,        \
 				MPI_Datatype datatype, MPI_Status *status);                       \
 	CALL(READ) FAILING TOGETHER MOVES AT                                                      \
 	int MPI_File_read_at_all##s(HANDLE MPI_File fh, MPI_Offset offset, void *buf, n count,    \
 				    MPI_Datatype datatype, MPI_Status *status);                   \
+	OR_COLLECTIVE(MPI_File_write_at_all##s, fh, offset, buf, count, datatype, status)         \
 	CALL(WRITE) FAILING MOVES AT                                                              \
 	int MPI_File_write_at##s(HANDLE MPI_File fh, MPI_Offset offset, const void *buf, n count, \
 				 MPI_Datatype datatype, MPI_Status *status);                      \
 	CALL(WRITE) FAILING TOGETHER MOVES AT                                                     \
 	int MPI_File_write_at_all##s(HANDLE MPI_File fh, MPI_Offset offset, const void *buf,      \
 				     n count, MPI_Datatype datatype, MPI_Status *status);         \
+	OR_COLLECTIVE(MPI_File_read_all##s, fh, buf, count, datatype, status)                     \
 	CALL(READ) FAILING MOVES HERE                                                             \
 	int MPI_File_read##s(HANDLE MPI_File fh, void *buf, n count, MPI_Datatype datatype,       \
 			     MPI_Status *status);                                                 \
 	CALL(READ) FAILING TOGETHER MOVES HERE                                                    \
 	int MPI_File_read_all##s(HANDLE MPI_File fh, void *buf, n count, MPI_Datatype datatype,   \
 				 MPI_Status *status);                                             \
+	OR_COLLECTIVE(MPI_File_write_all##s, fh, buf, count, datatype, status)                    \
 	CALL(WRITE) FAILING MOVES HERE                                                            \
 	int MPI_File_write##s(HANDLE MPI_File fh, const void *buf, n count,                       \
 			      MPI_Datatype datatype, MPI_Status *status);                         \

@@ -120,6 +120,25 @@ static int search_run(struct dl_phdr_info *first, size_t size, void *arg)
 	return 1;
 }
 
+static int definition_run(struct dl_phdr_info *first, size_t size, void *arg)
+{
+	struct search *s = arg;
+
+	(void)first;
+	(void)size;
+	s->object = object_find(s->near);
+	s->found = s->object ? symbol_find(s->object, s->name) : NULL;
+	return 1;
+}
+
+bool library_defines(const void *address, const char *name)
+{
+	struct search search = { .near = address, .name = name };
+
+	dl_iterate_phdr(definition_run, &search);
+	return search.found;
+}
+
 void *library_find(const char *name, const void *caller, void **slot)
 {
 	unsigned i = (unsigned)((((uintptr_t)caller >> 2) ^ ((uintptr_t)name >> 1)) % CALLERS);

@@ -22,6 +22,9 @@ void library_start(void);
  */
 __attribute__((cold)) void *library_find(const char *name, const void *caller, void **slot);
 
+/* Does the object that contains the address define the symbol? */
+__attribute__((cold)) bool library_defines(const void *address, const char *name);
+
 /*
  * The functions that the guest itself calls, taken from the same copy of the library as a given
  * real function. There is one static struct per library; names and count are set, the rest starts

@@ -156,6 +156,8 @@ static struct effect_judgment judge_mpi(const struct parameter *row, const struc
 	bool is_ompio = strcmp(mpi, PARAMETERS_OMPIO) == 0;
 	const char *who = is_ompio ? "OMPIO" : *mpi ? "ROMIO" : "the MPI";
 
+	if (is_named(row, "transfer")) /* Sluice itself makes the other call */
+		return judge_by_value_read_back(row, "Sluice");
 	if (is_striping(row) && e && !effect_has_stripes(e))
 		return judgment_make(EFFECT_IGNORED, "", "local file system");
 	if (is_ompio && strncmp(row->name, "romio_", 6) == 0)

@@ -160,13 +160,24 @@ static int check_hanging_values(const struct tuning *t, struct err *err)
 	return 0;
 }
 
-/* Says why collective transfers are not tried, if there are independent ones. */
+/* Says why collective transfers are not tried, if there are independent ones of shared files. */
 static void note_withheld(struct tuning *t)
 {
-	if (!t->plan.space_text && t->runner->uses.independent_hdf5 &&
-	    !t->plan.context.is_lockstep && t->plan.context.allowed < TUNABLE_SEMANTICS)
+	const struct lockstep *lockstep = t->runner->lockstep;
+
+	if (!t->plan.space_text && lockstep && lockstep->verdict != LOCKSTEP_NONE &&
+	    t->runner->uses.independent && !t->plan.context.is_lockstep &&
+	    t->plan.context.allowed < TUNABLE_SEMANTICS)
 		t->result.withheld =
 			xprintf("transfer=collective was not tried: %s", hanging_reason(t));
+}
+
+/* There is nothing else to try. */
+static void explain_withheld(const struct tuning *t, struct err *err)
+{
+	const struct err first = *err;
+
+	err_set(err, first.code, "%s; %s", first.text, t->result.withheld);
 }
 
 static int choose_space(struct tuning *t, struct err *err)
@@ -184,11 +195,13 @@ static int choose_space(struct tuning *t, struct err *err)
 				    strlen(plan->space_text), err);
 	else
 		r = space_suggest(&plan->space, &plan->context, &t->runner->uses, err);
+	note_withheld(t);
+	if (r == -ENODATA && t->result.withheld)
+		explain_withheld(t, err);
 	if (r >= 0)
 		r = check_hanging_values(t, err);
 	if (r < 0)
 		return r;
-	note_withheld(t);
 	plan->space.context = plan->context;
 	if (!plan->space.count)
 		return err_set(

@@ -548,7 +548,7 @@ static int observe_turns(struct command_runner *b, const struct trial_limits *li
 	const struct trial_limits none = { .seconds = 0 };
 	int r = 0;
 
-	if (!b->runner->uses.independent_hdf5)
+	if (!b->runner->uses.independent)
 		return 0;
 	for (int i = 0; r >= 0 && i < TURNS_ATTEMPTS && b->lockstep.verdict == LOCKSTEP_SERIAL &&
 			(i + 2) * b->longest_s < limits->seconds;

@@ -21,12 +21,14 @@ enum kind {
 	KIND_TRANSFER,
 	KIND_MPI_OPEN,
 	KIND_MPI_CLOSE,
+	KIND_MPI_TRANSFER,
 	KIND_MPI, /* any other call on a file of MPI-IO, which may be collective */
 };
 
 /* The opening of a file by several ranks. */
 struct lockstep_file {
 	file_id name;
+	bool is_own;			 /* of the program itself, not of a library */
 	uint64_t number;		 /* the collective number */
 	size_t opened, closed;		 /* ranks */
 	struct lockstep_member *members; /* one per rank of the run; NULL: all have closed it */
@@ -34,6 +36,7 @@ struct lockstep_file {
 
 struct lockstep_member {
 	bool is_member, has_closed;
+	uint32_t thread; /* of its first transfer */
 	uint64_t transfers;
 	uint64_t order;		     /* hash of its sequence in this file */
 	uint64_t overall;	     /* likewise over all files, when it closed this one */
@@ -142,6 +145,28 @@ static enum kind hdf5_kind(const struct call_info *call)
 	return call->class == CLASS_CLOSE ? KIND_CLOSE : KIND_OTHER;
 }
 
+bool lockstep_is_in_library(const struct nest_call *enclosing, size_t depth)
+{
+	for (size_t i = 0; i < depth; i++)
+		if (enclosing[i].layer == LAYER_HDF5 || enclosing[i].layer == LAYER_NETCDF ||
+		    enclosing[i].layer == LAYER_PNETCDF)
+			return true;
+	return false;
+}
+
+bool lockstep_is_transfer(const struct call_info *call)
+{
+	static const char *const names[] = {
+		"MPI_File_read",   "MPI_File_read_at",	 "MPI_File_write",   "MPI_File_write_at",
+		"MPI_File_read_c", "MPI_File_read_at_c", "MPI_File_write_c", "MPI_File_write_at_c",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(call->name, names[i]) == 0)
+			return true;
+	return false;
+}
+
 static enum kind call_kind(const struct call_info *call)
 {
 	if (call->layer == LAYER_HDF5)
@@ -150,7 +175,9 @@ static enum kind call_kind(const struct call_info *call)
 		return KIND_OTHER;
 	if (strcmp(call->name, "MPI_File_open") == 0)
 		return KIND_MPI_OPEN;
-	return strcmp(call->name, "MPI_File_close") == 0 ? KIND_MPI_CLOSE : KIND_MPI;
+	if (strcmp(call->name, "MPI_File_close") == 0)
+		return KIND_MPI_CLOSE;
+	return lockstep_is_transfer(call) ? KIND_MPI_TRANSFER : KIND_MPI;
 }
 
 void lockstep_reader_init(struct lockstep_reader *reader, const struct trace_head *head)
@@ -224,7 +251,7 @@ static bool check_sequence(struct lockstep_reader *reader, const struct lockstep
 			      path, a, one->transfers, b, other->transfers);
 		else if (one->order != other->order)
 			judge(worst, LOCKSTEP_NO,
-			      "%s: ranks %d and %d transfer different datasets, or in a different "
+			      "%s: ranks %d and %d make different transfers, or in a different "
 			      "order",
 			      path, a, b);
 		else if (one->overall != other->overall)
@@ -379,12 +406,14 @@ static void add_to_sequence(struct lockstep_reader *reader, struct lockstep_file
 }
 
 /* The call of HDF5 that opens the file is known before the call of MPI in it. */
-static void open_file(struct lockstep_reader *reader, const struct activity *a, size_t rank)
+static void open_file(struct lockstep_reader *reader, const struct activity *a, size_t rank,
+		      bool is_own)
 {
 	struct lockstep_file *file = a->error || !a->collective ? NULL : put_file(reader, a);
 
 	if (!file || !file->members)
 		return;
+	file->is_own = is_own;
 	file->opened += !file->members[rank].is_member;
 	file->members[rank].is_member = true;
 	reader->orders[rank] = mix(reader->orders[rank], a->collective);
@@ -415,6 +444,11 @@ static void add_transfer(struct lockstep_reader *reader, const struct activity *
 	struct lockstep_member *member = &object->file->members[rank];
 
 	add_to_sequence(reader, object->file, rank, mix(object->name, a->call));
+	if (!member->transfers)
+		member->thread = id_thread(a->id);
+	if (member->thread != id_thread(a->id))
+		judge(&reader->worst, LOCKSTEP_NO, "%s: several threads of rank %d access it",
+		      file_text(reader, object->file->name), rank_number(reader, rank));
 	if (!member->times)
 		member->times = xcalloc(LOCKSTEP_ROUNDS, sizeof(*member->times));
 	if (member->transfers < LOCKSTEP_ROUNDS)
@@ -446,19 +480,34 @@ static void add_hdf5(struct lockstep_reader *reader, const struct activity *a, s
 		drop_object(reader, a, a->link);
 }
 
+/* A transfer that the program itself makes with MPI-IO. */
+static void add_mpi_transfer(struct lockstep_reader *reader, const struct activity *a, size_t rank)
+{
+	const struct lockstep_object *object = find_object(reader, a, a->link);
+
+	if (object && object->file->is_own && object->file->members)
+		add_transfer(reader, a, rank, object);
+}
+
 void lockstep_reader_add(struct lockstep_reader *reader, const struct activity *activity)
 {
 	const struct activity *a = activity;
 	int32_t rank = ranks_of_process(&reader->ranks, a->process);
+	const struct nest_call *enclosing;
+	size_t depth;
 
 	if (rank < 0 || a->call >= reader->head->call_count ||
 	    a->file >= reader->head->file_count || a->name >= reader->head->file_count)
 		return;
+	depth = nest_enter(&reader->nest, a, &enclosing);
 	switch ((enum kind)reader->kinds[a->call]) {
 	case KIND_OTHER:
 		break;
 	case KIND_MPI_OPEN:
-		open_file(reader, a, (size_t)rank);
+		open_file(reader, a, (size_t)rank, !lockstep_is_in_library(enclosing, depth));
+		break;
+	case KIND_MPI_TRANSFER:
+		add_mpi_transfer(reader, a, (size_t)rank);
 		break;
 	case KIND_MPI_CLOSE:
 		close_file(reader, a, (size_t)rank);
@@ -527,6 +576,7 @@ void lockstep_reader_end(struct lockstep_reader *reader, struct lockstep *lockst
 	release_values(&reader->files);
 	release_values(&reader->pools);
 	ranks_release(&reader->ranks);
+	nest_release(&reader->nest);
 	free(reader->kinds);
 	free(reader->orders);
 	*reader = (struct lockstep_reader){ 0 };

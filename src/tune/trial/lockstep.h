@@ -20,7 +20,10 @@
 #ifndef SLUICE_TUNE_TRIAL_LOCKSTEP_H
 #define SLUICE_TUNE_TRIAL_LOCKSTEP_H
 
+#include <stdbool.h>
+
 #include "base/map.h"
+#include "observe/tally/nest.h"
 #include "observe/tally/ranks.h"
 #include "trace/format.h"
 
@@ -48,9 +51,19 @@ void lockstep_release(struct lockstep *lockstep);
  */
 void lockstep_join(struct lockstep *to, struct lockstep *from);
 
-/* Reads the transfers of HDF5 datasets. Memory grows with the open files times the ranks. */
+/* Is it a transfer of MPI-IO that has a collective counterpart with the same arguments? */
+bool lockstep_is_transfer(const struct call_info *call);
+/* Is a call with these around it made by a library that uses MPI-IO, not by the program itself? */
+bool lockstep_is_in_library(const struct nest_call *enclosing, size_t depth);
+
+/*
+ * Reads the transfers of HDF5 datasets, and those of files that the program itself opens with
+ * MPI-IO: the calls inside of libraries are not the program's. Memory grows with the open files
+ * times the ranks.
+ */
 struct lockstep_reader {
 	const struct trace_head *head;
+	struct nest nest;
 	struct ranks ranks;
 	uint8_t *kinds;	    /* of each call */
 	struct map objects; /* struct lockstep_object by process and id of the call that opened */

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "contract/hints.h"
 #include "contract/parameters.h"
+#include "tune/trial/lockstep.h"
 
 #define KEY_BYTES 64
 #define VALUE_BYTES 512
@@ -116,20 +117,22 @@ static bool is_parameters_record(const struct call_info *call)
 	       strcmp(call->name + n - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-static void add_mpi(struct space_uses *uses, const uint8_t *ways, const struct activity *a,
-		    const struct nest_call *enclosing, size_t depth)
+static void add_mpi(struct space_uses *uses, const uint8_t *ways, const struct call_info *call,
+		    const struct activity *a, const struct nest_call *enclosing, size_t depth)
 {
 	bool moves = ways[a->call], is_collective = moves && a->collective;
 
 	uses->mpi = true;
 	uses->collective |= is_collective;
+	if (!uses->independent && !lockstep_is_in_library(enclosing, depth))
+		uses->independent = lockstep_is_transfer(call);
 	for (size_t i = 0; i < depth; i++) {
 		if (enclosing[i].layer != LAYER_HDF5)
 			continue;
 		uses->hdf5_parallel = true;
 		/* The metadata that HDF5 writes at a close does not show how data is moved. */
 		uses->collective_hdf5 |= is_collective && ways[enclosing[i].call];
-		uses->independent_hdf5 |= moves && !is_collective && ways[enclosing[i].call];
+		uses->independent |= moves && !is_collective && ways[enclosing[i].call];
 	}
 }
 
@@ -150,7 +153,7 @@ void usage_add(struct usage *usage, const struct trace_head *head, const uint8_t
 	if (activity->layer == LAYER_STDIO && ways[activity->call] && activity->file)
 		usage->uses.streams = true;
 	if (activity->layer == LAYER_MPI)
-		add_mpi(&usage->uses, ways, activity, enclosing, depth);
+		add_mpi(&usage->uses, ways, call, activity, enclosing, depth);
 }
 
 void usage_effective(const struct usage *usage, struct buf *out)

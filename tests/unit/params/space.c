@@ -403,7 +403,7 @@ static void collective_transfers_are_suggested_only_with_evidence(void)
 						       .hdf5_parallel = true,
 						       .mpi = true,
 						       .writes = true,
-						       .independent_hdf5 = true };
+						       .independent = true };
 	struct space_uses both = independent;
 	struct tunable_context here = mpich;
 	struct space space = { 0 };

@@ -149,7 +149,7 @@ static void a_suggested_space_leaves_it_out(void)
 							.hdf5_parallel = true,
 							.mpi = true,
 							.writes = true,
-							.independent_hdf5 = true };
+							.independent = true };
 		fake.runner.context.middleware = MIDDLEWARE_MPICH;
 		CHECK_INT(course_run(&course, &fake, plan), 0);
 		REQUIRE(course.result);

@@ -10,6 +10,8 @@ enum {
 	FILE_OPEN = 1,
 	FILE_CLOSE,
 	FILE_SYNC,
+	FILE_WRITE,
+	FILE_SHARED,
 	H5_FILE,
 	H5_FILE_CLOSE,
 	H5_CREATE,
@@ -25,6 +27,10 @@ static struct call_info calls[] = {
 	[FILE_OPEN] = { .name = "MPI_File_open", .layer = LAYER_MPI, .class = CLASS_OPEN },
 	[FILE_CLOSE] = { .name = "MPI_File_close", .layer = LAYER_MPI, .class = CLASS_CLOSE },
 	[FILE_SYNC] = { .name = "MPI_File_sync", .layer = LAYER_MPI, .class = CLASS_SYNC },
+	[FILE_WRITE] = { .name = "MPI_File_write_at", .layer = LAYER_MPI, .class = CLASS_WRITE },
+	[FILE_SHARED] = { .name = "MPI_File_write_shared",
+			  .layer = LAYER_MPI,
+			  .class = CLASS_WRITE },
 	[H5_FILE] = { .name = "H5Fcreate", .layer = LAYER_HDF5, .class = CLASS_OPEN },
 	[H5_FILE_CLOSE] = { .name = "H5Fclose", .layer = LAYER_HDF5, .class = CLASS_CLOSE },
 	[H5_CREATE] = { .name = "H5Dcreate2", .layer = LAYER_HDF5, .class = CLASS_OPEN },
@@ -228,7 +234,7 @@ static void transfers_in_another_order_are_not_in_lockstep(void)
 	}
 	now += 20;
 	end_file(a, 8);
-	expect(LOCKSTEP_NO, "/d/a1.h5|ranks 0 and 2|different datasets");
+	expect(LOCKSTEP_NO, "/d/a1.h5|ranks 0 and 2|different transfers");
 
 	begin_run();
 	begin_file(a, A, 7);
@@ -321,6 +327,88 @@ static void ranks_that_take_turns_look_serial(void)
 	transfer_together(a, H5_READ, 20);
 	end_file(a, 8);
 	expect(LOCKSTEP_SERIAL, "/d/a1.h5");
+}
+
+/* All ranks open a file with MPI-IO, without a library. */
+static void begin_own_file(struct opened opened[RANKS], file_id file, uint64_t together)
+{
+	for (unsigned r = 0; r < RANKS; r++) {
+		opened[r].table = add_call(
+			r, FILE_OPEN, (struct activity){ .file = file, .collective = together });
+		opened[r].shared = opened[r].table;
+	}
+}
+
+static void end_own_file(const struct opened opened[RANKS], uint64_t together)
+{
+	for (unsigned r = 0; r < RANKS; r++)
+		add_call(r, FILE_CLOSE,
+			 (struct activity){ .link = opened[r].shared, .collective = together });
+}
+
+static void transfers_of_the_program_itself_count(void)
+{
+	struct opened a[RANKS];
+
+	begin_run();
+	begin_own_file(a, A, 7);
+	transfer_together(a, FILE_WRITE, 20);
+	end_own_file(a, 8);
+	expect(LOCKSTEP_YES, NULL);
+
+	begin_run();
+	begin_own_file(a, A, 7);
+	transfer_together(a, FILE_WRITE, 20);
+	transfer_at(1, &a[1], FILE_WRITE, now, now + 1);
+	end_own_file(a, 8);
+	expect(LOCKSTEP_NO, "/d/a1.h5|rank 0 makes 20|rank 1 makes 21");
+
+	begin_run();
+	begin_own_file(a, A, 7);
+	transfer_in_turns(a, FILE_WRITE, 20);
+	end_own_file(a, 8);
+	expect(LOCKSTEP_SERIAL, "/d/a1.h5|rank 1 never|rank 0|waited");
+}
+
+/* Nothing replaces calls that use the shared file pointer. */
+static void transfers_without_a_counterpart_do_not_count(void)
+{
+	struct opened a[RANKS];
+
+	begin_run();
+	begin_own_file(a, A, 7);
+	transfer_at(1, &a[1], FILE_SHARED, now, now + 1);
+	end_own_file(a, 8);
+	expect(LOCKSTEP_NONE, NULL);
+}
+
+/* HDF5 writes metadata on one rank only, and decides for itself. */
+static void transfers_of_libraries_do_not_count(void)
+{
+	struct opened a[RANKS];
+	struct opened of_library;
+
+	begin_run();
+	begin_file(a, A, 7);
+	transfer_together(a, H5_WRITE, 3);
+	of_library = (struct opened){ .table = a[0].shared };
+	transfer_at(0, &of_library, FILE_WRITE, now, now + 1);
+	end_file(a, 8);
+	expect(LOCKSTEP_YES, NULL);
+}
+
+/* The order of their transfers may be another one in the next run. */
+static void threads_are_not_in_lockstep(void)
+{
+	struct opened a[RANKS];
+
+	begin_run();
+	begin_own_file(a, A, 7);
+	transfer_together(a, FILE_WRITE, 3);
+	ids[2] = id_make(1, 0);
+	transfer_together(a, FILE_WRITE, 3);
+	end_own_file(a, 8);
+	expect(LOCKSTEP_NO, "/d/a1.h5|several threads|rank 2");
 }
 
 /* Rank 0 writes first, then all others together. */
@@ -448,6 +536,8 @@ TESTS(TEST(one_run_without_turns_is_enough), TEST(the_same_transfers_on_all_rank
       TEST(a_file_that_is_never_closed_counts), TEST(ranks_without_transfers_are_not_in_lockstep),
       TEST(transfers_in_another_order_are_not_in_lockstep), TEST(the_order_over_files_counts),
       TEST(the_order_of_collective_calls_counts), TEST(ranks_that_take_turns_look_serial),
-      TEST(ranks_that_wait_for_one_look_serial), TEST(transfers_in_changing_order_are_in_lockstep),
+      TEST(ranks_that_wait_for_one_look_serial), TEST(transfers_of_the_program_itself_count),
+      TEST(transfers_without_a_counterpart_do_not_count), TEST(transfers_of_libraries_do_not_count),
+      TEST(threads_are_not_in_lockstep), TEST(transfers_in_changing_order_are_in_lockstep),
       TEST(other_transfers_are_ignored), TEST(ranks_that_were_not_recorded_are_no_evidence),
       TEST(openings_are_told_apart), TEST(too_many_open_files_are_no_evidence))
