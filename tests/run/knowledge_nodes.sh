@@ -95,9 +95,14 @@ job() {
 	)
 }
 
-# expect MPI VALUE NODE NODE
+# expect MPI VALUE NODE NODE: ranks that start seconds apart get no hints, which happens on a loaded machine
 expect() {
-	check_eq "$(job "$1" "$3" "$4")" "$2" "$case ($1): buffer"
+	local found try
+	for try in $(seq 10); do
+		found=$(job "$1" "$3" "$4")
+		[ "$found" = none ] && [ "$2" != none ] || break
+	done
+	check_eq "$found" "$2" "$case ($1): buffer"
 }
 
 cases() {
