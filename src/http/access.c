@@ -19,7 +19,7 @@
 #define GROUPS_MAX 1024 /* of a client; further ones are not seen */
 #define BEARER "Bearer "
 
-static int connection_fd(struct MHD_Connection *connection)
+int http_connection_fd(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -31,7 +31,7 @@ static bool find_peer(struct MHD_Connection *connection, struct ucred *peer)
 {
 	struct sockaddr any = { 0 };
 	socklen_t any_bytes = sizeof(any), bytes = sizeof(*peer);
-	int fd = connection_fd(connection);
+	int fd = http_connection_fd(connection);
 
 	/* Over TCP the kernel answers, but not with the sender. */
 	return getsockname(fd, &any, &any_bytes) == 0 && any.sa_family == AF_UNIX &&
@@ -58,7 +58,8 @@ bool http_peer_is_in(struct MHD_Connection *connection, gid_t group)
 		return false;
 	if (peer.gid == group)
 		return true;
-	if (getsockopt(connection_fd(connection), SOL_SOCKET, SO_PEERGROUPS, groups, &bytes) < 0)
+	if (getsockopt(http_connection_fd(connection), SOL_SOCKET, SO_PEERGROUPS, groups, &bytes) <
+	    0)
 		return false;
 	for (size_t i = 0; i < bytes / sizeof(*groups); i++)
 		if (groups[i] == group)

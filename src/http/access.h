@@ -11,6 +11,9 @@
 struct err;
 struct MHD_Connection;
 
+/* The descriptor of a connection; -1: unknown. */
+int http_connection_fd(struct MHD_Connection *connection);
+
 /* The user at the other end of a unix socket; false if it is unknown, as over TCP. */
 bool http_peer(struct MHD_Connection *connection, uid_t *user);
 

@@ -6,23 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "http/access.h"
+#include "http/answer.h"
 #include "http/listen.h"
+#include "http/origin.h"
+#include "http/stream.h"
 
 /* Limits against clients that are hostile or slow. */
 #define CONNECTIONS 64
-#define TIMEOUT_S 30
+#define PATIENCE_S 30
 #define CONNECTION_BYTES (32u * 1024)
 #define STACK_BYTES (1024u * 1024)
-#define UNPACKED_MAX (8u << 20)
-
-#define PACK_BYTES 1024 /* shorter answers are not worth packing */
-#define GZIP_WINDOW (MAX_WBITS + 16)
 
 /* "sluice-", and the port: servers on one host share the cookies of a browser. */
 #define COOKIE "sluice-%u"
@@ -34,18 +33,7 @@ struct http_server {
 	char *base;
 	char *token, *cookie;
 	unsigned port;
-};
-
-static const struct {
-	const char *name, *value;
-} headers[] = {
-	{ "Content-Security-Policy",
-	  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-	  "connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'" },
-	{ "X-Content-Type-Options", "nosniff" },
-	{ "Referrer-Policy", "no-referrer" },
-	{ "Cross-Origin-Opener-Policy", "same-origin" },
-	{ "Cross-Origin-Resource-Policy", "same-origin" },
+	struct http_streams streams;
 };
 
 const char *http_query(const struct http_request *request, const char *name)
@@ -53,142 +41,7 @@ const char *http_query(const struct http_request *request, const char *name)
 	return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-/* --- answers --- */
-
-static bool accepts_gzip(struct MHD_Connection *connection)
-{
-	const char *header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
-							 MHD_HTTP_HEADER_ACCEPT_ENCODING);
-
-	return header && strstr(header, "gzip") && !strstr(header, "gzip;q=0");
-}
-
-/* Replaces the body by its packed form. Leaves it as it is if that fails. */
-static bool pack(struct buf *body)
-{
-	z_stream stream = { 0 };
-	struct buf packed = { 0 };
-	uLong bound;
-
-	if (body->len < PACK_BYTES || body->len > UINT32_MAX ||
-	    deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) !=
-		    Z_OK)
-		return false;
-	bound = deflateBound(&stream, (uLong)body->len);
-	packed.data = xmalloc(bound);
-	packed.cap = bound;
-	stream.next_in = (Bytef *)body->data;
-	stream.avail_in = (uInt)body->len;
-	stream.next_out = (Bytef *)packed.data;
-	stream.avail_out = (uInt)bound;
-	if (deflate(&stream, Z_FINISH) != Z_STREAM_END) {
-		deflateEnd(&stream);
-		buf_release(&packed);
-		return false;
-	}
-	packed.len = stream.total_out;
-	deflateEnd(&stream);
-	buf_release(body);
-	*body = packed;
-	return true;
-}
-
-static void unpack(const struct http_answer *answer, struct buf *body)
-{
-	z_stream stream = { .next_in = (Bytef *)(uintptr_t)answer->packed,
-			    .avail_in = (uInt)answer->packed_bytes };
-	char room[16384];
-	int r = inflateInit2(&stream, GZIP_WINDOW);
-
-	while (r == Z_OK && body->len < UNPACKED_MAX) {
-		stream.next_out = (Bytef *)room;
-		stream.avail_out = sizeof(room);
-		r = inflate(&stream, Z_NO_FLUSH);
-		buf_add(body, room, sizeof(room) - stream.avail_out);
-	}
-	inflateEnd(&stream);
-}
-
-static struct MHD_Response *make_response(struct MHD_Connection *connection,
-					  struct http_answer *answer, bool *is_packed)
-{
-	bool gzip = accepts_gzip(connection);
-	size_t n;
-
-	if (answer->packed && gzip) {
-		*is_packed = true;
-		return MHD_create_response_from_buffer(answer->packed_bytes,
-						       (void *)(uintptr_t)answer->packed,
-						       MHD_RESPMEM_PERSISTENT);
-	}
-	if (answer->packed)
-		unpack(answer, &answer->body);
-	else
-		*is_packed = gzip && pack(&answer->body);
-	/* An empty text has no memory that could be freed. */
-	n = answer->body.len;
-	if (!n)
-		return MHD_create_response_from_buffer(0, (void *)(uintptr_t) "",
-						       MHD_RESPMEM_PERSISTENT);
-	return MHD_create_response_from_buffer(n, buf_take(&answer->body), MHD_RESPMEM_MUST_FREE);
-}
-
-static void add_headers(struct MHD_Response *response, const struct http_answer *answer)
-{
-	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-		MHD_add_response_header(response, headers[i].name, headers[i].value);
-	if (answer->type)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
-	if (answer->etag)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, answer->etag);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
-				answer->etag ? "no-cache" : "no-store");
-	MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, "Accept-Encoding, Cookie");
-	if (answer->status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-}
-
-static enum MHD_Result send_answer(struct MHD_Connection *connection, struct http_answer *answer)
-{
-	bool is_packed = false;
-	struct MHD_Response *response = make_response(connection, answer, &is_packed);
-	enum MHD_Result result;
-
-	buf_release(&answer->body);
-	if (!response)
-		return MHD_NO;
-	add_headers(response, answer);
-	if (is_packed)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
-	result = MHD_queue_response(connection, answer->status, response);
-	MHD_destroy_response(response);
-	return result;
-}
-
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status,
-			      const char *sentence)
-{
-	struct http_answer answer = { .status = status, .type = "text/plain; charset=utf-8" };
-
-	buf_printf(&answer.body, "%s\n", sentence);
-	return send_answer(connection, &answer);
-}
-
 /* --- access --- */
-
-/* The host of the header without its port: "localhost", "127.0.0.1", "[::1]". */
-static bool names_loopback(const char *host)
-{
-	static const char *const names[] = { "localhost", "127.0.0.1", "[::1]" };
-
-	for (size_t i = 0; host && i < sizeof(names) / sizeof(names[0]); i++) {
-		size_t n = strlen(names[i]);
-
-		if (strncasecmp(host, names[i], n) == 0 && (!host[n] || host[n] == ':'))
-			return true;
-	}
-	return false;
-}
 
 static bool has_token(const struct http_server *server, struct MHD_Connection *connection)
 {
@@ -213,7 +66,7 @@ static enum MHD_Result welcome(const struct http_server *server, struct MHD_Conn
 
 	if (!response)
 		return MHD_NO;
-	add_headers(response, &answer);
+	http_add_headers(response, &answer);
 	MHD_add_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, cookie);
 	MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, place);
 	result = MHD_queue_response(connection, answer.status, response);
@@ -247,44 +100,171 @@ static bool is_plain(const char *path)
 	return path[1] != '/';
 }
 
-static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
-				  const char *method, const char *version, const char *data,
-				  size_t *data_bytes, void **state)
+/* --- requests --- */
+
+/* The body of a request, as far as it has arrived. */
+struct upload {
+	struct buf body;
+	int64_t deadline_ns;
+};
+
+static const char *find_header(struct MHD_Connection *connection, const char *name)
 {
-	const struct http_server *server = arg;
-	struct http_request request = { .path = below_base(server, url), .connection = connection };
+	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+/* Why a request is refused before anybody looks at its path; 0: it is not. */
+static unsigned find_intruder(const struct http_server *server, struct MHD_Connection *connection,
+			      const char **sentence)
+{
+	if (server->path && !is_trusted_peer(connection)) {
+		*sentence = "this server belongs to another user";
+		return MHD_HTTP_FORBIDDEN;
+	}
+	if (!http_host_is_loopback(connection)) {
+		*sentence = "use localhost or 127.0.0.1 as the name of the host";
+		return MHD_HTTP_FORBIDDEN;
+	}
+	if (http_is_foreign(connection)) {
+		*sentence = "the page of another site must not use this server";
+		return MHD_HTTP_FORBIDDEN;
+	}
+	return 0;
+}
+
+/* Why the body of a request is refused before it arrives; 0: it is not. */
+static unsigned find_bad_body(struct MHD_Connection *connection, const char **sentence)
+{
+	static const char json[] = "application/json";
+	const char *type = find_header(connection, MHD_HTTP_HEADER_CONTENT_TYPE);
+	const char *length = find_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+	*sentence = http_find_forgery(connection);
+	if (*sentence)
+		return MHD_HTTP_FORBIDDEN;
+	if (!type || strncasecmp(type, json, strlen(json)) != 0 ||
+	    !strchr("; \t", type[strlen(json)])) {
+		*sentence = "the body must be JSON: \"Content-Type: application/json\"";
+		return MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
+	}
+	/* libmicrohttpd has refused lengths that are not numbers. */
+	if (!length || find_header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING)) {
+		*sentence = "the length of the body is missing";
+		return MHD_HTTP_LENGTH_REQUIRED;
+	}
+	if (strtoull(length, NULL, 10) > HTTP_BODY_MAX) {
+		*sentence = "the body is larger than 64 KiB";
+		return MHD_HTTP_CONTENT_TOO_LARGE;
+	}
+	return 0;
+}
+
+static enum MHD_Result refuse_method(struct MHD_Connection *connection, unsigned methods)
+{
+	struct http_answer answer = { .status = MHD_HTTP_METHOD_NOT_ALLOWED,
+				      .type = "text/plain; charset=utf-8",
+				      .allow = methods == HTTP_POST  ? "POST"
+					       : methods == HTTP_GET ? "GET, HEAD"
+								     : "GET, HEAD, POST" };
+
+	buf_printf(&answer.body, "use %s\n", answer.allow);
+	return http_send(connection, &answer);
+}
+
+static enum MHD_Result handle(struct http_server *server, const struct http_request *request)
+{
 	struct http_answer answer = { .status = MHD_HTTP_OK,
 				      .type = "application/json; charset=utf-8" };
-	const char *token, *etag;
+	const char *etag = find_header(request->connection, MHD_HTTP_HEADER_IF_NONE_MATCH);
 
-	(void)version, (void)data, (void)state;
-	if (*data_bytes)
-		return MHD_NO;
-	if (server->path && !is_trusted_peer(connection))
-		return refuse(connection, MHD_HTTP_FORBIDDEN,
-			      "this server belongs to another user");
-	if (!names_loopback(
-		    MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
-		return refuse(connection, MHD_HTTP_FORBIDDEN,
-			      "use localhost or 127.0.0.1 as the name of the host");
-	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "use GET");
-	if (!request.path)
-		return refuse(connection, MHD_HTTP_NOT_FOUND, "not found");
-	token = server->token ? http_query(&request, "token") : NULL;
-	if (token && http_token_equal(server->token, token) && is_plain(request.path))
-		return welcome(server, connection, request.path);
-	if (server->token && !has_token(server, connection))
-		return refuse(connection, MHD_HTTP_UNAUTHORIZED,
-			      "open the address that 'sluice serve' has printed, with its token");
-	server->options.handle(server->options.arg, &request, &answer);
-	etag = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
-					   MHD_HTTP_HEADER_IF_NONE_MATCH);
+	server->options.handle(server->options.arg, request, &answer);
+	if (answer.stream.next)
+		return http_stream_send(&server->streams, request->connection, &answer);
 	if (answer.etag && etag && strcmp(etag, answer.etag) == 0) {
 		answer.status = MHD_HTTP_NOT_MODIFIED;
 		answer.packed = NULL;
 	}
-	return send_answer(connection, &answer);
+	return http_send(request->connection, &answer);
+}
+
+/* The headers have arrived. Answers, or leaves *state if a body follows. */
+static enum MHD_Result begin(struct http_server *server, struct http_request *request,
+			     const char *method, void **state)
+{
+	bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+	struct MHD_Connection *connection = request->connection;
+	const char *sentence = NULL, *token = NULL;
+	unsigned methods = HTTP_GET, status = find_intruder(server, connection, &sentence);
+	struct upload *upload;
+
+	if (status)
+		return http_refuse(connection, status, sentence);
+	if (!request->path)
+		return http_refuse(connection, MHD_HTTP_NOT_FOUND, "not found");
+	token = server->token && is_get ? http_query(request, "token") : NULL;
+	if (token && http_token_equal(server->token, token) && is_plain(request->path))
+		return welcome(server, connection, request->path);
+	if (server->token && !has_token(server, connection))
+		return http_refuse(
+			connection, MHD_HTTP_UNAUTHORIZED,
+			"open the address that 'sluice serve' has printed, with its token");
+	if (server->options.methods)
+		methods = server->options.methods(server->options.arg, request->path);
+	request->method = is_get ? HTTP_GET : strcmp(method, "POST") == 0 ? HTTP_POST : 0;
+	if (!(methods & request->method))
+		return refuse_method(connection, methods);
+	if (request->method == HTTP_GET)
+		return handle(server, request);
+	status = find_bad_body(connection, &sentence);
+	if (status)
+		return http_refuse(connection, status, sentence);
+	upload = xcalloc(1, sizeof(*upload));
+	upload->deadline_ns = clock_now_ns() + server->options.patience_s * NS_PER_S;
+	*state = upload;
+	return MHD_YES;
+}
+
+/* MHD_NO closes the connection: an answer cannot be sent while a body arrives. */
+static enum MHD_Result receive(struct upload *upload, const char *data, size_t *bytes)
+{
+	if (clock_now_ns() > upload->deadline_ns || upload->body.len + *bytes > HTTP_BODY_MAX)
+		return MHD_NO;
+	buf_add(&upload->body, data, *bytes);
+	*bytes = 0;
+	return MHD_YES;
+}
+
+/* Called with the headers of a request, with each part of its body, and at the end of the body. */
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
+				  const char *method, const char *version, const char *data,
+				  size_t *data_bytes, void **state)
+{
+	struct http_server *server = arg;
+	struct upload *upload = *state;
+	struct http_request request = { .path = below_base(server, url), .connection = connection };
+
+	(void)version;
+	if (!upload)
+		return *data_bytes ? MHD_NO : begin(server, &request, method, state);
+	if (*data_bytes)
+		return receive(upload, data, data_bytes);
+	request.method = HTTP_POST;
+	request.body = buf_text(&upload->body);
+	request.body_bytes = upload->body.len;
+	return handle(server, &request);
+}
+
+static void on_completed(void *arg, struct MHD_Connection *connection, void **state,
+			 enum MHD_RequestTerminationCode why)
+{
+	struct upload *upload = *state;
+
+	(void)arg, (void)connection, (void)why;
+	if (!upload)
+		return;
+	buf_release(&upload->body);
+	free(upload);
+	*state = NULL;
 }
 
 /* --- start and stop --- */
@@ -322,8 +302,9 @@ static int start_daemon(struct http_server *server, int fd, struct err *err)
 		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0,
 		NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned)TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_END);
+		server->options.patience_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_BYTES, MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES,
+		MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
 	missing = errno == ELIBACC; /* see http/late */
 	if (server->daemon)
 		return 0;
@@ -342,8 +323,15 @@ int http_server_start(struct http_server **server, const struct http_server_opti
 	int r;
 
 	s->options = *options;
+	if (!s->options.patience_s)
+		s->options.patience_s = PATIENCE_S;
 	s->base = xstrdup(text_or_empty(options->base));
-	r = listen_to(s, err);
+	/* Half of the patience, so that a quiet stream is not taken for a slow client. */
+	r = http_streams_init(&s->streams, s->options.patience_s * NS_PER_S / 2);
+	if (r < 0)
+		err_set(err, -r, "no descriptor for streams of events: %s", strerror(-r));
+	else
+		r = listen_to(s, err);
 	if (r >= 0)
 		r = start_daemon(s, r, err);
 	if (r < 0) {
@@ -358,8 +346,11 @@ void http_server_stop(struct http_server *server)
 {
 	if (!server)
 		return;
-	if (server->daemon)
+	if (server->daemon) {
+		http_streams_end(&server->streams);
 		MHD_stop_daemon(server->daemon);
+	}
+	http_streams_release(&server->streams);
 	if (server->path)
 		unlink(server->path);
 	free(server->path);

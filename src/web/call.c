@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/option.h"
 #include "http/server.h"
+#include "web/body.h"
 
 void reply_open(struct reply *reply)
 {
@@ -32,6 +34,14 @@ void reply_end(struct reply *reply, struct web_call *call)
 {
 	json_end(&reply->json);
 	reply_close(reply, call);
+}
+
+void reply_event(struct reply *reply, const char *name, struct buf *piece)
+{
+	json_end(&reply->json);
+	fclose(reply->out);
+	http_put_event(piece, name, reply->text);
+	free(reply->text);
 }
 
 void call_fail(struct web_call *call, unsigned status, const char *format, ...)
@@ -84,4 +94,14 @@ bool call_choice(struct web_call *call, const char *name, const char *words, int
 		return true;
 	call_fail(call, 400, "%s=%s: must be one of %s", name, text, words);
 	return false;
+}
+
+struct body *call_body(struct web_call *call)
+{
+	struct err err = { 0 };
+	struct body *body = body_read(call->request->body, call->request->body_bytes, &err);
+
+	if (!body)
+		call_fail(call, 400, "%s", err.text);
+	return body;
 }

@@ -20,6 +20,8 @@
 
 #include "base/json.h"
 
+struct body;
+struct buf;
 struct config;
 struct err;
 struct http_answer;
@@ -58,6 +60,12 @@ bool call_number(struct web_call *call, const char *name, int64_t low, int64_t h
 bool call_choice(struct web_call *call, const char *name, const char *words, int fallback,
 		 int *choice);
 
+/*
+ * The JSON object of a request that changes something; the caller frees it with body_free(). NULL
+ * if it is not one; the request was then answered.
+ */
+struct body *call_body(struct web_call *call);
+
 struct reply {
 	struct json json;
 	FILE *out;
@@ -67,6 +75,8 @@ struct reply {
 
 void reply_start(struct reply *reply, const char *schema);
 void reply_end(struct reply *reply, struct web_call *call);
+/* Instead of reply_end(), in a stream (http/server.h): the object is the data of an event. */
+void reply_event(struct reply *reply, const char *name, struct buf *piece);
 
 /* The same for an object that a renderer writes to reply->out as a whole. */
 void reply_open(struct reply *reply);

@@ -27,23 +27,27 @@ struct web {
 	struct http_server *server;
 };
 
-/* An asterisk stands for one part of the path, which may not be empty. */
-static const struct {
+/*
+ * An asterisk stands for one part of the path, which may not be empty. A route that changes
+ * something has a second handler, for POST requests; one that only changes something has no first.
+ */
+static const struct route {
 	const char *pattern;
-	void (*handle)(struct web_call *call);
+	void (*get)(struct web_call *call);
+	void (*post)(struct web_call *call);
 } routes[] = {
-	{ "about", handle_about },
-	{ "settings", handle_settings },
-	{ "runs", handle_runs },
-	{ "runs/*", handle_run },
-	{ "runs/*/window", handle_window },
-	{ "runs/*/heatmap", handle_heatmap },
-	{ "runs/*/causes", handle_causes },
-	{ "runs/*/offsets", handle_offsets },
-	{ "runs/*/activities", handle_activities },
-	{ "runs/*/activities/*", handle_activity },
-	{ "runs/*/plots/*", handle_run_plot },
-	{ "compare", handle_compare },
+	{ "about", handle_about, NULL },
+	{ "settings", handle_settings, NULL },
+	{ "runs", handle_runs, NULL },
+	{ "runs/*", handle_run, NULL },
+	{ "runs/*/window", handle_window, NULL },
+	{ "runs/*/heatmap", handle_heatmap, NULL },
+	{ "runs/*/causes", handle_causes, NULL },
+	{ "runs/*/offsets", handle_offsets, NULL },
+	{ "runs/*/activities", handle_activities, NULL },
+	{ "runs/*/activities/*", handle_activity, NULL },
+	{ "runs/*/plots/*", handle_run_plot, NULL },
+	{ "compare", handle_compare, NULL },
 };
 
 /* Copies what stands for the asterisks into words. */
@@ -67,20 +71,49 @@ static bool path_matches(const char *pattern, const char *path, char *words[CALL
 	return !*path;
 }
 
-static void handle_api(struct web_call *call, const char *path)
+/* The route of a path, and the words of its asterisks; NULL: none. */
+static const struct route *find_route(const char *path, char *words[CALL_WORDS])
 {
-	if (!text_starts_with(path, API_VERSION)) {
-		call_fail(call, 404, "%s: this server has version 1 of the interface: " API_VERSION,
-			  path);
-		return;
-	}
+	if (!text_starts_with(path, API_VERSION))
+		return NULL;
 	path += strlen(API_VERSION);
 	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++)
-		if (path_matches(routes[i].pattern, path, call->words)) {
-			routes[i].handle(call);
-			return;
-		}
-	call_fail(call, 404, "%s: not a part of the interface", path);
+		if (path_matches(routes[i].pattern, path, words))
+			return &routes[i];
+	return NULL;
+}
+
+static void free_words(char *words[CALL_WORDS])
+{
+	for (int i = 0; i < CALL_WORDS; i++)
+		free(words[i]);
+}
+
+static unsigned find_methods(void *arg, const char *path)
+{
+	char *words[CALL_WORDS] = { 0 };
+	const struct route *route = find_route(path, words);
+
+	(void)arg;
+	free_words(words);
+	if (!route)
+		return HTTP_GET;
+	return (route->get ? HTTP_GET : 0u) | (route->post ? HTTP_POST : 0u);
+}
+
+static void handle_api(struct web_call *call, const char *path)
+{
+	const struct route *route = find_route(path, call->words);
+
+	if (route && call->request->method == HTTP_POST)
+		route->post(call);
+	else if (route)
+		route->get(call);
+	else if (!text_starts_with(path, API_VERSION))
+		call_fail(call, 404, "%s: this server has version 1 of the interface: " API_VERSION,
+			  path);
+	else
+		call_fail(call, 404, "%s: not a part of the interface", path);
 }
 
 static void serve_asset(const struct web_asset *asset, struct http_answer *answer)
@@ -149,15 +182,18 @@ static void on_request(void *arg, const struct http_request *request, struct htt
 		handle_api(&call, request->path);
 	else
 		handle_page(web, request->path, answer);
-	for (int i = 0; i < CALL_WORDS; i++)
-		free(call.words[i]);
+	free_words(call.words);
 }
 
 int web_start(struct web **made, const struct web_options *options, struct err *err)
 {
 	struct web *web = xcalloc(1, sizeof(*web));
 	struct http_server_options http = {
-		.address = options->address, .base = options->base, .handle = on_request, .arg = web
+		.address = options->address,
+		.base = options->base,
+		.handle = on_request,
+		.methods = find_methods,
+		.arg = web,
 	};
 	int r;
 

@@ -66,9 +66,13 @@ expect 200 "/api/v1/runs/$plain/window?from_ns=1000&to_ns=10&bins=7"
 check_eq "$(json_get answer '["totals"]["calls"]')" 0 "calls of a reversed window"
 
 # Every route is described, and answers are what the description says.
-routes=$(sed -n 's/^	{ "\([^"]*\)", handle_.*/\/\1/p' "$SOURCE/src/web/web.c" | sort)
+routes=$(python3 -c 'import re, sys
+for pattern, get, post in re.findall(r"\{ \"([^\"]+)\",\s*(\w+),\s*(\w+) \}", open(sys.argv[1]).read()):
+    print(*[f"{method} /{pattern}" for method, handler in (("get", get), ("post", post)) if handler != "NULL"], sep="\n")' \
+	"$SOURCE/src/web/web.c" | sort)
 described=$(python3 -c 'import json, re, sys
-print(*[re.sub("{[a-z]+}", "*", p) for p in json.load(open(sys.argv[1]))["paths"]], sep="\n")' "$SOURCE/docs/reference/openapi.json" | sort)
+for path, operations in json.load(open(sys.argv[1]))["paths"].items():
+    for method in operations: print(method, re.sub("{[a-z]+}", "*", path))' "$SOURCE/docs/reference/openapi.json" | sort)
 check_eq "$routes" "$described" "routes"
 get "/api/v1/runs/$plain/activities?limit=5"
 key=$(json_get answer '["activities"][1]["key"]')
@@ -93,6 +97,8 @@ for request in "400 /api/v1/runs?limit=x" "400 /api/v1/runs?sort=color" "404 /ap
 	! grep -q root: answer || fail "$request: a file outside"
 done
 METHOD=POST expect 405 /api/v1/runs
+check_line headers Allow: GET
+expect 403 /api/v1/runs "Sec-Fetch-Site: cross-site" "Sec-Fetch-Mode: no-cors"
 METHOD=HEAD expect 200 /api/v1/runs
 check_eq "$(cat answer)" "" "body of HEAD"
 expect 403 /api/v1/runs "Host: evil.example"

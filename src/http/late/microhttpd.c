@@ -24,6 +24,10 @@
 	  (connection, type))                                                                    \
 	X(MHD_create_response_from_buffer, struct MHD_Response *,                                \
 	  (size_t bytes, void *buffer, enum MHD_ResponseMemoryMode mode), (bytes, buffer, mode)) \
+	X(MHD_create_response_from_callback, struct MHD_Response *,                              \
+	  (uint64_t bytes, size_t block, MHD_ContentReaderCallback reader, void *arg,            \
+	   MHD_ContentReaderFreeCallback release),                                               \
+	  (bytes, block, reader, arg, release))                                                  \
 	X(MHD_add_response_header, enum MHD_Result,                                              \
 	  (struct MHD_Response * response, const char *name, const char *value),                 \
 	  (response, name, value))                                                               \

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests to the server. Figures of a run that is not fully indexed are asked for again until they are complete.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { address } from './location';
 import { pending, reportCovered } from './progress';
 
 const AGAIN_MS = 250;
 const CACHED = 48;
+const RECONNECT_MS = 5000;
 
 export interface Answer<T> {
 	data: T | null; /* stays while the next answer is awaited */
@@ -16,6 +17,7 @@ export interface Answer<T> {
 interface RequestOptions {
 	signal?: AbortSignal;
 	exact?: boolean; /* keep integers that JavaScript cannot represent as text */
+	change?: unknown; /* sent as the JSON body of a POST request */
 }
 
 const cache = new Map<string, unknown>();
@@ -46,7 +48,15 @@ function errorText(data: unknown, status: number): string {
 }
 
 async function fetchJson(path: string, options: RequestOptions): Promise<unknown> {
-	const response = await fetch(address(`/api/v1${path}`), { signal: options.signal, credentials: 'same-origin' });
+	const isChange = options.change !== undefined;
+	const response = await fetch(address(`/api/v1${path}`), {
+		signal: options.signal,
+		credentials: 'same-origin',
+		method: isChange ? 'POST' : 'GET',
+		/* The server accepts changes only with this header, which the pages of other sites cannot send. */
+		headers: isChange ? { 'Content-Type': 'application/json', 'X-Sluice': '1' } : {},
+		body: isChange ? JSON.stringify(options.change) : undefined,
+	});
 	const text = await response.text();
 	let data: unknown = null;
 
@@ -67,6 +77,14 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
 	} finally {
 		pending.set(pending.get() - 1);
 	}
+}
+
+/* Changes something. What was kept of earlier answers is asked for again. */
+export async function post<T>(path: string, body: object): Promise<T> {
+	const data = await request<T>(path, { change: body });
+
+	cache.clear();
+	return data;
 }
 
 function coveredPart(data: unknown): number {
@@ -132,4 +150,52 @@ export function useApi<T>(path: string | null, options: { isFixed?: boolean; exa
 		};
 	}, [path]);
 	return answer;
+}
+
+export type StreamState = 'connecting' | 'open' | 'ended';
+
+/*
+ * Follows a stream of events of the API; null follows nothing. Each event is JSON, and is passed to the handler of its
+ * name. A connection that breaks is made again, and the server then sends what the page needs; after the event "end" it
+ * is not.
+ */
+export function useEvents(path: string | null, handlers: Record<string, (data: unknown) => void>): StreamState {
+	const [state, setState] = useState<StreamState>('connecting');
+	const latest = useRef(handlers);
+	const names = Object.keys(handlers).join(' ');
+
+	latest.current = handlers;
+	useEffect(() => {
+		let source: EventSource | null = null;
+		let timer = 0;
+
+		function connect(): void {
+			const opened = new EventSource(address(`/api/v1${path}`));
+
+			source = opened;
+			opened.onopen = () => setState('open');
+			opened.onerror = () => {
+				setState('connecting');
+				/* A browser tries again by itself unless the server has refused. */
+				if (opened.readyState === EventSource.CLOSED)
+					timer = window.setTimeout(connect, RECONNECT_MS);
+			};
+			for (const name of names.split(' '))
+				opened.addEventListener(name, (event) => latest.current[name]?.(JSON.parse((event as MessageEvent<string>).data)));
+			opened.addEventListener('end', () => {
+				opened.close();
+				setState('ended');
+			});
+		}
+
+		if (path === null)
+			return undefined;
+		setState('connecting');
+		connect();
+		return () => {
+			clearTimeout(timer);
+			source?.close();
+		};
+	}, [path, names]);
+	return state;
 }
