@@ -9,7 +9,6 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/integer.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/place.h"
@@ -23,18 +22,23 @@
 #include "observe/tally/losses.h"
 #include "trace/format.h"
 #include "trace/runs/runs.h"
+#include "trace/runs/tags.h"
 
 struct ls_args {
 	uint64_t limit;
+	const char *tag;
 	bool json;
 };
 
-static const struct option ls_options[] = { { 'l', "limit", "N", NULL, "stop after N runs",
-					      OPTION_COUNT, offsetof(struct ls_args, limit) },
-					    { 'j', "json", NULL, NULL,
-					      "print one JSON object of schema sluice.ls/1",
-					      OPTION_FLAG, offsetof(struct ls_args, json) },
-					    { 0 } };
+static const struct option ls_options[] = {
+	{ 'l', "limit", "N", NULL, "stop after N runs", OPTION_COUNT,
+	  offsetof(struct ls_args, limit) },
+	{ 0, "tag", "TAG", NULL, "list only runs with this tag (see 'sluice tag')", OPTION_TEXT,
+	  offsetof(struct ls_args, tag) },
+	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.ls/1", OPTION_FLAG,
+	  offsetof(struct ls_args, json) },
+	{ 0 }
+};
 
 /* "0", "7", or "137 (KILL)" if a signal may have ended the program. */
 static void add_exit_status(struct table *table, int32_t status)
@@ -49,9 +53,39 @@ static void add_exit_status(struct table *table, int32_t status)
 		table_add(table, "%d", (int)status);
 }
 
-static void add_run(struct table *table, const struct runs *runs, const struct run_file *file,
-		    const struct trace_head *head)
+/* A run that is listed, with its open trace. */
+struct listed {
+	const struct run_file *file;
+	struct trace trace; /* zeroed if it cannot be read */
+	struct err err;	    /* why */
+	char *tags;
+};
+
+static void listed_close(struct listed *run)
 {
+	trace_close(&run->trace);
+	free(run->tags);
+}
+
+/* Opens a run; false if it lacks the tag. tag NULL: all runs are listed. */
+static bool listed_open(struct listed *run, const struct run_file *file, const char *tag)
+{
+	*run = (struct listed){ .file = file };
+	if (trace_open(&run->trace, file->path, NULL, &run->err) >= 0)
+		run->tags = tags_read(file->path, text_or_empty(run->trace.head.run.uuid));
+	else
+		run->tags = xstrdup("");
+	if (!tag || tags_has(run->tags, tag))
+		return true;
+	listed_close(run);
+	return false;
+}
+
+static void add_run(struct table *table, const struct runs *runs, const struct listed *run,
+		    bool has_tags)
+{
+	const struct run_file *file = run->file;
+	const struct trace_head *head = &run->trace.head;
 	char when[FORMAT_TIME], text[UNIT_TEXT];
 	AUTO_BUF struct buf applied = { 0 };
 
@@ -65,6 +99,8 @@ static void add_run(struct table *table, const struct runs *runs, const struct r
 	table_add(table, "%s", loss_state(head));
 	applied_summarize(&applied, head);
 	table_add(table, "%s", applied.len ? buf_text(&applied) : "-");
+	if (has_tags)
+		table_add(table, "%s", *run->tags ? run->tags : "-");
 	table_add(table, "%s", text_or_empty(head->run.command));
 }
 
@@ -73,7 +109,7 @@ static void add_run(struct table *table, const struct runs *runs, const struct r
 #define UNMERGED_COLUMNS 7
 
 static void add_unreadable(struct table *table, const struct runs *runs,
-			   const struct run_file *file, const struct err *err)
+			   const struct run_file *file, const struct err *err, bool has_tags)
 {
 	char text[UNIT_TEXT];
 
@@ -82,7 +118,8 @@ static void add_unreadable(struct table *table, const struct runs *runs,
 		table_add(table, "-");
 	table_add(table, "%s", unit_bytes(text, (double)file->bytes));
 	table_add(table, "unreadable");
-	table_add(table, "-");
+	for (int i = 0; i < 1 + has_tags; i++)
+		table_add(table, "-");
 	table_add(table, "%s", err->text);
 }
 
@@ -144,12 +181,13 @@ static void unmerged_release(struct unmerged_list *list)
 	free(list->jobs);
 }
 
-static void add_unmerged(struct table *table, const struct unmerged *job)
+static void add_unmerged(struct table *table, const struct unmerged *job, bool has_tags)
 {
 	for (int i = 0; i < UNMERGED_COLUMNS; i++)
 		table_add(table, "-");
 	table_add(table, "unmerged");
-	table_add(table, "-");
+	for (int i = 0; i < 1 + has_tags; i++)
+		table_add(table, "-");
 	table_add(table, "%s: %zu parts with %" PRIu64 " ranks; try 'sluice trace merge %s'",
 		  path_base_name(job->path), job->parts, job->ranks, job->path);
 }
@@ -167,52 +205,74 @@ static void json_unmerged(struct json *json, const struct unmerged_list *list)
 	json_close(json);
 }
 
-static void show_table(const struct runs *runs, size_t count, const struct unmerged_list *list)
+/* Does any of the runs have tags? Otherwise the table has no column for them. */
+static bool any_has_tags(const struct runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		AUTO_FREE char *path = xprintf("%s" TAGS_SUFFIX, runs->list[i].path);
+
+		if (place_exists(path))
+			return true;
+	}
+	return false;
+}
+
+static void show_table(const struct runs *runs, const struct ls_args *args,
+		       const struct unmerged_list *list)
 {
 	static const char *const titles[] = { "id",	 "started", ">duration", "exit",
 					      ">calls",	 ">lost",   ">size",	 "state",
 					      "applied", "command", NULL };
+	static const char *const titles_with_tags[] = { "id",	   "started", ">duration", "exit",
+							">calls",  ">lost",   ">size",	   "state",
+							"applied", "tags",    "command",   NULL };
+	bool has_tags = any_has_tags(runs);
 	struct table table;
+	struct listed run;
+	uint64_t shown = 0;
 
-	table_init(&table, titles);
+	table_init(&table, has_tags ? titles_with_tags : titles);
 	for (size_t i = 0; i < list->count; i++)
-		add_unmerged(&table, &list->jobs[i]);
-	for (size_t i = 0; i < count; i++) {
-		struct err err = { 0 };
-		struct trace trace;
-
-		if (trace_open(&trace, runs->list[i].path, NULL, &err) < 0)
-			add_unreadable(&table, runs, &runs->list[i], &err);
+		add_unmerged(&table, &list->jobs[i], has_tags);
+	for (size_t i = 0; i < runs->count && shown < args->limit; i++) {
+		if (!listed_open(&run, &runs->list[i], args->tag))
+			continue;
+		if (run.err.code)
+			add_unreadable(&table, runs, run.file, &run.err, has_tags);
 		else
-			add_run(&table, runs, &runs->list[i], &trace.head);
-		trace_close(&trace);
+			add_run(&table, runs, &run, has_tags);
+		listed_close(&run);
+		shown++;
 	}
 	table_print(&table, stdout, 0);
 	table_release(&table);
 }
 
-static void show_json(const struct runs *runs, size_t count, const struct unmerged_list *list,
-		      const char *directory)
+static void show_json(const struct runs *runs, const struct ls_args *args,
+		      const struct unmerged_list *list, const char *directory)
 {
 	struct json json;
+	struct listed run;
+	uint64_t shown = 0;
 
 	json_start(&json, stdout, "sluice.ls/1");
 	json_text(&json, "directory", directory);
 	json_open(&json, "runs", '[');
-	for (size_t i = 0; i < count; i++) {
-		struct err err = { 0 };
-		struct trace trace;
-
+	for (size_t i = 0; i < runs->count && shown < args->limit; i++) {
+		if (!listed_open(&run, &runs->list[i], args->tag))
+			continue;
 		json_open(&json, NULL, '{');
-		json_text(&json, "id", runs->list[i].id);
-		json_text(&json, "path", runs->list[i].path);
-		json_count(&json, "bytes", runs->list[i].bytes);
-		if (trace_open(&trace, runs->list[i].path, NULL, &err) < 0)
-			json_text(&json, "error", err.text);
+		json_text(&json, "id", run.file->id);
+		json_text(&json, "path", run.file->path);
+		json_count(&json, "bytes", run.file->bytes);
+		tags_json(&json, run.tags);
+		if (run.err.code)
+			json_text(&json, "error", run.err.text);
 		else
-			json_run(&json, &trace.head);
+			json_run(&json, &run.trace.head);
 		json_close(&json);
-		trace_close(&trace);
+		listed_close(&run);
+		shown++;
 	}
 	json_close(&json);
 	json_unmerged(&json, list);
@@ -227,16 +287,17 @@ static int ls_run(struct command *command)
 	struct unmerged_list unmerged = { 0 };
 	struct runs runs;
 	struct err err = { 0 };
-	size_t shown;
 
+	if (args->tag && !tag_is_valid(args->tag, &err))
+		return command_misuse(command, "%s", err.text);
 	if (runs_read(&runs, directory, &err) < 0)
 		return command_fail(command, "%s", err.text);
-	shown = (size_t)u64_min(runs.count, args->limit);
-	find_unmerged(&unmerged, directory);
+	if (!args->tag)
+		find_unmerged(&unmerged, directory);
 	if (args->json)
-		show_json(&runs, shown, &unmerged, directory);
+		show_json(&runs, args, &unmerged, directory);
 	else if (runs.count || unmerged.count)
-		show_table(&runs, shown, &unmerged);
+		show_table(&runs, args, &unmerged);
 	else
 		command_warn(command, "no run in %s yet; record one with 'sluice run -- PROGRAM'",
 			     directory);
@@ -260,7 +321,7 @@ const struct command_ops command_ls = {
 		 "and actions of plug-ins. \"truncated\" means that the collector "
 		 "was killed; 'sluice trace recover' may find more. A job on several nodes whose "
 		 "parts were not merged is shown as \"unmerged\"; 'sluice trace merge' completes "
-		 "it.",
+		 "it. \"tags\" shows the words that 'sluice tag' gave to runs.",
 	.options = ls_options,
 	.args_bytes = sizeof(struct ls_args),
 	.run = ls_run,

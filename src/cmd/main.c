@@ -8,20 +8,24 @@
 extern const struct command_ops command_compare, command_config, command_doctor, command_forecast,
 	command_help, command_internal, command_kb, command_lab, command_ls, command_model,
 	command_plot, command_print, command_report, command_rm, command_run, command_serve,
-	command_site, command_trace, command_tune, command_version;
+	command_site, command_tag, command_trace, command_tune, command_version;
 
 static const struct command_ops *const commands[] = {
-	&command_run,	   &command_report,   &command_plot,
-	&command_compare,  &command_print,    &command_ls,
-	&command_rm,	   &command_serve,    &command_trace,
-	&command_tune,	   &command_kb,	      &command_model,
-	&command_forecast, &command_site,     &command_config,
-	&command_doctor,   &command_help,     &command_version,
-	&command_lab,	   &command_internal, NULL,
+	&command_run,	   &command_report,
+	&command_plot,	   &command_compare,
+	&command_print,	   &command_ls,
+	&command_rm,	   &command_tag,
+	&command_serve,	   &command_trace,
+	&command_tune,	   &command_kb,
+	&command_model,	   &command_forecast,
+	&command_site,	   &command_config,
+	&command_doctor,   &command_help,
+	&command_version,  &command_lab,
+	&command_internal, NULL,
 };
 
 static const struct command_section sections[] = {
-	{ "Record and explain:", "run report serve plot compare print ls rm trace" },
+	{ "Record and explain:", "run report serve plot compare print ls tag rm trace" },
 	{ "Make it faster:", "tune kb model" },
 	{ "Shared storage:", "forecast" },
 	{ "Whole site:", "site" },

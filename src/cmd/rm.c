@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * sluice rm: deletes recorded runs. It deletes nothing but traces.
+ * sluice rm: deletes recorded runs. It deletes nothing but traces and their tags.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +19,7 @@
 #include "cmd/run_argument.h"
 #include "trace/output.h"
 #include "trace/runs/runs.h"
+#include "trace/runs/tags.h"
 
 struct rm_args {
 	int64_t older_ns;
@@ -77,6 +78,8 @@ static void remove_trace(struct removal *removal, const char *path)
 		command_fail(removal->command, "%s: %s", path, strerror(errno));
 		removal->failed = true;
 	} else {
+		if (!args->dry_run)
+			tags_delete(path);
 		report_removed(removal, path, (uint64_t)st.st_size);
 	}
 }
@@ -162,8 +165,9 @@ const struct command_ops command_rm = {
 	.operands = "[RUN]...",
 	.operands_max = -1,
 	.about = "RUN is an id from 'sluice ls', a unique prefix of one, or the path of a trace. "
-		 "Files that are not traces are never deleted. What was learned from a run stays "
-		 "in the store (see 'sluice config store').\n\n"
+		 "Files that are not traces are never deleted, except the tags of a run (see "
+		 "'sluice tag'). What was learned from a run stays in the store (see 'sluice "
+		 "config store').\n\n"
 		 "  sluice rm 3f9a1                    delete one run\n"
 		 "  sluice rm --older 30d --keep 20    delete old runs, but keep the newest 20",
 	.options = rm_options,

@@ -52,6 +52,36 @@ check_has "$(cat err)" ambiguous "error for an ambiguous run"
 "$sluice" rm "$SLUICE_TRACE_DIR"/copy-*.sluice >/dev/null
 check_eq "$("$sluice" ls | wc -l)" 4 "lines of ls"
 
+# Tags: given, listed, used as a filter, refused if they are not words, and deleted with their run.
+check_eq "$("$sluice" ls | head -n 1 | grep -c tags)" 0 "column of tags without any"
+check_eq "$("$sluice" tag "$id" nightly baseline)" $'baseline\nnightly' "tags that were given"
+check_eq "$("$sluice" tag "$id")" $'baseline\nnightly' "tags of a run"
+check_has "$("$sluice" ls | grep "^$id")" "baseline nightly" "tags in the list"
+check_eq "$("$sluice" ls --tag nightly | awk 'NR > 1 { print $1 }')" "$id" "runs with a tag"
+check_eq "$("$sluice" ls --tag nightly --limit 1 --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["tags"])')" \
+	"['baseline', 'nightly']" "tags as JSON"
+check_eq "$("$sluice" ls --tag absent | wc -l)" 1 "runs with a tag that none has"
+check_eq "$("$sluice" tag "$id" --delete nightly --delete absent new)" $'baseline\nnew' "tags after a change"
+check_rc 0 "$sluice" tag "$id" --json
+check_json out sluice.tag/1
+before=$(sha256sum <"$path")
+for word in '<b>' 'a b' '' "$(printf 'x%.0s' {1..33})" $'a\e[31m'; do
+	check_rc 2 "$sluice" tag "$id" "$word"
+	check_rc 2 "$sluice" ls --tag "$word"
+done
+check_rc 1 "$sluice" tag zzzz word
+check_rc 1 "$sluice" tag "$id" $(seq -f 't%g' 20)
+check_has "$(cat err)" "at most 16 tags" "too many tags"
+check_eq "$("$sluice" tag "$id")" $'baseline\nnew' "tags after refused changes"
+check_eq "$(sha256sum <"$path")" "$before" "the trace"
+cp "$path" tagged.sluice
+"$sluice" tag tagged.sluice copy >/dev/null
+check_eq "$(stat -c %a tagged.sluice.tags)" 600 "mode of the file of tags"
+"$sluice" rm --dry-run tagged.sluice >/dev/null
+[ -f tagged.sluice.tags ] || fail "a dry run deleted tags"
+"$sluice" rm tagged.sluice >/dev/null
+[ ! -e tagged.sluice.tags ] || fail "tags remain without their run"
+
 # Nothing but traces is deleted, and nothing if one of several runs is not found.
 echo precious >file.sluice
 cp file.sluice "$SLUICE_TRACE_DIR/precious.sluice"
