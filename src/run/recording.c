@@ -21,6 +21,7 @@
 #include "observe/reason/health_files.h"
 #include "run/advice.h"
 #include "run/arbitration.h"
+#include "run/circumstances.h"
 #include "run/injection.h"
 #include "run/launch.h"
 #include "run/offer.h"
@@ -366,6 +367,7 @@ static void run_shared_collector(const struct share *share, void *arg)
 	if (collector_start(r, share->directory, has_other_nodes, &out.err) < 0 ||
 	    share_ready(share, &out.err) < 0)
 		return;
+	circumstances_note(r->collector, r->options.config, r->options.argv);
 	for (;;) {
 		size_t taken = collector_poll(r->collector);
 

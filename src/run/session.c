@@ -14,6 +14,7 @@
 #include "base/place.h"
 #include "contract/clock.h"
 #include "observe/collect/launches.h"
+#include "run/circumstances.h"
 #include "run/comparison.h"
 #include "run/launch.h"
 #include "run/recording.h"
@@ -259,6 +260,8 @@ static void record_program(const struct session_options *options, const char *pr
 	warned = strlen(recording_warnings(&recording));
 	forward_sentences(options, recording_warnings(&recording));
 	start_recorded(options, &recording, program, library);
+	if (collector)
+		circumstances_note(collector, options->config, options->argv);
 	collect(options->link, collector, options->wait_for_descendants);
 	recording_finish(options, &recording, warned, launch_exit_code(options->link), result);
 }

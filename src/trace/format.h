@@ -135,9 +135,19 @@ struct note {
 #define NOTE_CONFLICT "conflict" /* sources had different values; the source is who decided */
 #define NOTE_COST "cost"	 /* overhead of Sluice itself */
 #define NOTE_NODE "node"	 /* a property of a node, such as NODE_PROCESSORS */
+#define NOTE_PROGRAM "program"	 /* which program ran, and where; see below */
 /* What is missing, by cause; see observe/tally/losses.h. */
 #define NOTE_LOST "lost"	     /* calls of a process */
 #define NOTE_UNRECORDED "unrecorded" /* processes */
+
+/* Names of NOTE_PROGRAM. What is not known has no note. */
+#define PROGRAM_NAME "name"		  /* base name of what the ranks run */
+#define PROGRAM_FINGERPRINT "fingerprint" /* of its code, as in tune/program/identity.h */
+#define PROGRAM_ARGUMENTS "arguments"	  /* its own, quoted for a shell */
+#define PROGRAM_PLATFORM "platform"	  /* kind of machine */
+#define PROGRAM_KERNEL "kernel"		  /* release of the operating system */
+#define PROGRAM_FILESYSTEM "filesystem"	  /* of the working directory: "lustre", "local" */
+#define PROGRAM_VARIABLE "variable/"	  /* and the name of a variable that libraries heed */
 
 /* The facts that are known at the end of a run. */
 struct run_end {

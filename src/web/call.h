@@ -28,6 +28,7 @@ struct http_answer;
 struct http_request;
 struct run_cache;
 struct run_index;
+struct trend_cache;
 
 #define CALL_WORDS 2
 
@@ -37,6 +38,7 @@ struct web_call {
 	const char *user;
 	struct run_index *index;
 	struct run_cache *cache;
+	struct trend_cache *trends;
 	const struct http_request *request;
 	struct http_answer *answer;
 	char *words[CALL_WORDS]; /* what stands in the path for the asterisks of the route */

@@ -28,4 +28,13 @@ void handle_offsets(struct web_call *call);
 void handle_activities(struct web_call *call);
 void handle_activity(struct web_call *call);
 
+/* programs.c */
+void handle_programs(struct web_call *call);
+void handle_program(struct web_call *call);
+void handle_changes(struct web_call *call);
+
+/* tags.c */
+void handle_tags(struct web_call *call);
+void handle_change_tags(struct web_call *call);
+
 #endif

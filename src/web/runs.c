@@ -13,6 +13,7 @@
 #include "observe/compare/contrast.h"
 #include "observe/compare/render_compare.h"
 #include "plot/plot.h"
+#include "trace/runs/tags.h"
 #include "web/call.h"
 #include "web/handlers.h"
 #include "web/open.h"
@@ -33,6 +34,7 @@ static void put_row(void *arg, const struct run_row *row)
 	json_text(json, "state", row->state);
 	json_bool(json, "complete", strcmp(row->state, "complete") == 0);
 	json_count(json, "bytes", row->bytes);
+	tags_json(json, row->tags);
 	json_text(json, "error", row->error);
 	if (!row->error) {
 		json_number(json, "started_ns", row->started_ns);
@@ -55,7 +57,8 @@ static void put_row(void *arg, const struct run_row *row)
 
 void handle_runs(struct web_call *call)
 {
-	struct run_query query = { .search = call_text(call, "search", "") };
+	struct run_query query = { .search = call_text(call, "search", ""),
+				   .tag = call_text(call, "tag", "") };
 	int64_t limit, offset, total;
 	struct err err = { 0 };
 	struct reply reply;

@@ -14,6 +14,7 @@
 #include "web/handlers.h"
 #include "web/run_cache.h"
 #include "web/run_index.h"
+#include "web/trend_cache.h"
 
 #define API "/api/"
 #define API_VERSION API "v1/"
@@ -24,6 +25,7 @@ struct web {
 	char *directory, *base, *user;
 	struct run_index *index;
 	struct run_cache *cache;
+	struct trend_cache *trends;
 	struct http_server *server;
 };
 
@@ -48,6 +50,10 @@ static const struct route {
 	{ "runs/*/activities/*", handle_activity, NULL },
 	{ "runs/*/plots/*", handle_run_plot, NULL },
 	{ "compare", handle_compare, NULL },
+	{ "changes", handle_changes, NULL },
+	{ "programs", handle_programs, NULL },
+	{ "programs/*", handle_program, NULL },
+	{ "runs/*/tags", handle_tags, handle_change_tags },
 };
 
 /* Copies what stands for the asterisks into words. */
@@ -175,6 +181,7 @@ static void on_request(void *arg, const struct http_request *request, struct htt
 				 .user = web->user,
 				 .index = web->index,
 				 .cache = web->cache,
+				 .trends = web->trends,
 				 .request = request,
 				 .answer = answer };
 
@@ -203,6 +210,7 @@ int web_start(struct web **made, const struct web_options *options, struct err *
 	web->user = place_user();
 	web->index = run_index_new(options->directory);
 	web->cache = run_cache_new(options->config);
+	web->trends = trend_cache_new();
 	r = http_server_start(&web->server, &http, err);
 	if (r < 0) {
 		web_stop(web);
@@ -218,6 +226,7 @@ void web_stop(struct web *web)
 		return;
 	http_server_stop(web->server);
 	run_cache_free(web->cache);
+	trend_cache_free(web->trends);
 	run_index_free(web->index);
 	free(web->directory);
 	free(web->base);

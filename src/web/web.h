@@ -3,8 +3,8 @@
  * The web application of one user: serves the pages (web/, compiled into the program) and the data
  * behind them as JSON (docs/reference/api.md).
  *
- * It reads the traces of the directory trace.dir, and changes nothing. Runs that were read stay in
- * memory, at most RUN_CACHE_MAX of them (web/run_cache.h).
+ * It reads the traces of the directory trace.dir, and changes nothing but the tags of runs. Runs
+ * that were read stay in memory, at most RUN_CACHE_MAX of them (web/run_cache.h).
  */
 #ifndef SLUICE_WEB_WEB_H
 #define SLUICE_WEB_WEB_H

@@ -80,3 +80,22 @@ browse() {
 	mkdir -p "$BUILD/$name"
 	timeout "$limit" node "$SOURCE/tests/run/$name.mjs" "$npm_modules" "$BUILD/$name" "$address" "$@"
 }
+
+# post PATH JSON: like get, for a request that changes something
+post() {
+	status=$(BODY=$2 python3 - "$address" "$1" <<'END'
+import http.client, os, socket, sys, urllib.parse
+address, path = sys.argv[1:]
+if address.startswith("/"):
+    connection = http.client.HTTPConnection("localhost", timeout=600)
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.connect(address)
+else:
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(address).netloc, timeout=600)
+connection.request("POST", path, os.environ["BODY"], {"X-Sluice": "1", "Content-Type": "application/json"})
+answer = connection.getresponse()
+open("answer", "wb").write(answer.read())
+print(answer.status)
+END
+	) || fail "no answer to $1"
+}
