@@ -21,6 +21,7 @@
 #include "store/knowledge.h"
 #include "store/outcomes.h"
 #include "tune/loop/cost.h"
+#include "tune/loop/entry.h"
 
 #define FILE_BYTES_MAX ((size_t)64 << 20)
 

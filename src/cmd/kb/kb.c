@@ -19,6 +19,7 @@
 #include "cli/format.h"
 #include "params/set.h"
 #include "store/knowledge.h"
+#include "tune/loop/entry.h"
 
 struct kb_args {
 	int format; /* of export */
@@ -51,88 +52,14 @@ struct listing {
 	int failed; /* exit code */
 };
 
-/* Parses the parameters of an entry. The store may have been edited, so they may be invalid. */
-static int parse_parameters(const struct knowledge *k, struct param_set *set, struct err *err)
-{
-	AUTO_FREE char *name = xprintf("entry %" PRId64, k->id);
-
-	*set = (struct param_set){ 0 };
-	if (!*k->parameters)
-		return 0;
-	return param_set_read_text(set, name, k->parameters, strlen(k->parameters), NULL, NULL,
-				   err);
-}
-
-void kb_append_parameters(const struct knowledge *k, struct buf *line)
-{
-	struct param_set set;
-
-	if (!*k->parameters) {
-		buf_puts(line, "- (nothing better than the default was found)");
-		return;
-	}
-	if (parse_parameters(k, &set, NULL) < 0)
-		buf_puts(line, "(invalid)");
-	else
-		param_set_line(&set, line);
-	param_set_release(&set);
-}
-
-static void json_parameters(struct json *json, const struct knowledge *k)
-{
-	struct param_set set;
-
-	if (parse_parameters(k, &set, NULL) < 0) {
-		json_text(json, "parameters", NULL);
-		return;
-	}
-	json_open(json, "parameters", '[');
-	for (size_t i = 0; i < set.count; i++) {
-		const struct param *p = &set.params[i];
-
-		json_open(json, NULL, '{');
-		json_text(json, "name", p->tunable->name);
-		json_text(json, "value", p->value);
-		if (p->file)
-			json_text(json, "file", p->file);
-		if (p->object)
-			json_text(json, "object", p->object);
-		json_close(json);
-	}
-	json_close(json);
-	param_set_release(&set);
-}
-
 static int json_entry(void *arg, const struct knowledge *k)
 {
 	struct listing *l = arg;
-	struct json *json = l->json;
 
 	l->rows++;
-	json_open(json, NULL, '{');
-	json_number(json, "id", k->id);
-	json_text(json, "program", k->key.program);
-	json_text(json, "fingerprint", k->key.fingerprint);
-	json_text(json, "arguments", k->key.arguments);
-	json_text(json, "platform", k->key.platform);
-	json_text(json, "filesystem", k->key.filesystem);
-	json_count(json, "ranks", k->key.ranks);
-	json_count(json, "size_class", k->key.size_class);
-	json_text(json, "objective", k->objective);
-	json_real(json, "before", k->before);
-	json_real(json, "after", k->after);
-	json_real(json, "gain", k->gain);
-	json_real(json, "gain_low", k->gain_low);
-	json_real(json, "gain_high", k->gain_high);
-	json_number(json, "found_ns", k->found_ns);
-	json_text(json, "study", k->study);
-	json_bool(json, "pinned", k->pinned);
-	json_text(json, "compared", *k->compared ? k->compared : NULL);
-	json_number(json, "demoted_ns", k->demoted_ns);
-	json_text(json, "demoted_why", k->demoted_why);
-	json_text(json, "conditions", *k->conditions ? k->conditions : NULL);
-	json_parameters(json, k);
-	json_close(json);
+	json_open(l->json, NULL, '{');
+	entry_json(k, l->json);
+	json_close(l->json);
 	return 0;
 }
 
@@ -159,11 +86,6 @@ static int print_json(const struct command *command, struct store *store, int64_
 	return command_finish(command);
 }
 
-const char *kb_comparison(const struct knowledge *k)
-{
-	return !*k->parameters ? "-" : *k->compared ? k->compared : "unknown";
-}
-
 static const char *entry_mark(const struct knowledge *k)
 {
 	return k->pinned ? " pinned" : k->demoted_ns ? " demoted" : "";
@@ -173,11 +95,11 @@ static int table_entry(void *arg, const struct knowledge *k)
 {
 	struct listing *l = arg;
 	AUTO_BUF struct buf line = { 0 };
-	const char *compared = kb_comparison(k);
+	const char *compared = entry_comparison(k);
 	char when[FORMAT_TIME];
 
 	l->rows++;
-	kb_append_parameters(k, &line);
+	entry_append_parameters(k, &line);
 	table_add(l->table, "%" PRId64 "%s", k->id, entry_mark(k));
 	table_add(l->table, "%s", k->key.program);
 	table_add(l->table, "%u", k->key.ranks);
@@ -249,7 +171,7 @@ static int print_parameters(void *arg, const struct knowledge *k)
 	struct err err = { 0 };
 
 	l->rows++;
-	if (parse_parameters(k, &set, &err) < 0 || l->form->write(&set, &text, &err) < 0)
+	if (entry_parse_parameters(k, &set, &err) < 0 || l->form->write(&set, &text, &err) < 0)
 		l->failed = command_fail(l->command, "%s", err.text);
 	else
 		fwrite(buf_text(&text), 1, text.len, stdout);

@@ -14,18 +14,8 @@
 #define PARAM_FORM_WORDS "xml|json|hints|shell"
 const struct param_form *param_form_chosen(int choice);
 
-#define KB_SCHEMA "sluice.kb/1"
-
-struct buf;
-struct knowledge;
 struct param_form;
 struct store;
-
-/* Appends "cb_nodes=4 striping_factor=4", or what to show instead. */
-void kb_append_parameters(const struct knowledge *knowledge, struct buf *line);
-
-/* How the data was compared; "-" if there are no parameters. */
-const char *kb_comparison(const struct knowledge *knowledge);
 
 /* Prints an entry and the runs that it is judged by. -ENOENT */
 int kb_print_entry(struct store *store, int64_t id, struct err *err);
