@@ -37,4 +37,15 @@ void handle_changes(struct web_call *call);
 void handle_tags(struct web_call *call);
 void handle_change_tags(struct web_call *call);
 
+/* tunings.c */
+void handle_tunings(struct web_call *call);
+void handle_tuning(struct web_call *call);
+void handle_tuning_outcome(struct web_call *call);
+void handle_tuning_events(struct web_call *call);
+void handle_tuning_stop(struct web_call *call);
+void handle_tuning_resume(struct web_call *call);
+
+/* knowledge.c */
+void handle_knowledge(struct web_call *call);
+
 #endif

@@ -54,6 +54,13 @@ static const struct route {
 	{ "programs", handle_programs, NULL },
 	{ "programs/*", handle_program, NULL },
 	{ "runs/*/tags", handle_tags, handle_change_tags },
+	{ "tunings", handle_tunings, NULL },
+	{ "tunings/*", handle_tuning, NULL },
+	{ "tunings/*/outcome", handle_tuning_outcome, NULL },
+	{ "tunings/*/events", handle_tuning_events, NULL },
+	{ "tunings/*/stop", NULL, handle_tuning_stop },
+	{ "tunings/*/resume", NULL, handle_tuning_resume },
+	{ "knowledge", handle_knowledge, NULL },
 };
 
 /* Copies what stands for the asterisks into words. */

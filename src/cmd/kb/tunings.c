@@ -17,9 +17,8 @@
 #include "cli/format.h"
 #include "cmd/recovered.h"
 #include "store/studies.h"
+#include "tune/loop/outcome.h"
 #include "tune/loop/session.h"
-
-#define TUNE_SCHEMA "sluice.tune/1"
 
 struct tunings_args {
 	bool forget, json;

@@ -78,6 +78,8 @@ static const struct option tune_options[] = {
 	  FIELD(ranks) },
 	{ 0, "resume", NULL, NULL, "continue the last unfinished tuning, or that of COMMAND",
 	  OPTION_FLAG, FIELD(resume) },
+	{ 0, "tuning", "ID", NULL, "with --resume: continue tuning ID (see 'sluice kb tunings')",
+	  OPTION_COUNT, FIELD(tuning) },
 	{ 0, "dry-run", NULL, NULL, "show the search space and the number of runs, but run nothing",
 	  OPTION_FLAG, FIELD(dry_run) },
 	{ 'o', "output", "PREFIX", NULL, "write the winner to PREFIX.xml, .json, .hints and .sh",
@@ -156,6 +158,7 @@ static struct tuning_request make_request(const struct command *command,
 		.check_data = !args->no_check,
 		.partial = !args->no_partial,
 		.resume = args->resume,
+		.tuning = args->tuning == OPTION_NONE ? 0 : (int64_t)args->tuning,
 		.stop = interrupt_flag(),
 	};
 }
@@ -169,6 +172,10 @@ static int check_args(const struct command *command)
 	if (!args->simulate && !command->argc && (!args->resume || args->dry_run))
 		return command_misuse(
 			command, "missing COMMAND; usage: sluice tune [--] COMMAND [ARGUMENT]...");
+	if (args->tuning != OPTION_NONE && (!args->resume || args->simulate || command->argc))
+		return command_misuse(command, "--tuning ID needs --resume and takes no COMMAND");
+	if (args->tuning != OPTION_NONE && (!args->tuning || args->tuning > INT64_MAX))
+		return command_misuse(command, "--tuning: not the id of a tuning");
 	/* The runs of a missing program would fail for reasons that hide this one. */
 	return command->argc && !args->dry_run ? command_check_program(command, command->argv[0])
 					       : COMMAND_GOOD;
@@ -189,7 +196,7 @@ static int save_winner(const struct command *command, const struct tuning_sessio
 	struct err err = { 0 };
 	int r, ret = COMMAND_GOOD;
 
-	r = tuning_session_remember(session, &outcome->entry, &err);
+	r = tuning_session_remember(session, &outcome->what.entry, &err);
 	if (r == -EEXIST)
 		outcome->pinned = "the entry for this program is pinned (see 'sluice kb list')";
 	else if (r < 0)
@@ -220,10 +227,10 @@ static int show_outcome(const struct command *command, const struct tuning_sessi
 	const struct tuning *tuning = tuning_session_tuning(session);
 	AUTO_FREE char *text = tuning_session_command(session);
 	struct tune_outcome outcome = {
-		.tuning = tuning,
+		.what = { .tuning = tuning,
+			  .command = text,
+			  .is_exact = tuning_session_is_exact(session) },
 		.study = tuning_history(tuning)->study,
-		.command = text,
-		.is_exact = tuning_session_is_exact(session),
 	};
 	int ret = COMMAND_GOOD;
 

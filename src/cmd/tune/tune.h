@@ -7,9 +7,7 @@
 #define SLUICE_CMD_TUNE_TUNE_H
 
 #include "cli/command.h"
-#include "tune/loop/tuning.h"
-
-#define TUNE_SCHEMA "sluice.tune/1"
+#include "tune/loop/outcome.h"
 
 struct tune_args {
 	const char *search, *model, *space, *verify, *restore, *workdir, *output;
@@ -20,18 +18,16 @@ struct tune_args {
 	bool no_check, no_partial;
 	const char *simulate, *kernel;
 	uint64_t ranks;
+	uint64_t tuning; /* to resume; OPTION_NONE: none is named */
 	bool resume, dry_run, json;
 };
 
 /* The result of a tuning and what was done with it. */
 struct tune_outcome {
-	const struct tuning *tuning;
-	int64_t study;	     /* id of the tuning */
-	int64_t entry;	     /* id in the knowledge base; 0: not stored */
-	const char *pinned;  /* why it was not stored; NULL if it was */
-	const char *output;  /* prefix of the written files; NULL: none */
-	const char *command; /* as the user would type it */
-	bool is_exact;	     /* simulated: there is no noise */
+	struct tuning_outcome what;
+	int64_t study;	    /* id of the tuning */
+	const char *pinned; /* why it was not stored; NULL if it was */
+	const char *output; /* prefix of the written files; NULL: none */
 };
 
 void tune_show(const struct tune_outcome *outcome);

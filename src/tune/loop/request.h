@@ -37,6 +37,7 @@ struct tuning_request {
 	bool check_data; /* compare the data written with that of the baseline */
 	bool partial;	 /* measure what each part of the winner contributes */
 	bool resume;	 /* continue an unfinished tuning: the same, or the last if none is named */
+	int64_t tuning;	 /* the id of the one to resume; 0: any */
 	const volatile sig_atomic_t *stop; /* not 0: abort the running trial; NULL: never */
 	/* Called a few times per second during a trial of a command. May be NULL. */
 	void (*look)(void *arg);

@@ -17,6 +17,8 @@
 #include "store/knowledge.h"
 #include "store/outcomes.h"
 #include "store/studies.h"
+#include "tune/loop/outcome.h"
+#include "tune/loop/tuning_process.h"
 #include "tune/program/identity.h"
 #include "tune/trial/command_runner.h"
 #include "tune/trial/command_template.h"
@@ -42,15 +44,9 @@ struct tuning_session {
 	struct err recover_err;
 };
 
-/* The directory of tune/trial/snapshot.h. The caller frees it. */
-static char *state_directory(const struct config *config)
-{
-	return xprintf("%s.tunings", config_text(config, SETTING_STORE_PATH));
-}
-
 int tuning_recover_files(const struct config *config, struct err *err)
 {
-	AUTO_FREE char *state = state_directory(config);
+	AUTO_FREE char *state = tuning_state_directory(config);
 	int r = snapshot_recover(state, err);
 
 	return r > 0 ? r : 0;
@@ -71,7 +67,7 @@ static int lock_plan(struct tuning_session *session, struct err *err)
 	if (r < 0)
 		return r;
 	tuning_plan_digest(&session->plan, digest);
-	session->locked = xprintf("%s/%s.lock", session->state, digest);
+	session->locked = tuning_lock_path(session->config, digest);
 	session->lock = lock_take(session->locked, "this tuning", err);
 	return session->lock < 0 ? session->lock : 0;
 }
@@ -146,6 +142,13 @@ static int open_command(struct tuning_session *session, struct err *err)
 	return r < 0 ? r : command_runner_open(&session->runner, &options, err);
 }
 
+static int open_simulated(struct tuning_session *session, struct err *err)
+{
+	int r = tuning_request_open_simulated(&session->runner, &session->plan, err);
+
+	return r < 0 ? r : lock_plan(session, err);
+}
+
 struct unfinished {
 	int64_t id;
 	char *plan;
@@ -160,12 +163,22 @@ static int unfinished_keep(void *arg, const struct study *study)
 	return 1;
 }
 
-/* Reads the plan of the last unfinished tuning, whatever its command was. */
-static int resume_last(struct tuning_session *session, struct err *err)
+static int unfinished_check(void *arg, const struct study *study)
 {
-	struct unfinished u = { 0 };
-	int r = study_find(session->store, NULL, unfinished_keep, &u, err);
+	return strcmp(study->state, "done") == 0 ? 1 : unfinished_keep(arg, study);
+}
 
+/* Reads the plan of the tuning that the request names by its id, or of the last unfinished one,
+ * whatever its command was. */
+static int resume_stored(struct tuning_session *session, struct err *err)
+{
+	int64_t id = session->request->tuning;
+	struct unfinished u = { 0 };
+	int r = id ? study_get(session->store, id, unfinished_check, &u, err)
+		   : study_find(session->store, NULL, unfinished_keep, &u, err);
+
+	if (r >= 0 && !u.plan)
+		r = err_set(err, ENOENT, "tuning %" PRId64 " is finished", id);
 	if (r == -ENOENT)
 		return -ENODATA;
 	if (r >= 0)
@@ -225,13 +238,12 @@ static int session_prepare(struct tuning_session *session, struct err *err)
 		r = output_check(request->output, err);
 	if (r >= 0)
 		r = is_named ? tuning_request_plan(request, session->config, &session->plan, err)
-			     : resume_last(session, err);
+			     : resume_stored(session, err);
 	if (r < 0)
 		return r;
 	if (request->output)
 		session->output = absolute_prefix(request->output);
-	r = session->plan.on ? tuning_request_open_simulated(&session->runner, &session->plan, err)
-			     : open_command(session, err);
+	r = session->plan.on ? open_simulated(session, err) : open_command(session, err);
 	if (r >= 0 && is_named)
 		r = resume_same(session, err);
 	return r;
@@ -246,7 +258,7 @@ int tuning_session_open(struct tuning_session **out, const struct tuning_request
 	session->request = request;
 	session->config = config;
 	session->lock = -1;
-	session->state = state_directory(config);
+	session->state = tuning_state_directory(config);
 	/* Before anything else can change them. */
 	session->recovered = tuning_recover_files(config, &session->recover_err);
 	r = session_prepare(session, err);
@@ -290,37 +302,17 @@ int64_t tuning_session_unfinished(const struct tuning_session *session)
 	return session->unfinished;
 }
 
-/* The command line with the arguments of the set, quoted for a shell. */
-static char *quote_command(const struct tuning_session *session, const struct param_set *set)
-{
-	char **filled =
-		command_template_fill(tuning_plan(session->tuning)->argv, set, &session->defaults);
-	struct buf text = { 0 };
-
-	buf_put_command(&text, filled);
-	command_template_free(filled);
-	return buf_take(&text);
-}
-
 static void winner_set(const struct tuning_session *session, struct param_set *set)
 {
 	space_set(&tuning_plan(session->tuning)->space, tuning_result(session->tuning)->best->point,
 		  set);
 	if (session->defaults.count)
-		set->command = quote_command(session, set);
+		set->command = tuning_winner_command(session->tuning);
 }
 
 char *tuning_session_command(const struct tuning_session *session)
 {
-	struct param_set set = { 0 };
-	char *command;
-
-	if (!session->defaults.count || !tuning_session_has_winner(session))
-		return tuning_plan_command(tuning_plan(session->tuning));
-	winner_set(session, &set);
-	command = xstrdup(set.command);
-	param_set_release(&set);
-	return command;
+	return tuning_winner_command(session->tuning);
 }
 
 /* The knowledge base gets the winner with its own arguments: it was proven with these. */
@@ -346,8 +338,10 @@ int tuning_session_run(struct tuning_session *session, const struct tuning_watch
 	else
 		r = tuning_begin(&session->tuning, &session->plan, &session->runner, session->store,
 				 watch, err);
-	if (r >= 0)
+	if (r >= 0) {
+		lock_describe(session->lock, tuning_history(session->tuning)->study);
 		r = tuning_run(session->tuning, err);
+	}
 	if (r >= 0)
 		adopt_winner_arguments(session);
 	return r;
@@ -365,9 +359,7 @@ bool tuning_session_is_exact(const struct tuning_session *session)
 
 bool tuning_session_has_winner(const struct tuning_session *session)
 {
-	const struct tuning_result *result = tuning_result(session->tuning);
-
-	return result->proof.holds && result->is_complete;
+	return tuning_has_winner(session->tuning);
 }
 
 bool tuning_session_found_nothing(const struct tuning_session *session)

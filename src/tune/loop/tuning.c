@@ -61,7 +61,7 @@ static int save_result(const struct tuning *t, struct err *err)
 				proof->high, result->conditions ? result->conditions : "", err);
 }
 
-int tuning_run(struct tuning *t, struct err *err)
+static int run_phases(struct tuning *t, struct err *err)
 {
 	int r;
 
@@ -79,6 +79,13 @@ int tuning_run(struct tuning *t, struct err *err)
 	if (r >= 0)
 		r = tuning_ablate(t, err);
 	fill_result(t);
+	return r;
+}
+
+int tuning_run(struct tuning *t, struct err *err)
+{
+	int r = run_phases(t, err);
+
 	if (r >= 0)
 		r = save_result(t, err);
 	if (r >= 0)
@@ -326,4 +333,61 @@ int tuning_open(struct tuning **tuning, int64_t study, struct tuning_plan *plan,
 	else
 		*tuning = t;
 	return r;
+}
+
+/* --- replay --- */
+
+static int replay_ended(void *runner, const struct param_set *set,
+			const struct trial_limits *limits, struct trial *trial, struct err *err)
+{
+	(void)runner, (void)set, (void)limits, (void)trial;
+	return err_set(err, EINTR, "all runs were replayed");
+}
+
+static void replay_close(void *runner)
+{
+	(void)runner;
+}
+
+static const struct trial_runner_ops replay_simulated = { .run = replay_ended,
+							  .close = replay_close,
+							  .is_exact = true };
+static const struct trial_runner_ops replay_measured = { .run = replay_ended,
+							 .close = replay_close,
+							 .can_skip_recording = true };
+
+int tuning_replay(struct tuning **tuning, const struct study *study, struct tuning_plan *plan,
+		  struct store *store, struct err *err)
+{
+	bool is_done = strcmp(study->state, "done") == 0;
+	struct tuning *t = tuning_new(plan, NULL, NULL);
+	int r;
+
+	t->runner = &t->replayer;
+	t->replayer.ops = t->plan.on ? &replay_simulated : &replay_measured;
+	t->replayer.context = t->plan.context;
+	/* Whatever the limit was, a tuning that is done had no time for more runs. */
+	if (is_done)
+		t->plan.seconds = 0;
+	r = open_model(t, err);
+	if (r >= 0 && t->advice)
+		r = advice_set_profile(t->advice, &t->plan.profile, err);
+	if (r >= 0)
+		r = history_open(&t->history, store, study->id, err);
+	if (r >= 0)
+		r = run_phases(t, err);
+	if (r == -EINTR && !is_done)
+		r = 0;
+	if (r < 0) {
+		tuning_close(t);
+		return r;
+	}
+	t->result.is_complete = is_done;
+	/* The number of cores is unknown here, but the tuning has saved what it implies. */
+	if (is_done) {
+		free(t->result.conditions);
+		t->result.conditions = *study->conditions ? xstrdup(study->conditions) : NULL;
+	}
+	*tuning = t;
+	return 0;
 }

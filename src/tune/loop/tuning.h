@@ -96,6 +96,15 @@ int tuning_open(struct tuning **tuning, int64_t study, struct tuning_plan *plan,
 		struct err *err);
 void tuning_close(struct tuning *tuning);
 
+/*
+ * Computes the result of a tuning of the store again from its runs, as they determine its course:
+ * what was found so far, or at the end. Runs nothing and changes nothing; takes as long as the
+ * search needs to choose its points. The plan is from tuning_plan_read(); the tuning takes it over.
+ * -EBADMSG: another version of Sluice made the runs.
+ */
+int tuning_replay(struct tuning **tuning, const struct study *study, struct tuning_plan *plan,
+		  struct store *store, struct err *err);
+
 /* Runs all phases. -EINTR: the watch stopped it; the result has what was found so far. */
 int tuning_run(struct tuning *tuning, struct err *err);
 

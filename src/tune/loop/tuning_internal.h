@@ -25,6 +25,7 @@
 struct tuning {
 	struct tuning_plan plan;
 	struct trial_runner *runner;
+	struct trial_runner replayer; /* the runner of tuning_replay() */
 	struct tuning_watch watch;
 	struct history history;
 	struct search *search;

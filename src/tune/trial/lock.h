@@ -6,6 +6,7 @@
 #define SLUICE_TUNE_TRIAL_LOCK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct err;
 
@@ -24,5 +25,26 @@ bool lock_is_of_living(const char *path);
 
 /* Who holds the lock: "process 17 on host x". The caller frees the text. */
 char *lock_holder(const char *path);
+
+/* Adds to a lock that was taken what its holder works on, for lock_find_process(). */
+void lock_describe(int lock, int64_t subject);
+
+/* The process that holds a lock, as another process sees it. */
+struct lock_process {
+	int pid;
+	bool is_here;	 /* on this host, and of this user */
+	int pidfd;	 /* refers to that process for ever; -1: elsewhere, or an old kernel */
+	int64_t subject; /* of lock_describe(); 0: none yet */
+	char host[256];
+};
+
+/*
+ * Finds the process that holds the lock. On this host, it is one that verifiably has the lock now:
+ * the kernel says so. On another host, it is the one that the file names. Takes no lock itself, so
+ * it disturbs nobody. -ESRCH: there is none, or it belongs to another user. lock_process_release()
+ * closes the descriptor.
+ */
+int lock_find_process(const char *path, struct lock_process *process);
+void lock_process_release(struct lock_process *process);
 
 #endif
