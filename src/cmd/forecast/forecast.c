@@ -5,22 +5,9 @@
  */
 #include "cmd/forecast/forecast.h"
 
-#include "base/json.h"
-#include "base/text.h"
 #include "learn/judge/calibration.h"
 #include "predict/forecast/place/placement.h"
 #include "predict/forecast/states/labels.h"
-
-bool forecast_is_modelled(const char *system)
-{
-	return text_starts_with(system, CHRONICLE_MODELLED);
-}
-
-void forecast_json_system(struct json *json, const char *system)
-{
-	json_text(json, "system", system);
-	json_bool(json, "modelled", forecast_is_modelled(system));
-}
 
 #define FIELD(name) offsetof(struct forecast_args, name)
 

@@ -21,11 +21,6 @@ struct placement_limits;
 /* Share of the days that evaluate and simulate train on by default, as in the paper (8 of 10). */
 #define FORECAST_TRAINING_SHARE 0.8
 
-/* A forecast is stale if the newest probe is older than this many times --history. */
-#define FORECAST_STALE_WINDOWS 2
-
-struct json;
-
 struct forecast_args {
 	/* The probe data. */
 	const char *system, *site, *simulate, *since, *until, *days;
@@ -70,7 +65,7 @@ int forecast_limits(const struct command *command, const struct forecast_args *a
 		    const struct site *site, struct placement_limits *limits);
 
 /* Fills in what the options and settings choose; the times are not limited. */
-void forecast_query_init(struct forecast_query *query, const struct command *command,
+void forecast_args_query(struct forecast_query *query, const struct command *command,
 			 const struct forecast_args *args);
 
 /*
@@ -110,11 +105,5 @@ int forecast_fit(const struct command *command, const struct forecast_data *sour
 /* Writes a model; creates the directory of the default path if necessary. */
 int forecast_keep(const struct command *command, const struct forecast_args *args,
 		  const struct forecaster *forecaster, const char *path);
-
-/* Is the system generated rather than probed? Then its results are modelled; see cli/sheet.h. */
-bool forecast_is_modelled(const char *system);
-
-/* Writes the members "system" and "modelled". */
-void forecast_json_system(struct json *json, const char *system);
 
 #endif

@@ -18,6 +18,7 @@
 #include "cmd/forecast/forecast.h"
 #include "params/set.h"
 #include "predict/forecast/place/steps.h"
+#include "predict/forecast/service/outlook.h"
 #include "predict/forecast/states/forecaster.h"
 #include "run/placing.h"
 
@@ -386,7 +387,7 @@ static int place_run(struct command *command)
 		show_proposal(args, &proposal);
 		ret = command_finish(command);
 		if (!ret &&
-		    !(proposal.age_s <= FORECAST_STALE_WINDOWS * forecaster.features.window_s))
+		    !(proposal.age_s <= OUTLOOK_STALE_WINDOWS * forecaster.features.window_s))
 			command_warn(
 				command,
 				"there is no recent probe, so this placement follows typical "

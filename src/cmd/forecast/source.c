@@ -23,31 +23,25 @@ static void show_warning(void *arg, const char *text)
 	command_warn(arg, "%s", text);
 }
 
-void forecast_query_init(struct forecast_query *query, const struct command *command,
+void forecast_args_query(struct forecast_query *query, const struct command *command,
 			 const struct forecast_args *args)
 {
-	const char *setting = config_text(command->config, SETTING_PROBE_SYSTEM);
-
-	*query = (struct forecast_query){
-		.store_path = config_text(command->config, SETTING_STORE_PATH),
-		.is_default_system = !args->system && strcmp(setting, "auto") == 0,
-		.site = args->site	 ? args->site
-			: args->simulate ? NULL
-					 : config_text(command->config, SETTING_PROBE_SITE),
-		.files = args->inputs.items,
-		.file_count = args->inputs.count,
-		.simulated = args->simulate,
-		.wish = { .targets = args->max_targets == OPTION_NONE ? 0 : args->max_targets,
-			  .seed = args->seed,
-			  .threads = args->threads == OPTION_NONE ? 0 : (unsigned)args->threads },
-		.from_s = -INFINITY,
-		.to_s = INFINITY,
-		.on_warning = show_warning,
-		.arg = (void *)command,
+	forecast_query_init(query, command->config);
+	if (args->system || args->inputs.count)
+		query->system = args->system;
+	if (args->site || args->simulate)
+		query->site = args->site;
+	query->is_default_system = query->is_default_system && !args->system;
+	query->files = args->inputs.items;
+	query->file_count = args->inputs.count;
+	query->simulated = args->simulate;
+	query->wish = (struct system_request){
+		.targets = args->max_targets == OPTION_NONE ? 0 : args->max_targets,
+		.seed = args->seed,
+		.threads = args->threads == OPTION_NONE ? 0 : (unsigned)args->threads
 	};
-	query->system = args->system;
-	if (!args->system && !query->is_default_system && !query->file_count)
-		query->system = setting;
+	query->on_warning = show_warning;
+	query->arg = (void *)command;
 }
 
 int forecast_open(const struct command *command, const struct forecast_args *args, double from_s,
@@ -57,7 +51,7 @@ int forecast_open(const struct command *command, const struct forecast_args *arg
 	struct err err = { 0 };
 	int r;
 
-	forecast_query_init(&query, command, args);
+	forecast_args_query(&query, command, args);
 	query.from_s = from_s;
 	query.to_s = to_s;
 	r = forecast_data_open(data, &query, &err);
@@ -112,7 +106,7 @@ int forecast_latest(const struct command *command, const struct forecast_args *a
 	if (ret)
 		return ret;
 	*now_s = isfinite(to) ? to : (double)time(NULL);
-	forecast_query_init(&query, command, args);
+	forecast_args_query(&query, command, args);
 	if (!args->system && !args->inputs.count)
 		query.system = forecaster->system;
 	query.from_s = *now_s - forecast_data_history_s(forecaster);

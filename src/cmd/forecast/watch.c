@@ -106,7 +106,7 @@ static int read_options(struct watch *watch, struct retrainer_options *options)
 		ret = forecast_plan(watch->command, args, &options->plan);
 	if (ret)
 		return ret;
-	forecast_query_init(&options->query, watch->command, args);
+	forecast_args_query(&options->query, watch->command, args);
 	options->makes_directory = !args->model;
 	options->train_s = days_s;
 	options->retrain_s = (double)args->retrain_ns / NS_PER_S;

@@ -28,8 +28,7 @@ static double normal_quantile(double chance)
 	return chance < 0.5 ? -x : x;
 }
 
-/* The lower edge of Wilson's interval around a share of `rows` rows. */
-static double wilson_low(double share, double rows, double confidence)
+double drift_share_low(double share, double rows, double confidence)
 {
 	double z = normal_quantile(confidence), square = z * z / rows;
 	double middle = share + square / 2;
@@ -45,7 +44,7 @@ void drift_init(struct drift *drift, double expected, size_t trained_on, size_t 
 
 	*drift = (struct drift){
 		.expected = expected,
-		.low = wilson_low(expected, 1 / doubt, confidence),
+		.low = drift_share_low(expected, 1 / doubt, confidence),
 		.right = xcalloc(window, sizeof(*drift->right)),
 		.window = window,
 	};

@@ -25,6 +25,9 @@ struct drift {
 	bool drifted;
 };
 
+/* The lower edge of Wilson's interval around a share of `rows` rows; confidence is one-sided. */
+double drift_share_low(double share, double rows, double confidence);
+
 /*
  * confidence is one-sided, e.g. 0.999. trained_on: number of rows on which `expected` was measured;
  * 0: it is exact. window is at least 1.

@@ -1,29 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plot/stored/probe_source.h"
 
-#include <errno.h>
-#include <math.h>
-#include <string.h>
-
-#include "base/config.h"
 #include "base/date.h"
 #include "base/err.h"
 
 int probe_source_open(struct forecast_data *data, const struct plot_source *source, double from_s,
 		      struct err *err)
 {
-	const char *setting = config_text(source->config, SETTING_PROBE_SYSTEM);
-	struct forecast_query query = {
-		.store_path = config_text(source->config, SETTING_STORE_PATH),
-		.system = source->name ? source->name : setting,
-		.is_default_system = !source->name && strcmp(setting, "auto") == 0,
-		.site = config_text(source->config, SETTING_PROBE_SITE),
-		.from_s = from_s,
-		.to_s = INFINITY,
-	};
+	struct forecast_query query;
 
-	if (query.is_default_system)
-		query.system = NULL;
+	forecast_query_init(&query, source->config);
+	if (source->name) {
+		query.system = source->name;
+		query.is_default_system = false;
+	}
+	query.from_s = from_s;
 	return forecast_data_open(data, &query, err);
 }
 

@@ -9,8 +9,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/config.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "predict/forecast/chronicle/blocks.h"
 #include "predict/forecast/states/forecaster.h"
 #include "store/probes.h"
@@ -19,6 +22,21 @@
 /* Slow features, such as long half-lives and the latest reference writes, look back this far. */
 #define MIN_HISTORY_S (6 * 3600.0)
 #define HISTORY_WINDOWS 4
+
+void forecast_query_init(struct forecast_query *query, const struct config *config)
+{
+	const char *system = config_text(config, SETTING_PROBE_SYSTEM);
+	bool is_default = strcmp(system, "auto") == 0;
+
+	*query = (struct forecast_query){
+		.store_path = config_text(config, SETTING_STORE_PATH),
+		.system = is_default ? NULL : system,
+		.is_default_system = is_default,
+		.site = config_text(config, SETTING_PROBE_SITE),
+		.from_s = -INFINITY,
+		.to_s = INFINITY,
+	};
+}
 
 /* The systems of the store, and the newest row of the wanted one. */
 struct systems {
@@ -190,6 +208,17 @@ const struct chronicle *forecast_data_rows(const struct forecast_data *data)
 double forecast_data_history_s(const struct forecaster *forecaster)
 {
 	return fmax(MIN_HISTORY_S, HISTORY_WINDOWS * forecaster->features.window_s);
+}
+
+bool forecast_is_modelled(const char *system)
+{
+	return text_starts_with(system, CHRONICLE_MODELLED);
+}
+
+void forecast_json_system(struct json *json, const char *system)
+{
+	json_text(json, "system", system);
+	json_bool(json, "modelled", forecast_is_modelled(system));
 }
 
 char *forecast_system_name(const char *name)

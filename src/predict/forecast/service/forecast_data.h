@@ -16,8 +16,10 @@
 #include "predict/forecast/site.h"
 #include "predict/simulate/system.h"
 
+struct config;
 struct err;
 struct forecaster;
+struct json;
 
 /* What to load. `simulated` takes precedence over `files`, and `files` over the store. */
 struct forecast_query {
@@ -35,6 +37,9 @@ struct forecast_query {
 	void (*on_warning)(void *arg, const char *text); /* optional */
 	void *arg;
 };
+
+/* The data of the store that the settings choose; the times are not limited. */
+void forecast_query_init(struct forecast_query *query, const struct config *config);
 
 /* Probe data and its site. Zero-initialized is empty. */
 struct forecast_data {
@@ -58,6 +63,11 @@ const struct chronicle *forecast_data_rows(const struct forecast_data *data);
 
 /* Seconds of history that the features of a model need before the moment of a forecast. */
 double forecast_data_history_s(const struct forecaster *forecaster);
+
+/* Is the system generated rather than probed? Then its results are modelled; see cli/sheet.h. */
+bool forecast_is_modelled(const char *system);
+/* Writes the members "system" and "modelled". */
+void forecast_json_system(struct json *json, const char *system);
 
 /* Resolves "auto" to the cluster's name or the host name; copies other names. Caller frees. */
 char *forecast_system_name(const char *name);

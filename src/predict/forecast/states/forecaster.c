@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/parallel.h"
+#include "learn/judge/drift.h"
 #include "learn/judge/metrics.h"
 #include "learn/judge/selection.h"
 #include "learn/table/folds.h"
@@ -338,6 +339,13 @@ void forecaster_release(struct forecaster *forecaster)
 	free(forecaster->targets);
 	states_release(&forecaster->states);
 	*forecaster = (struct forecaster){ 0 };
+}
+
+bool forecaster_model_is_useful(const struct forecaster_model *model)
+{
+	return model->is_known && model->rows && !isnan(model->accuracy) &&
+	       drift_share_low(model->accuracy, (double)model->rows, FORECASTER_CONFIDENCE) >
+		       model->majority;
 }
 
 int forecaster_find_target(const struct forecaster *forecaster, const char *target)

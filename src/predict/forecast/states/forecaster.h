@@ -107,6 +107,13 @@ static inline const struct forecaster_model *forecaster_model(const struct forec
 	return &forecaster->models[target * forecaster->size_count + size];
 }
 
+/*
+ * Is the cross-validated accuracy of the model higher than that of always predicting the more
+ * frequent state, with a confidence of FORECASTER_CONFIDENCE? False also if it was not validated.
+ */
+#define FORECASTER_CONFIDENCE 0.95
+bool forecaster_model_is_useful(const struct forecaster_model *model);
+
 /* The index of a target or size, or -ENOENT. */
 int forecaster_find_target(const struct forecaster *forecaster, const char *target);
 int forecaster_find_size(const struct forecaster *forecaster, uint64_t bytes);
