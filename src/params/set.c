@@ -105,6 +105,20 @@ int param_set_put(struct param_set *set, const struct tunable *tunable, const ch
 	return 0;
 }
 
+int param_set_put_text(struct param_set *set, const char *text, struct err *err)
+{
+	size_t n = strcspn(text, "=");
+	AUTO_FREE char *name = xstrndup(text, n);
+	const struct tunable *tunable = tunable_by_name(name);
+
+	if (!text[n])
+		return err_set(err, EINVAL, "expected NAME=VALUE, got \"%s\"", text);
+	if (!tunable)
+		return err_set(err, EINVAL, "unknown parameter \"%s\"; see 'sluice kb params list'",
+			       name);
+	return param_set_put(set, tunable, text + n + 1, NULL, NULL, 0, err);
+}
+
 /* Orders patterns for qsort(), the more specific one first. */
 static int pattern_compare(const char *a, const char *b)
 {

@@ -39,6 +39,8 @@ int param_pattern(const char **pattern, const char *name, struct err *err);
 /* Parses and sets a value. It replaces the value for the same tunable, files and objects. */
 int param_set_put(struct param_set *set, const struct tunable *tunable, const char *value,
 		  const char *file, const char *object, unsigned line, struct err *err);
+/* The same for "NAME=VALUE". */
+int param_set_put_text(struct param_set *set, const char *text, struct err *err);
 
 /* Returns the parameter that applies to the file and the object (NULL: an unspecified one), or
  * NULL. */

@@ -14,6 +14,7 @@
 #include "cmd/model/calibrate.h"
 #include "cmd/model/model.h"
 #include "learn/math/vector.h"
+#include "predict/model/access_words.h"
 
 static const char *const ways[] = { "write", "read" };
 
@@ -236,7 +237,7 @@ static void json_case(struct json *json, const struct calibrate_run *run, size_t
 	json_count(json, "size", access.rank_bytes);
 	json_count(json, "block", access.block_bytes);
 	json_text(json, "transfer", transfer_name(p->counts.transfer, name));
-	model_json_settings(json, &one->settings, &run->hybrid.machine, &access);
+	settings_json(json, &one->settings, &run->hybrid.machine, &access);
 	json_bool(json, "default", run->cases[i].is_default);
 	json_bool(json, "plain", is_plain(&one->settings));
 	json_bool(json, "recommended", run->recommended[one->group][way] == at);

@@ -12,6 +12,7 @@
 #include "base/unit.h"
 #include "cmd/model/model.h"
 #include "cmd/run_argument.h"
+#include "predict/model/access_words.h"
 
 static const struct option counts_options[] = {
 	OPTION_INCLUDE(model_access_options, 0),
@@ -65,10 +66,10 @@ static void print_terms(const struct counts *counts)
 
 static void print_counts(const struct counted *c)
 {
-	AUTO_FREE char *line = model_show_settings(&c->settings, &c->machine, &c->access);
-	char access[256], bytes[UNIT_TEXT];
+	AUTO_FREE char *line = settings_text(&c->settings, &c->machine, &c->access);
+	char access[ACCESS_TEXT], bytes[UNIT_TEXT];
 
-	model_show_access(&c->access, access);
+	access_text(&c->access, access);
 	term_sentence(stdout, "%s, with %s, on %s\n\n", access, line, c->machine.title);
 	print_terms(&c->counts);
 	if (!c->counts.aggregators) {
@@ -103,8 +104,8 @@ static void print_counts_json(const struct counted *c)
 
 	json_start(&json, stdout, MODEL_SCHEMA);
 	json_text(&json, "machine", c->machine.name);
-	model_json_access(&json, &c->access);
-	model_json_settings(&json, &c->settings, &c->machine, &c->access);
+	access_json(&json, &c->access);
+	settings_json(&json, &c->settings, &c->machine, &c->access);
 	json_count(&json, "aggregators", c->counts.aggregators);
 	json_count(&json, "bytes", c->counts.bytes);
 	json_count(&json, "round_bytes", c->counts.round_bytes);

@@ -226,7 +226,7 @@ static int show_model(const struct command *command, const struct model_args *ar
 	if (args->json) {
 		json_start(&json, stdout, MODEL_SCHEMA);
 		json_text(&json, "path", path);
-		hybrid_json(hybrid, &json, true);
+		hybrid_json(hybrid, &json, HYBRID_CANDIDATES);
 		json_end(&json);
 	} else {
 		model_show_costs(hybrid, args->all);

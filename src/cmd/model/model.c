@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/launcher.h"
 #include "base/mem.h"
 #include "params/set.h"
-#include "predict/model/access.h"
+#include "predict/model/hybrid/claim.h"
 
 #define FIELD(name) offsetof(struct model_job, name)
 
@@ -126,28 +127,6 @@ int model_machine(const struct model_args *args, const char *platform, struct ma
 	return machine_detect(machine, ".", err);
 }
 
-/* The largest number of nodes that any operation was measured on; 0: unknown. */
-static uint64_t count_measured_nodes(const struct hybrid *hybrid)
-{
-	double most = 0;
-
-	for (int i = 0; hybrid && i < OPERATIONS; i++)
-		if (hybrid->costs.of[i].is_fitted && hybrid->costs.of[i].most.nodes > most)
-			most = hybrid->costs.of[i].most.nodes;
-	return (uint64_t)most;
-}
-
-static uint64_t choose_nodes(uint64_t ranks, const struct machine *machine,
-			     const struct hybrid *hybrid)
-{
-	uint64_t nodes = (ranks + machine->cores - 1) / machine->cores,
-		 known = count_measured_nodes(hybrid);
-
-	while (nodes && ranks % nodes)
-		nodes++;
-	return known && nodes > known && ranks % known == 0 ? known : nodes;
-}
-
 int model_access(const struct command *command, const struct model_args *args,
 		 const struct machine *machine, const struct hybrid *hybrid, struct access *access)
 {
@@ -168,7 +147,7 @@ int model_access(const struct command *command, const struct model_args *args,
 		.offset = args->offset,
 	};
 	if (args->nodes == OPTION_NONE)
-		access->nodes = choose_nodes(args->ranks, machine, hybrid);
+		access->nodes = hybrid_choose_nodes(hybrid, machine, args->ranks);
 	if (access->pattern == ACCESS_STRIDED) {
 		if (args->block == OPTION_NONE)
 			return command_misuse(command, "--pattern strided requires --block");
@@ -178,20 +157,6 @@ int model_access(const struct command *command, const struct model_args *args,
 	if (access_check(access, &err) < 0)
 		return command_misuse(command, "%s", err.text);
 	return COMMAND_GOOD;
-}
-
-static int add_param(struct param_set *set, const char *text, struct err *err)
-{
-	size_t n = strcspn(text, "=");
-	AUTO_FREE char *name = xstrndup(text, n);
-	const struct tunable *tunable = tunable_by_name(name);
-
-	if (!text[n])
-		return err_set(err, EINVAL, "expected NAME=VALUE, got \"%s\"", text);
-	if (!tunable)
-		return err_set(err, EINVAL, "unknown parameter \"%s\"; see 'sluice kb params list'",
-			       name);
-	return param_set_put(set, tunable, text + n + 1, NULL, NULL, 0, err);
 }
 
 int model_settings(const struct command *command, const struct model_args *args,
@@ -205,7 +170,7 @@ int model_settings(const struct command *command, const struct model_args *args,
 	if (args->run && model_run_hints(command, args, &made))
 		return COMMAND_NO_DATA;
 	for (size_t i = 0; r >= 0 && i < args->params.count; i++)
-		r = add_param(&made, args->params.items[i], &err);
+		r = param_set_put_text(&made, args->params.items[i], &err);
 	if (r >= 0)
 		r = settings_from_params(chosen, machine, access, &made, &err);
 	if (r < 0 || !set) {
@@ -214,6 +179,21 @@ int model_settings(const struct command *command, const struct model_args *args,
 	}
 	*set = made;
 	return COMMAND_GOOD;
+}
+
+void model_warn(const struct command *command, const struct hybrid *hybrid)
+{
+	AUTO_BUF struct buf doubts = { 0 };
+	char *rest, *line;
+
+	claim_doubts(hybrid, &doubts);
+	rest = doubts.len ? doubts.data : NULL;
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			command_warn(command, "%s", line);
+	if (!hybrid->validation.count)
+		command_warn(command, "the model is not calibrated, so the accuracy of its "
+				      "predictions is unknown; run 'sluice model calibrate'");
 }
 
 extern const struct command_ops command_model_calibrate, command_model_counts, command_model_data,

@@ -12,7 +12,6 @@
 #include "predict/model/hybrid/hybrid.h"
 
 struct access_profile;
-struct json;
 struct param_set;
 
 #define MODEL_SCHEMA "sluice.model/1"
@@ -80,30 +79,12 @@ int model_settings(const struct command *command, const struct model_args *args,
 
 int model_coverage(const struct command *command, const struct model_args *args, double *coverage);
 
-/*
- * What an interval is: "90 % prediction interval" if measured accesses support that coverage, else
- * the share that it held, or that the prediction is not calibrated. Bounds follow the text. Returns
- * out.
- */
-#define MODEL_CLAIM 128
-const char *model_show_claim(const struct hybrid *hybrid, enum validation_of of, bool is_calibrated,
-			     double coverage, char out[MODEL_CLAIM]);
-void model_json_claim(struct json *json, const struct hybrid *hybrid, enum validation_of of,
-		      bool is_calibrated, double coverage);
 /* Warns if the model is not calibrated, or if it is old, or measured under another load or with
  * other libraries. */
 void model_warn(const struct command *command, const struct hybrid *hybrid);
 
-/* "64 ranks on 4 nodes write 16 MiB each (1.00 GiB in total)" */
-void model_show_access(const struct access *access, char out[256]);
-/* "cb_nodes=4 cb_buffer_size=33554432", or "the default". The caller frees. */
-char *model_show_settings(const struct settings *chosen, const struct machine *machine,
-			  const struct access *access);
 /* "12.3 ms"; "-" if unknown, "unlimited" if infinite. Returns out. */
 const char *model_show_seconds(char out[UNIT_TEXT], double seconds);
-void model_json_access(struct json *json, const struct access *access);
-void model_json_settings(struct json *json, const struct settings *chosen,
-			 const struct machine *machine, const struct access *access);
 /* Prints how well each cost was learned; all: every candidate model. */
 void model_show_costs(const struct hybrid *hybrid, bool all);
 

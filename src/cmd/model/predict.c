@@ -12,6 +12,8 @@
 #include "cmd/model/model.h"
 #include "cmd/run_argument.h"
 #include "params/set.h"
+#include "predict/model/access_words.h"
+#include "predict/model/hybrid/claim.h"
 
 static const struct option predict_options[] = {
 	OPTION_INCLUDE(model_access_options, 0),
@@ -56,14 +58,15 @@ static void print_prediction(const struct asked *asked)
 {
 	const struct prediction *p = &asked->prediction;
 	AUTO_FREE char *line =
-		model_show_settings(&asked->settings, &asked->hybrid.machine, &asked->access);
-	char access[256], time[UNIT_TEXT], low[UNIT_TEXT], high[UNIT_TEXT], claim[MODEL_CLAIM];
+		settings_text(&asked->settings, &asked->hybrid.machine, &asked->access);
+	char access[ACCESS_TEXT], time[UNIT_TEXT], low[UNIT_TEXT], high[UNIT_TEXT],
+		claim[CLAIM_TEXT];
 
-	model_show_access(&asked->access, access);
+	access_text(&asked->access, access);
 	term_printf(stdout, "%s, with %s\n", access, line);
 	term_sentence(stdout, "%s (%s %s to %s)\n\n", model_show_seconds(time, p->seconds),
-		      model_show_claim(&asked->hybrid, VALIDATION_TIMES, p->is_calibrated,
-				       asked->coverage, claim),
+		      claim_text(&asked->hybrid, VALIDATION_TIMES, p->is_calibrated,
+				 asked->coverage, claim),
 		      model_show_seconds(low, p->low), model_show_seconds(high, p->high));
 	print_terms(p);
 	if (p->correction != 1)
@@ -83,14 +86,13 @@ static void print_prediction_json(const struct asked *asked)
 	struct json json;
 
 	json_start(&json, stdout, MODEL_SCHEMA);
-	model_json_access(&json, &asked->access);
-	model_json_settings(&json, &asked->settings, &asked->hybrid.machine, &asked->access);
+	access_json(&json, &asked->access);
+	settings_json(&json, &asked->settings, &asked->hybrid.machine, &asked->access);
 	json_real(&json, "seconds", p->seconds);
 	json_real(&json, "low", p->low);
 	json_real(&json, "high", p->high);
 	json_real(&json, "correction", p->correction);
-	model_json_claim(&json, &asked->hybrid, VALIDATION_TIMES, p->is_calibrated,
-			 asked->coverage);
+	claim_json(&json, &asked->hybrid, VALIDATION_TIMES, p->is_calibrated, asked->coverage);
 	json_bool(&json, "outside", p->is_outside);
 	json_count(&json, "aggregators", p->counts.aggregators);
 	json_count(&json, "rounds", p->counts.rounds);

@@ -14,86 +14,27 @@
 #include "base/mem.h"
 #include "plot/stored/stored.h"
 #include "predict/model/hybrid/hybrid.h"
+#include "predict/model/hybrid/pairs.h"
 
 #define HEIGHT 420.0
 #define SIDE 250.0 /* margins that make the panel about square */
 #define COVERAGE 0.9
 
-/* One measurement; group is an index in the legend. */
-struct pair {
-	double predicted, measured;
-	int group;
-	const char *what;
+static const unsigned colors[PAIR_GROUPS] = {
+	[PAIR_WRITE] = 1, [PAIR_READ] = 0, [PAIR_HELD] = 4, [PAIR_COMMUNICATION] = 2
 };
-
-struct pairs {
-	struct pair *list;
-	size_t count, cap;
-};
-
-enum { GROUP_WRITE, GROUP_READ, GROUP_HELD, GROUP_COMMUNICATION, GROUPS };
-
-static const struct {
-	const char *name;
-	unsigned color;
-} groups[GROUPS] = {
-	{ "writing", 1 },
-	{ "reading", 0 },
-	{ "held out", 4 },
-	{ "communication", 2 },
-};
-
-static void add_pair(struct pairs *pairs, double predicted, double measured, int group,
-		     const char *what)
-{
-	if (!(predicted > 0) || !(measured > 0) || !isfinite(predicted) || !isfinite(measured))
-		return;
-	pairs->list = xgrow(pairs->list, &pairs->cap, pairs->count + 1, sizeof(*pairs->list));
-	pairs->list[pairs->count++] = (struct pair){ predicted, measured, group, what };
-}
-
-static void gather_cases(struct pairs *pairs, const struct validation *v)
-{
-	for (size_t i = 0; i < v->count; i++) {
-		const struct validation_case *c = &v->cases[i];
-
-		add_pair(pairs, c->predicted * validation_correction(v, c->is_read, c->transfer),
-			 c->measured,
-			 c->is_held   ? GROUP_HELD
-			 : c->is_read ? GROUP_READ
-				      : GROUP_WRITE,
-			 c->is_read ? "read" : "write");
-	}
-}
-
-static void gather_costs(struct pairs *pairs, struct hybrid *hybrid)
-{
-	for (int i = 0; i < OPERATIONS; i++) {
-		const struct cost *cost = &hybrid->costs.of[i];
-		bool storage = operations[i].kind == OPERATION_STORAGE ||
-			       operations[i].kind == OPERATION_PIECES;
-
-		for (size_t k = 0; cost->is_fitted && k < cost->cell_count; k++)
-			add_pair(pairs,
-				 costs_price(&hybrid->costs, (enum operation)i, &cost->cells[k].at),
-				 cost->cells[k].seconds,
-				 !storage		 ? GROUP_COMMUNICATION
-				 : operations[i].is_read ? GROUP_READ
-							 : GROUP_WRITE,
-				 operations[i].name);
-	}
-}
 
 static void put_keys(const struct pairs *pairs, struct plot *plot)
 {
-	struct figure_key keys[GROUPS];
+	struct figure_key keys[PAIR_GROUPS];
 	size_t count = 0;
 
-	for (int group = 0; group < GROUPS; group++)
+	for (int group = 0; group < PAIR_GROUPS; group++)
 		for (size_t i = 0; i < pairs->count; i++)
-			if (pairs->list[i].group == group) {
-				keys[count++] = (struct figure_key){ groups[group].color,
-								     groups[group].name, false };
+			if ((int)pairs->list[i].group == group) {
+				keys[count++] =
+					(struct figure_key){ colors[group], pair_group_names[group],
+							     false };
 				break;
 			}
 	figure_legend(&plot->figure, keys, count);
@@ -104,16 +45,16 @@ static void put_dots(const struct pairs *pairs, struct panel *panel)
 	AUTO_FREE double *x = xcalloc(pairs->count + 1, sizeof(*x));
 	AUTO_FREE double *y = xcalloc(pairs->count + 1, sizeof(*y));
 
-	for (int group = 0; group < GROUPS; group++) {
+	for (int group = 0; group < PAIR_GROUPS; group++) {
 		size_t count = 0;
 
 		for (size_t i = 0; i < pairs->count; i++)
-			if (pairs->list[i].group == group) {
+			if ((int)pairs->list[i].group == group) {
 				x[count] = pairs->list[i].predicted;
 				y[count++] = pairs->list[i].measured;
 			}
 		if (count)
-			panel_dots(panel, groups[group].color, "soft", x, y, count);
+			panel_dots(panel, colors[group], "soft", x, y, count);
 	}
 }
 
@@ -160,7 +101,7 @@ static void put_rows(const struct pairs *pairs, struct plot *plot)
 {
 	buf_puts(&plot->csv, "group,operation,predicted_s,measured_s\n");
 	for (size_t i = 0; i < pairs->count; i++)
-		buf_printf(&plot->csv, "%s,%s,%.9g,%.9g\n", groups[pairs->list[i].group].name,
+		buf_printf(&plot->csv, "%s,%s,%.9g,%.9g\n", pair_group_names[pairs->list[i].group],
 			   pairs->list[i].what, pairs->list[i].predicted, pairs->list[i].measured);
 }
 
@@ -184,16 +125,13 @@ static void start_figure(const struct hybrid *hybrid, const struct pairs *pairs,
 
 static int draw_hybrid(struct hybrid *hybrid, struct plot *plot, struct err *err)
 {
-	struct pairs pairs = { 0 };
+	struct pairs pairs;
 	double factor = 1;
 	int r = 0;
 
-	if (hybrid->validation.count) {
-		gather_cases(&pairs, &hybrid->validation);
+	pairs_init(&pairs, hybrid);
+	if (hybrid->validation.count)
 		factor = exp(validation_margin(&hybrid->validation, VALIDATION_TIMES, COVERAGE));
-	} else {
-		gather_costs(&pairs, hybrid);
-	}
 	if (pairs.count) {
 		start_figure(hybrid, &pairs, plot);
 		put_keys(&pairs, plot);
@@ -202,7 +140,7 @@ static int draw_hybrid(struct hybrid *hybrid, struct plot *plot, struct err *err
 	} else {
 		r = err_set(err, ENODATA, "the model has no measurements to compare with");
 	}
-	free(pairs.list);
+	pairs_release(&pairs);
 	return r;
 }
 

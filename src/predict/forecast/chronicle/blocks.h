@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Probe data as text, in the block format of the paper (WAN-10; docs/reference/probe-data.md), with one block
- * per time:
+ * Probe data as text, in the block format of the paper (WAN-10; docs/reference/probe-data.md), with
+ *one block per time:
  *
  *	Timestamp: 1520708288
  *	All running jobs:

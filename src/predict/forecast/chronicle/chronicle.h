@@ -151,6 +151,9 @@ void chronicle_discard_before(struct chronicle *chronicle, double before_s);
  */
 int chronicle_load(struct chronicle *chronicle, struct store *store, const char *system,
 		   double from_s, double to_s, struct err *err);
+/* The same, but -E2BIG if there are more samples than `most`. */
+int chronicle_load_most(struct chronicle *chronicle, struct store *store, const char *system,
+			double from_s, double to_s, size_t most, struct err *err);
 /* Saves in one transaction. Existing rows of the same time are replaced. */
 int chronicle_save(const struct chronicle *chronicle, struct store *store, double from_s,
 		   double to_s, struct err *err);

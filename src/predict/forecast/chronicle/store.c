@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ struct loading {
 	struct chronicle chronicle;
 	struct jobs jobs; /* the snapshot being read */
 	bool is_open;
+	size_t left; /* samples that may still be added */
+	bool is_full;
 };
 
 static int add_target(void *arg, const char *target)
@@ -31,7 +34,8 @@ static int add_target(void *arg, const char *target)
 /* A row with impossible values is damaged and counts as a failed write. */
 static int add_row(void *arg, const struct probe *row)
 {
-	struct chronicle *chronicle = &((struct loading *)arg)->chronicle;
+	struct loading *loading = arg;
+	struct chronicle *chronicle = &loading->chronicle;
 	int size = chronicle_find_size(chronicle, row->bytes);
 	unsigned outcome = (unsigned)row->outcome & SAMPLE_OUTCOME_MASK,
 		 method = (unsigned)row->outcome >> SAMPLE_METHOD_SHIFT;
@@ -40,6 +44,10 @@ static int add_row(void *arg, const struct probe *row)
 		outcome = SAMPLE_FAILED;
 	if (method > SAMPLE_FSYNC)
 		method = SAMPLE_UNKNOWN;
+	loading->is_full = !loading->left;
+	if (loading->is_full)
+		return 1;
+	loading->left--;
 	if (size >= 0)
 		chronicle_add(chronicle, row->number, (size_t)size, row->time_s, row->seconds,
 			      (enum sample_outcome)outcome, (enum sample_method)method);
@@ -113,6 +121,10 @@ static int load_all(struct loading *loading, struct store *store, const char *sy
 	r = probes_targets(store, system, add_target, loading, err);
 	if (r >= 0)
 		r = probes_load(store, system, from_s, to_s, add_row, loading, err);
+	if (loading->is_full)
+		r = err_set(err, E2BIG,
+			    "too much probe data of \"%s\" in this time; select a shorter one",
+			    system);
 	if (r >= 0)
 		r = probes_load_jobs(store, system, from_s, to_s, add_job_row, loading, err);
 	finish_snapshot(loading);
@@ -121,10 +133,10 @@ static int load_all(struct loading *loading, struct store *store, const char *sy
 	return r;
 }
 
-int chronicle_load(struct chronicle *chronicle, struct store *store, const char *system,
-		   double from_s, double to_s, struct err *err)
+int chronicle_load_most(struct chronicle *chronicle, struct store *store, const char *system,
+			double from_s, double to_s, size_t most, struct err *err)
 {
-	struct loading loading = { 0 };
+	struct loading loading = { .left = most };
 	int r = load_all(&loading, store, system, from_s, to_s, err);
 
 	if (r < 0) {
@@ -133,6 +145,12 @@ int chronicle_load(struct chronicle *chronicle, struct store *store, const char 
 	}
 	*chronicle = loading.chronicle;
 	return 0;
+}
+
+int chronicle_load(struct chronicle *chronicle, struct store *store, const char *system,
+		   double from_s, double to_s, struct err *err)
+{
+	return chronicle_load_most(chronicle, store, system, from_s, to_s, SIZE_MAX, err);
 }
 
 struct saving {

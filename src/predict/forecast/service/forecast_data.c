@@ -109,8 +109,9 @@ static int open_store(struct forecast_data *data, const struct forecast_query *q
 	if (r >= 0)
 		r = choose_system(data, query, store, err);
 	if (r >= 0)
-		r = chronicle_load(&data->chronicle, store, data->system, query->from_s,
-				   query->to_s, err);
+		r = chronicle_load_most(&data->chronicle, store, data->system, query->from_s,
+					query->to_s,
+					query->most_samples ? query->most_samples : SIZE_MAX, err);
 	store_close(store);
 	return r;
 }

@@ -34,6 +34,7 @@ struct forecast_query {
 	const char *simulated;	    /* name or path of a system description */
 	struct system_request wish; /* for simulated systems */
 	double from_s, to_s;	    /* from_s <= time < to_s; applies to the store only */
+	size_t most_samples;	    /* of the store: -E2BIG if there are more; 0: no limit */
 	void (*on_warning)(void *arg, const char *text); /* optional */
 	void *arg;
 };

@@ -56,9 +56,9 @@ void outlook_release(struct outlook *outlook)
 
 const char *outlook_state(const struct forecast *forecast)
 {
-	return isnan(forecast->busy)		    ? "unknown"
+	return isnan(forecast->busy)		   ? "unknown"
 	       : forecast->busy > BUSY_PROBABILITY ? "busy"
-						    : "idle";
+						   : "idle";
 }
 
 char *outlook_warning(const struct outlook *outlook)
@@ -94,6 +94,15 @@ char *outlook_caution(const struct outlook *outlook)
 		       useless, models);
 }
 
+/* Seconds since 1970, of which json_real() would lose the last digit. */
+static void put_time(struct json *json, const char *key, double time_s)
+{
+	if (isfinite(time_s))
+		json_number(json, key, (int64_t)floor(time_s));
+	else
+		json_text(json, key, NULL);
+}
+
 static void put_model(struct json *json, const struct outlook *outlook)
 {
 	const struct forecaster *forecaster = outlook->forecaster;
@@ -104,8 +113,8 @@ static void put_model(struct json *json, const struct outlook *outlook)
 	json_text(json, "settings", forecaster->settings);
 	json_count(json, "generation", forecaster->generation);
 	json_number(json, "made", forecaster->made_s);
-	json_real(json, "from", forecaster->from_s);
-	json_real(json, "to", forecaster->to_s);
+	put_time(json, "from", forecaster->from_s);
+	put_time(json, "to", forecaster->to_s);
 	json_real(json, "horizon_s", forecaster->features.horizon_s);
 	json_close(json);
 }
@@ -139,11 +148,14 @@ static void put_answer(struct json *json, const struct outlook *outlook, size_t 
 void outlook_json(const struct outlook *outlook, struct json *json)
 {
 	const struct forecaster *forecaster = outlook->forecaster;
+	AUTO_FREE char *warning = outlook_warning(outlook), *caution = outlook_caution(outlook);
 
 	forecast_json_system(json, forecaster->system);
-	json_real(json, "time", outlook->now_s);
+	put_time(json, "time", outlook->now_s);
 	json_real(json, "age_s", outlook->age_s);
 	json_bool(json, "is_stale", outlook->is_stale);
+	json_text(json, "warning", warning);
+	json_text(json, "caution", caution);
 	put_model(json, outlook);
 	json_open(json, "forecasts", '[');
 	for (size_t t = 0; t < forecaster->target_count; t++)

@@ -21,7 +21,7 @@ static void release_parts(void *made)
 }
 
 static const struct checked_file_kind kind = {
-	.schema = "sluice.hybrid",
+	.schema = HYBRID_SCHEMA,
 	.version = 2, /* 1 has no calibration */
 	.what = "model of `sluice model fit`",
 	.again = "fit it again (sluice model fit)",
@@ -49,32 +49,34 @@ static void candidates_json(struct json *json, const struct cost *cost)
 }
 
 static void operation_json(struct json *json, enum operation operation, const struct cost *cost,
-			   bool is_full)
+			   enum hybrid_detail detail)
 {
 	const struct learner_ops *learner = cost->pipeline.learner;
+	bool has_scores = detail != HYBRID_BRIEF;
 
 	json_open(json, NULL, '{');
 	json_text(json, "operation", operations[operation].name);
 	json_count(json, "rows", cost->rows);
 	json_count(json, "cells", cost->cell_count);
-	if (is_full)
+	if (has_scores)
 		json_count(json, "left_out", cost->left_out);
 	json_text(json, "learner", learner ? learner->name : NULL);
-	if (is_full) {
+	if (has_scores) {
 		json_real(json, "rmse_seconds", cost->score.rmse);
 		json_real(json, "r2_seconds", cost->score.r2);
 		json_real(json, "rmse", cost->score.log_rmse);
 	}
 	json_real(json, "r2", cost->score.log_r2);
-	if (is_full) {
+	if (has_scores) {
 		json_real(json, "median_error", cost->score.median_error);
 		json_real(json, "noise", cost->noise);
-		candidates_json(json, cost);
 	}
+	if (detail == HYBRID_CANDIDATES)
+		candidates_json(json, cost);
 	json_close(json);
 }
 
-void hybrid_json(const struct hybrid *hybrid, struct json *json, bool is_full)
+void hybrid_json(const struct hybrid *hybrid, struct json *json, enum hybrid_detail detail)
 {
 	json_text(json, "machine", hybrid->machine.name);
 	json_number(json, "made", hybrid->made);
@@ -82,13 +84,13 @@ void hybrid_json(const struct hybrid *hybrid, struct json *json, bool is_full)
 	json_open(json, "operations", '[');
 	for (int i = 0; i < OPERATIONS; i++)
 		if (hybrid->costs.of[i].is_fitted)
-			operation_json(json, (enum operation)i, &hybrid->costs.of[i], is_full);
+			operation_json(json, (enum operation)i, &hybrid->costs.of[i], detail);
 	json_close(json);
 }
 
 static void write_head(const void *arg, struct json *json)
 {
-	hybrid_json(arg, json, false);
+	hybrid_json(arg, json, HYBRID_BRIEF);
 }
 
 /* The options of the form are not together because the last one came later. */

@@ -182,3 +182,25 @@ int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
 	*prediction = p;
 	return 0;
 }
+
+/* The largest number of nodes that any operation was measured on; 0: unknown. */
+static uint64_t count_measured_nodes(const struct hybrid *hybrid)
+{
+	double most = 0;
+
+	for (int i = 0; hybrid && i < OPERATIONS; i++)
+		if (hybrid->costs.of[i].is_fitted && hybrid->costs.of[i].most.nodes > most)
+			most = hybrid->costs.of[i].most.nodes;
+	return (uint64_t)most;
+}
+
+uint64_t hybrid_choose_nodes(const struct hybrid *hybrid, const struct machine *machine,
+			     uint64_t ranks)
+{
+	uint64_t nodes = (ranks + machine->cores - 1) / machine->cores,
+		 known = count_measured_nodes(hybrid);
+
+	while (nodes && ranks % nodes)
+		nodes++;
+	return known && nodes > known && ranks % known == 0 ? known : nodes;
+}

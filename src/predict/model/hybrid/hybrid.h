@@ -62,6 +62,7 @@ struct hybrid {
 	struct validation validation;
 };
 
+#define HYBRID_SCHEMA "sluice.hybrid" /* begins a model file */
 #define HYBRID_COVERAGE 0.9 /* default coverage of prediction intervals */
 
 /* -ENOTSUP if the product has no form for the machine's ROMIO. */
@@ -76,10 +77,11 @@ int hybrid_parse(struct hybrid *hybrid, const char *name, const void *bytes, siz
 		 struct err *err);
 
 /*
- * Adds machine, made, seed and the list of fitted operations to the open JSON object. is_full: each
- * operation with all scores and its candidates; else only rows, cells, learner and R2.
+ * Adds machine, made, seed and the list of fitted operations to the open JSON object. Brief: rows,
+ * cells, learner and R2 of each operation; then all scores; then its candidates as well.
  */
-void hybrid_json(const struct hybrid *hybrid, struct json *json, bool is_full);
+enum hybrid_detail { HYBRID_BRIEF, HYBRID_SCORES, HYBRID_CANDIDATES };
+void hybrid_json(const struct hybrid *hybrid, struct json *json, enum hybrid_detail detail);
 
 struct prediction {
 	struct counts counts;
@@ -94,6 +96,13 @@ struct prediction {
 	double gain_margin; /* of the logarithm of a gain, if calibrated */
 	bool is_outside;    /* some argument lies outside the benchmarked range */
 };
+
+/*
+ * The number of nodes for this many ranks: the fewest that hold them, but no more than were
+ * measured if those suffice. hybrid may be NULL.
+ */
+uint64_t hybrid_choose_nodes(const struct hybrid *hybrid, const struct machine *machine,
+			     uint64_t ranks);
 
 /* -ENODATA if the operation of a term was not benchmarked; err names it. */
 int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
