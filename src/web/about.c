@@ -17,6 +17,9 @@ void handle_about(struct web_call *call)
 	json_text(&reply.json, "directory", call->directory);
 	json_open(&reply.json, "pages", '[');
 	json_text(&reply.json, NULL, "runs");
+	json_text(&reply.json, NULL, "storage");
+	json_text(&reply.json, NULL, "node");
+	json_text(&reply.json, NULL, "model");
 	json_text(&reply.json, NULL, "settings");
 	json_close(&reply.json);
 	reply_end(&reply, call);

@@ -13,6 +13,7 @@
 #ifndef SLUICE_WEB_CALL_H
 #define SLUICE_WEB_CALL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +40,8 @@ struct web_call {
 	struct run_index *index;
 	struct run_cache *cache;
 	struct trend_cache *trends;
+	/* Held while a request reads probe data or models: one at a time, to limit the memory. */
+	pthread_mutex_t *heavy;
 	const struct http_request *request;
 	struct http_answer *answer;
 	char *words[CALL_WORDS]; /* what stands in the path for the asterisks of the route */

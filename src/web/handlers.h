@@ -48,4 +48,19 @@ void handle_tuning_resume(struct web_call *call);
 /* knowledge.c */
 void handle_knowledge(struct web_call *call);
 
+/* targets.c */
+void handle_targets(struct web_call *call);
+void handle_target_history(struct web_call *call);
+void handle_forecast(struct web_call *call);
+void handle_load(struct web_call *call);
+
+/* node.c */
+void handle_node(struct web_call *call);
+void handle_run_statistics(struct web_call *call);
+
+/* models.c */
+void handle_models(struct web_call *call);
+void handle_model(struct web_call *call);
+void handle_recommend(struct web_call *call);
+
 #endif

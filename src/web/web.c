@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "web/web.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ struct web {
 	struct run_index *index;
 	struct run_cache *cache;
 	struct trend_cache *trends;
+	pthread_mutex_t heavy;
 	struct http_server *server;
 };
 
@@ -61,6 +63,15 @@ static const struct route {
 	{ "tunings/*/stop", NULL, handle_tuning_stop },
 	{ "tunings/*/resume", NULL, handle_tuning_resume },
 	{ "knowledge", handle_knowledge, NULL },
+	{ "targets", handle_targets, NULL },
+	{ "targets/history", handle_target_history, NULL },
+	{ "forecast", handle_forecast, NULL },
+	{ "load", handle_load, NULL },
+	{ "node", handle_node, NULL },
+	{ "runs/*/statistics", handle_run_statistics, NULL },
+	{ "models", handle_models, NULL },
+	{ "models/*", handle_model, NULL },
+	{ "models/*/recommend", handle_recommend, NULL },
 };
 
 /* Copies what stands for the asterisks into words. */
@@ -189,6 +200,7 @@ static void on_request(void *arg, const struct http_request *request, struct htt
 				 .index = web->index,
 				 .cache = web->cache,
 				 .trends = web->trends,
+				 .heavy = &web->heavy,
 				 .request = request,
 				 .answer = answer };
 
@@ -218,6 +230,7 @@ int web_start(struct web **made, const struct web_options *options, struct err *
 	web->index = run_index_new(options->directory);
 	web->cache = run_cache_new(options->config);
 	web->trends = trend_cache_new();
+	pthread_mutex_init(&web->heavy, NULL);
 	r = http_server_start(&web->server, &http, err);
 	if (r < 0) {
 		web_stop(web);
@@ -235,6 +248,7 @@ void web_stop(struct web *web)
 	run_cache_free(web->cache);
 	trend_cache_free(web->trends);
 	run_index_free(web->index);
+	pthread_mutex_destroy(&web->heavy);
 	free(web->directory);
 	free(web->base);
 	free(web->user);

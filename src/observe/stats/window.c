@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "observe/stats/window.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -65,4 +66,56 @@ struct window_figure *window_new(const struct trace_head *head, int64_t from_ns,
 		if (figures[i].covered_ns > 0)
 			figures[i].mean /= figures[i].covered_ns;
 	return figures;
+}
+
+/* The first sample of a statistic. */
+static size_t find_sample(const struct trace_head *head, uint32_t statistic)
+{
+	size_t low = 0, high = head->sample_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (head->samples[middle].statistic < statistic)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Bins that a sample overlaps: doubles, because the times come from files. */
+static size_t bin_of(double ns, double from_ns, double bin_ns, size_t count)
+{
+	double at = (ns - from_ns) / bin_ns;
+
+	return at <= 0 ? 0 : at >= (double)count ? count - 1 : (size_t)at;
+}
+
+void window_course(const struct trace_head *head, uint32_t statistic, int64_t from_ns,
+		   int64_t to_ns, size_t count, double *values)
+{
+	double bin_ns = ((double)to_ns - (double)from_ns) / (double)count;
+	AUTO_FREE struct window_figure *figures = xcalloc(count + 1, sizeof(*figures));
+
+	for (size_t i = 0; i < count; i++)
+		figures[i].statistic = &head->statistics[statistic];
+	for (size_t i = find_sample(head, statistic);
+	     bin_ns > 0 && i < head->sample_count && head->samples[i].statistic == statistic; i++) {
+		const struct stat_sample *sample = &head->samples[i];
+		double end = (double)sample->time_ns, begin = end - (double)sample->period_ns;
+
+		for (size_t bin = bin_of(begin, (double)from_ns, bin_ns, count),
+			    last = bin_of(end, (double)from_ns, bin_ns, count);
+		     bin <= last; bin++) {
+			double from = (double)from_ns + (double)bin * bin_ns;
+			double weight = overlap_ns(sample, (int64_t)from, (int64_t)(from + bin_ns));
+
+			if (weight > 0)
+				figure_add(&figures[bin], sample, weight);
+		}
+	}
+	for (size_t i = 0; i < count; i++)
+		values[i] = figures[i].covered_ns > 0 ? figures[i].mean / figures[i].covered_ns
+						      : (double)NAN;
 }

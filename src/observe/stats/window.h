@@ -28,4 +28,11 @@ struct window_figure {
  */
 struct window_figure *window_new(const struct trace_head *head, int64_t from_ns, int64_t to_ns);
 
+/*
+ * The course of one statistic in `count` bins of equal length: levels, or rates per second. NAN for
+ * a bin without samples. The samples are those of the head, sorted by statistic and time.
+ */
+void window_course(const struct trace_head *head, uint32_t statistic, int64_t from_ns,
+		   int64_t to_ns, size_t count, double *values);
+
 #endif
