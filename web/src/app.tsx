@@ -13,10 +13,13 @@ import { ActivitiesPage } from './pages/activities';
 import { ActivityPage } from './pages/activity';
 import { ComparePage } from './pages/compare';
 import { ExecutionPage } from './pages/execution';
+import { ModelPage } from './pages/model';
+import { NodePage } from './pages/node';
 import { LISTED } from './pages/registry';
 import { RunPage } from './pages/run';
 import { RunsPage } from './pages/runs';
 import { SettingsPage } from './pages/settings';
+import { StoragePage } from './pages/storage';
 import { WindowPage } from './pages/window';
 import { Boundary } from './parts/boundary';
 import { Link } from './parts/link';
@@ -38,6 +41,12 @@ function Page({ route, about }: { route: Route; about: About | null }) {
 		return <ActivityPage key={route.id} id={route.id} activityKey={route.key} />;
 	case 'compare':
 		return <ComparePage />;
+	case 'storage':
+		return <StoragePage />;
+	case 'node':
+		return <NodePage />;
+	case 'model':
+		return <ModelPage />;
 	case 'settings':
 		return <SettingsPage about={about} />;
 	default:

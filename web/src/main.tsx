@@ -6,6 +6,7 @@ import './style/base.css';
 import './style/shell.css';
 import './style/parts.css';
 import './style/charts.css';
+import './style/storage.css';
 
 const root = document.getElementById('app');
 

@@ -36,6 +36,7 @@ test('every route survives its address', () => {
 	const routes: Route[] = [
 		{ page: 'runs' }, { page: 'compare' }, { page: 'settings' }, { page: 'run', id: 'a88c77c6' }, { page: 'window', id: 'a/b' },
 		{ page: 'execution', id: 'x' }, { page: 'activities', id: 'x' }, { page: 'activity', id: 'x', key: '5.1960' },
+		{ page: 'storage' }, { page: 'node' }, { page: 'model' },
 	];
 
 	for (const route of routes)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The frame of a chart over time: its plot area, the axes and their labels.
-import { formatPosition } from '../lib/format';
 import { spanLength, type Span } from '../lib/span';
+import { RUN_AXIS, type TimeAxis } from './dates';
 import type { Palette } from './palette';
 import type { Surface } from './surface';
-import { decimalTicks, tickStep } from './ticks';
+import { tickStep } from './ticks';
 
 export interface Area {
 	x: number;
@@ -23,16 +23,17 @@ export function plotArea(width: number, height: number, top = 8): Area {
 	return { x: LEFT, y: top, width: Math.max(1, width - LEFT - RIGHT), height: Math.max(1, height - top - BOTTOM) };
 }
 
-export function timeTicks(span: Span, width: number): number[] {
-	return decimalTicks(span.from, span.to, Math.max(1, Math.floor(width / TICK_PIXELS)));
+export function timeTicks(span: Span, width: number, axis: TimeAxis = RUN_AXIS): number[] {
+	return axis.ticks(span, Math.max(1, Math.floor(width / TICK_PIXELS)));
 }
 
 export function timeX(span: Span, area: Area, ns: number): number {
 	return area.x + (ns - span.from) / spanLength(span) * area.width;
 }
 
-export function drawTimeAxis(surface: Surface, area: Area, span: Span, colors: Palette, hasGrid: boolean): void {
-	const ticks = timeTicks(span, area.width), step = tickStep(ticks), bottom = area.y + area.height;
+export function drawTimeAxis(surface: Surface, area: Area, span: Span, colors: Palette, hasGrid: boolean,
+	axis: TimeAxis = RUN_AXIS): void {
+	const ticks = timeTicks(span, area.width, axis), step = tickStep(ticks), bottom = area.y + area.height;
 
 	for (const tick of ticks) {
 		const x = timeX(span, area, tick);
@@ -40,7 +41,7 @@ export function drawTimeAxis(surface: Surface, area: Area, span: Span, colors: P
 		if (hasGrid)
 			surface.line([x, area.y, x, bottom], colors.grid, 1);
 		surface.line([x, bottom, x, bottom + 4], colors.axis, 1);
-		surface.text(x, bottom + 14, formatPosition(tick, step), { color: colors.mute, align: 'middle' });
+		surface.text(x, bottom + 14, axis.label(tick, step), { color: colors.mute, align: 'middle' });
 	}
 	surface.line([area.x, bottom, area.x + area.width, bottom], colors.axis, 1);
 }

@@ -23,6 +23,7 @@ interface Props extends TimeView {
 	describe: (ns: number, share: number | null) => string[];
 	children: (width: number, area: Area) => ComponentChildren;
 	mark?: Span | null; /* a window that is shown as selected */
+	noun?: string; /* what the whole is */
 }
 
 const CURSOR_STEP = 0.01;
@@ -102,7 +103,7 @@ export function TimePlot(props: Props) {
 	const mark = drag && { from: span.from + drag.start * spanLength(span), to: span.from + drag.end * spanLength(span) };
 	return (
 		<div ref={root} class="plot" style={{ height: `${height}px` }} tabIndex={0} role="group"
-			aria-label={`${props.label}. Arrow keys show values, Shift and arrow keys select a window, Enter shows it, Escape shows the whole run.`}
+			aria-label={`${props.label}. Arrow keys show values, Shift and arrow keys select a window, Enter shows it, Escape shows the whole ${props.noun ?? 'run'}.`}
 			onKeyDown={onKey} onBlur={leave}
 			onPointerMove={(event) => {
 				const { x, y } = position(event);

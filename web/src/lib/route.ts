@@ -3,6 +3,7 @@
 
 export type Route =
 	| { page: 'runs' | 'compare' | 'settings' }
+	| { page: 'storage' | 'node' | 'model' }
 	| { page: 'run' | 'window' | 'execution' | 'activities'; id: string }
 	| { page: 'activity'; id: string; key: string }
 	| { page: 'missing'; path: string };
@@ -23,6 +24,8 @@ export function parseRoute(path: string): Route {
 		return { page: 'runs' };
 	if (parts.length === 1 && (first === 'compare' || first === 'settings'))
 		return { page: first };
+	if (parts.length === 1 && (first === 'storage' || first === 'node' || first === 'model'))
+		return { page: first };
 	if (first === 'runs' && parts.length === 2)
 		return { page: 'run', id };
 	if (first === 'runs' && parts.length === 3 && (page === 'window' || page === 'execution' || page === 'activities'))
@@ -37,6 +40,9 @@ export function routePath(route: Route): string {
 	case 'runs':
 	case 'compare':
 	case 'settings':
+	case 'storage':
+	case 'node':
+	case 'model':
 		return `/${route.page}`;
 	case 'run':
 		return `/runs/${encodeURIComponent(route.id)}`;

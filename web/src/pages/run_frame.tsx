@@ -52,7 +52,7 @@ export function RunFrame({ id, row, page, search, children }: Props) {
 					const route: Route = { page: tab.page, id };
 
 					return <Link key={tab.page} to={routePath(route) + changeQuery(search, { offset: null, min_ns: null, of: null, plot: null })} isCurrent={tab.page === page}>{tab.title}</Link>;
-				})}</nav>
+				})}<Link to={`/node?run=${encodeURIComponent(id)}`}>Node health</Link></nav>
 			</header>
 			{children}
 		</>

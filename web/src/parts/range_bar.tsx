@@ -4,7 +4,12 @@ import { formatPosition, formatShare, formatTime } from '../lib/format';
 import { panSpan, PAN_STEP, sameSpan, spanLength, zoomSpan, ZOOM_STEP } from '../lib/span';
 import type { TimeView } from '../charts/time_plot';
 
-export function RangeBar({ span, whole, onSpan }: TimeView) {
+interface Props extends TimeView {
+	noun?: string; /* what the whole is */
+	position?: (ns: number, step: number) => string;
+}
+
+export function RangeBar({ span, whole, onSpan, noun = 'run', position = formatPosition }: Props) {
 	const isWhole = sameSpan(span, whole), step = spanLength(span) / 1000;
 	const steps: Record<string, () => void> = {
 		'+': () => onSpan(zoomSpan(span, whole, ZOOM_STEP), 'step'),
@@ -16,7 +21,7 @@ export function RangeBar({ span, whole, onSpan }: TimeView) {
 	};
 
 	return (
-		<div class="range" role="toolbar" aria-label="Window of the run" onKeyDown={(event) => {
+		<div class="range" role="toolbar" aria-label={`Window of the ${noun}`} onKeyDown={(event) => {
 			const action = event.ctrlKey || event.altKey || event.metaKey ? undefined : steps[event.key];
 
 			if (!action)
@@ -24,13 +29,13 @@ export function RangeBar({ span, whole, onSpan }: TimeView) {
 			event.preventDefault();
 			action();
 		}}>
-			<output>{isWhole ? `Whole run, ${formatTime(spanLength(whole))}`
-				: `${formatPosition(span.from, step)} to ${formatPosition(span.to, step)} (${formatTime(spanLength(span))}, ${formatShare(spanLength(span), spanLength(whole))} of the run)`}</output>
+			<output>{isWhole ? `Whole ${noun}, ${formatTime(spanLength(whole))}`
+				: `${position(span.from, step)} to ${position(span.to, step)} (${formatTime(spanLength(span))}, ${formatShare(spanLength(span), spanLength(whole))} of the ${noun})`}</output>
 			<button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={steps['+']}>+</button>
 			<button type="button" aria-label="Zoom out" title="Zoom out (-)" disabled={isWhole} onClick={steps['-']}>−</button>
 			<button type="button" aria-label="Earlier" title="Earlier (left arrow)" disabled={span.from <= whole.from} onClick={steps.ArrowLeft}>←</button>
 			<button type="button" aria-label="Later" title="Later (right arrow)" disabled={span.to >= whole.to} onClick={steps.ArrowRight}>→</button>
-			<button type="button" title="Show the whole run (Escape)" disabled={isWhole} onClick={steps.Escape}>Whole run</button>
+			<button type="button" title={`Show the whole ${noun} (Escape)`} disabled={isWhole} onClick={steps.Escape}>{`Whole ${noun}`}</button>
 		</div>
 	);
 }
