@@ -97,21 +97,35 @@ static int check_aggregates(struct trace *trace, const char *path, struct err *e
 	return 0;
 }
 
+/* The filter of the reader. The calls that a collective call caused are found by their parents, so
+ * no block may be skipped. */
+static const struct trace_filter *reader_filter(const struct trace_filter *filter)
+{
+	return filter && !filter->collective ? filter : NULL;
+}
+
+static void prepare_filter(struct trace *trace, const struct trace_filter *filter)
+{
+	if (!filter)
+		return;
+	trace->filter = *filter;
+	trace->filter.file = NULL; /* the caller's string may be freed */
+	if (filter->file)
+		trace->file_match = head_match_files(&trace->head, filter->file);
+	if (filter->collective)
+		trace->involved = xcalloc(trace->head.process_count, sizeof(*trace->involved));
+}
+
 int trace_open(struct trace *trace, const char *path, const struct trace_filter *filter,
 	       struct err *err)
 {
-	const struct trace_filter *wanted;
 	int r;
 
 	*trace = (struct trace){ 0 };
-	if (filter)
-		trace->filter = *filter;
-	/* The calls that a collective call caused are found by their parents, so no block may be
-	 * skipped. */
-	wanted = filter && !filter->collective ? filter : NULL;
 	r = recognize_format(path, &trace->format, err);
 	if (!r)
-		r = trace->format->open(&trace->reader, path, wanted, &trace->head, err);
+		r = trace->format->open(&trace->reader, path, reader_filter(filter), &trace->head,
+					err);
 	if (!r)
 		r = check_aggregates(trace, path, err);
 	if (r < 0) {
@@ -122,12 +136,28 @@ int trace_open(struct trace *trace, const char *path, const struct trace_filter 
 		return r;
 	}
 	trace->head.format = trace->format->name;
-	trace->filter.file = NULL; /* the caller's string may be freed */
-	if (filter && filter->file)
-		trace->file_match = head_match_files(&trace->head, filter->file);
-	if (trace->filter.collective)
-		trace->involved = xcalloc(trace->head.process_count, sizeof(*trace->involved));
+	prepare_filter(trace, filter);
 	return 0;
+}
+
+int trace_reopen(struct trace *trace, const struct trace *first, const char *path,
+		 const struct trace_filter *filter, struct err *err)
+{
+	int r;
+
+	if (!first->format->reopen)
+		return trace_open(trace, path, filter, err);
+	*trace = (struct trace){ .format = first->format,
+				 .head = first->head,
+				 .sum_ns = first->sum_ns,
+				 .is_borrowed = true };
+	r = first->format->reopen(&trace->reader, first->reader, reader_filter(filter),
+				  &trace->head, err);
+	if (r < 0)
+		*trace = (struct trace){ 0 };
+	else
+		prepare_filter(trace, filter);
+	return r;
 }
 
 void trace_close(struct trace *trace)
@@ -137,7 +167,8 @@ void trace_close(struct trace *trace)
 	for (size_t i = 0; trace->involved && i < trace->head.process_count; i++)
 		map_release(&trace->involved[i]);
 	free(trace->involved);
-	head_release(&trace->head);
+	if (!trace->is_borrowed)
+		head_release(&trace->head);
 	free(trace->file_match);
 	*trace = (struct trace){ 0 };
 }

@@ -257,6 +257,13 @@ struct trace_format {
 	int (*open)(void **reader, const char *path, const struct trace_filter *filter,
 		    struct trace_head *head, struct err *err);
 	ssize_t (*next)(void *reader, struct activity *batch, size_t cap, struct err *err);
+	/*
+	 * Optional. A further reader of the file of `first`, which was opened without a filter and
+	 * of which nothing has been read; it stays open. head is a copy of its head, with the same
+	 * tables. May be called by several threads at the same time.
+	 */
+	int (*reopen)(void **reader, const void *first, const struct trace_filter *filter,
+		      struct trace_head *head, struct err *err);
 	/* Optional. Appends the bytes of the saved profile, if there is one. */
 	int (*read_profile)(void *reader, struct buf *out, struct err *err);
 	void (*close)(void *reader);
@@ -285,11 +292,21 @@ struct trace {
 	char *file_match;     /* per file: 1 if it passes filter.file; NULL without that filter */
 	struct map *involved; /* per process: ids that pass filter.collective; NULL without it */
 	int64_t sum_ns;	      /* of the durations so far; it never overflows */
+	bool is_borrowed;     /* the tables of the head belong to another trace */
 };
 
 /* Opens a trace of any form. The filter may be NULL. On failure *trace is zeroed. */
 int trace_open(struct trace *trace, const char *path, const struct trace_filter *filter,
 	       struct err *err);
+
+/*
+ * Opens the file of `first` again, whose path this is. That saves the time and the memory for a
+ * second head if the form can do so, because both then use the same. `first` was opened without a
+ * filter and nothing was read from it; it must stay open. Several threads may do this at the same
+ * time. As trace_open() otherwise.
+ */
+int trace_reopen(struct trace *trace, const struct trace *first, const char *path,
+		 const struct trace_filter *filter, struct err *err);
 
 /*
  * Returns up to cap activities that pass the filter, in order; 0 at the end. Times

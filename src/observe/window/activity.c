@@ -34,7 +34,7 @@ static int find_between(const struct search *s, int64_t from_ns, int64_t last_ns
 					     .process = (int32_t)process + 1,
 					     .min_duration_ns = INT64_MIN };
 	struct trace trace;
-	ssize_t n = trace_open(&trace, s->index->path, &filter, err);
+	ssize_t n = trace_reopen(&trace, &s->index->trace, s->index->path, &filter, err);
 	int r = 0;
 
 	if (n < 0)
@@ -124,7 +124,7 @@ static int find_children(const struct search *s, struct window_activity *result,
 					     .min_duration_ns = INT64_MIN };
 	size_t read = 0;
 	struct trace trace;
-	ssize_t n = trace_open(&trace, s->index->path, &filter, err);
+	ssize_t n = trace_reopen(&trace, &s->index->trace, s->index->path, &filter, err);
 
 	if (n < 0)
 		return (int)n;

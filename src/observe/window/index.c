@@ -21,6 +21,7 @@
 /* What the thread knows besides the index. */
 struct pass {
 	struct window_index *index;
+	struct trace trace;
 	struct nest nest;
 	struct draft draft;
 	struct recent started; /* struct event of operations in progress */
@@ -210,7 +211,7 @@ static int read_all(struct pass *pass, struct err *err)
 	ssize_t n = 0;
 
 	while (!atomic_load(&index->stop)) {
-		n = trace_next(&index->trace, batch, BATCH, err);
+		n = trace_next(&pass->trace, batch, BATCH, err);
 		if (n <= 0)
 			break;
 		for (ssize_t i = 0; i < n && !atomic_load(&index->stop); i++) {
@@ -228,10 +229,12 @@ static void *run_pass(void *arg)
 	struct window_index *index = arg;
 	struct pass pass = { .index = index, .last_ns = INT64_MIN };
 	struct err err = { 0 };
-	int r;
+	int r = trace_reopen(&pass.trace, &index->trace, index->path, NULL, &err);
 
 	recent_init(&pass.started, STARTED_MAX, sizeof(struct event));
-	r = read_all(&pass, &err);
+	if (r >= 0)
+		r = read_all(&pass, &err);
+	trace_close(&pass.trace);
 	recent_release(&pass.started);
 	nest_release(&pass.nest);
 	draft_release(&pass.draft);

@@ -41,7 +41,7 @@ struct loaded {
 
 struct window_index {
 	char *path;
-	struct trace trace; /* read by the thread; its head is used by all */
+	struct trace trace; /* its head is used by all; readers open it again */
 	uint8_t *ways;	    /* traffic_table() */
 	struct ranks ranks;
 	int32_t *member_of;  /* per process; -1: none */

@@ -21,7 +21,7 @@ int reader_open(struct chapter_reader *reader, struct window_index *index,
 	int r;
 
 	*reader = (struct chapter_reader){ .index = index, .skip = chapters[first]->skip };
-	r = trace_open(&reader->trace, index->path, &filter, err);
+	r = trace_reopen(&reader->trace, &index->trace, index->path, &filter, err);
 	if (r < 0)
 		return r;
 	if (reader->trace.head.call_count != index->trace.head.call_count ||

@@ -30,6 +30,7 @@ const struct trace_format trace_container = {
 	.add_profile = container_add_profile,
 	.finish = container_finish,
 	.open = container_open,
+	.reopen = container_reopen,
 	.next = container_next,
 	.read_profile = container_read_profile,
 	.close = container_close,

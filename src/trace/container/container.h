@@ -169,6 +169,8 @@ int container_finish(void *writer, const struct run_end *end, const struct run_c
 /* The functions of the reader, for the table in container.c. */
 int container_open(void **reader, const char *path, const struct trace_filter *filter,
 		   struct trace_head *head, struct err *err);
+int container_reopen(void **reader, const void *first, const struct trace_filter *filter,
+		     struct trace_head *head, struct err *err);
 ssize_t container_next(void *reader, struct activity *batch, size_t cap, struct err *err);
 int container_read_profile(void *reader, struct buf *out, struct err *err);
 void container_close(void *reader);

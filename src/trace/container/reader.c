@@ -6,6 +6,7 @@
  * block headers allow a filter to skip whole blocks.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -303,10 +304,11 @@ static int start_reader(struct reader *r, const struct trace_filter *filter, str
 	return select_blocks(r, filter, err);
 }
 
+static const struct trace_filter everything;
+
 int container_open(void **reader, const char *path, const struct trace_filter *filter,
 		   struct trace_head *head, struct err *err)
 {
-	static const struct trace_filter everything = { 0 };
 	struct reader *r = xcalloc(1, sizeof(*r));
 	int code;
 
@@ -318,6 +320,36 @@ int container_open(void **reader, const char *path, const struct trace_filter *f
 		reader_free(r);
 		return code;
 	}
+	*reader = r;
+	return 0;
+}
+
+int container_reopen(void **reader, const void *first, const struct trace_filter *filter,
+		     struct trace_head *head, struct err *err)
+{
+	const struct reader *from = first;
+	struct reader *r = xcalloc(1, sizeof(*r));
+	struct wanted wanted;
+
+	r->builder = from->builder;
+	r->builder.head = head;
+	r->ticks = from->ticks;
+	r->path = xstrdup(from->path);
+	r->fd = fcntl(from->fd, F_DUPFD_CLOEXEC, 0);
+	if (r->fd < 0) {
+		int code = err_set(err, errno, "%s: cannot open: %s", r->path, strerror(errno));
+
+		reader_free(r);
+		return code;
+	}
+	filter = filter ? filter : &everything;
+	wanted = make_wanted(r, filter);
+	for (size_t i = 0; i < from->list.count; i++) {
+		if (is_wanted(r, &from->list.blocks[i], filter, &wanted))
+			block_list_append(&r->list, &from->list.blocks[i]);
+	}
+	for (size_t i = 0; i < from->profile.count; i++)
+		block_list_append(&r->profile, &from->profile.blocks[i]);
 	*reader = r;
 	return 0;
 }

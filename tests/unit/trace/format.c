@@ -434,6 +434,46 @@ static void filters_select_exactly_the_matching_activities(void)
 	unlink(path);
 }
 
+static size_t count_rest(struct trace *trace)
+{
+	size_t n;
+
+	free(sample_rest(trace, &n));
+	trace_close(trace);
+	return n;
+}
+
+/* A form that cannot share its head opens the file as before. */
+static void a_trace_can_be_read_several_times_at_once(void)
+{
+	const struct trace_format *const forms[] = { &trace_container, &trace_text };
+	const size_t n = 90000;
+	AUTO_FREE struct activity *all = sample_many(n);
+
+	qsort(all, n, sizeof(*all), activity_compare);
+	for (size_t i = 0; i < 2; i++) {
+		AUTO_FREE char *path = sample_path(forms[i]->suffix);
+		const struct trace_filter late = { .from_ns = all[n / 2].start_ns };
+		struct trace first, whole, part;
+		struct err err = { 0 };
+		size_t later = 0;
+
+		sample_write(forms[i], path, all, n, 1);
+		for (size_t k = 0; k < n; k++)
+			later += all[k].start_ns >= late.from_ns;
+		sample_open(&first, path, NULL);
+		REQUIRE(trace_reopen(&whole, &first, path, NULL, &err) == 0);
+		REQUIRE(trace_reopen(&part, &first, path, &late, &err) == 0);
+		check_same_heads(&first.head, &part.head);
+		CHECK((part.head.files == first.head.files) == (forms[i] == &trace_container));
+		CHECK_INT(count_rest(&part), later);
+		CHECK_INT(count_rest(&whole), n);
+		CHECK_INT(first.head.activities, n);
+		unlink(path);
+		trace_close(&first);
+	}
+}
+
 static void order_is_start_process_id(void)
 {
 	struct activity a = { .start_ns = 1, .process = 2, .id = 3 }, b = a;
@@ -527,6 +567,7 @@ TESTS(TEST(every_form_keeps_every_value), TEST(empty_trace_is_a_trace_in_every_f
       TEST(a_collective_call_is_found_with_the_calls_it_caused), TEST(other_files_are_not_traces),
       TEST(errors_name_the_path_that_cannot_be_created), TEST(forms_are_found_by_name),
       TEST(calls_before_a_fork_belong_to_the_ancestor),
-      TEST(filters_select_exactly_the_matching_activities), TEST(order_is_start_process_id),
+      TEST(filters_select_exactly_the_matching_activities),
+      TEST(a_trace_can_be_read_several_times_at_once), TEST(order_is_start_process_id),
       TEST(absent_fields_do_not_differ), TEST(a_full_disk_leaves_no_trace_that_looks_complete),
       TEST(a_trace_can_be_converted_onto_itself))

@@ -179,6 +179,7 @@ static void changed_trace_is_an_error(void)
 {
 	AUTO_FREE struct activity *list = sample_many(2000);
 	AUTO_FREE char *path = write_trace(list, 2000), *other = write_trace(list, 3);
+	AUTO_FREE char *kept = xprintf("%s.kept", path);
 	const struct window_limits limits = { .bins = 4 };
 	struct window_filter f = { 0 };
 	struct window_index *index = NULL;
@@ -187,10 +188,21 @@ static void changed_trace_is_an_error(void)
 
 	REQUIRE(window_index_open(&index, path, &err) == 0);
 	CHECK_INT(window_index_wait(index, &err), 0);
-	REQUIRE(rename(other, path) == 0);
+	/* The index keeps the file that it has read, whatever has its name now. */
+	REQUIRE(link(path, kept) == 0 && rename(other, path) == 0);
+	CHECK_INT(window_query(index, &f, &limits, &r, &err), 0);
+	CHECK(r.total.calls > 3);
+	window_result_release(&r);
+	window_index_close(index);
+
+	REQUIRE(window_index_open(&index, kept, &err) == 0);
+	CHECK_INT(window_index_wait(index, &err), 0);
+	REQUIRE(truncate(kept, 1000) == 0);
 	CHECK_INT(window_query(index, &f, &limits, &r, &err), -ESTALE);
 	CHECK_WORDS(err.text, "trace|again");
 	window_index_close(index);
+	unlink(path);
+	unlink(kept);
 }
 
 TESTS(TEST(nonsense_has_figures), TEST(deep_chains_are_shortened),
