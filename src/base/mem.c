@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define FIRST_CAP 16
+#define HUGE_PAGE (UINT64_C(2) << 20) /* the smallest kind */
 
 static void *abort_if_null(void *p)
 {
@@ -26,6 +28,18 @@ void *xmalloc(size_t bytes)
 void *xcalloc(size_t count, size_t bytes)
 {
 	return abort_if_null(calloc(count ? count : 1, bytes ? bytes : 1));
+}
+
+void *xcalloc_large(size_t count, size_t bytes)
+{
+	void *array = xcalloc(count, bytes);
+	uintptr_t start = ((uintptr_t)array + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+	uintptr_t end = ((uintptr_t)array + count * bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
+
+	/* Only a hint: whether it is followed does not matter. */
+	if (start < end)
+		(void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+	return array;
 }
 
 void *xrealloc(void *old, size_t count, size_t bytes)

@@ -14,6 +14,11 @@
 
 NEVER_NULL void *xmalloc(size_t bytes);
 NEVER_NULL void *xcalloc(size_t count, size_t bytes);
+/*
+ * As xcalloc(), for an array that is accessed at random: if it is large, it gets huge pages where
+ * the kernel has them. With small ones, page faults would take more time than what is done.
+ */
+NEVER_NULL void *xcalloc_large(size_t count, size_t bytes);
 NEVER_NULL void *xrealloc(void *old, size_t count, size_t bytes);
 char *xstrdup(const char *text); /* returns NULL for NULL */
 NEVER_NULL char *xstrndup(const char *text, size_t n);

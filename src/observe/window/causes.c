@@ -16,11 +16,9 @@ struct causes {
 static void add_item(void *arg, const struct item *item)
 {
 	struct causes *c = arg;
-	const struct window_index *index = c->view.index;
-	unsigned ways = index->ways[nodes_at(&index->nodes, item->node)->call];
 
 	if (item->inside)
-		window_sum_add(&c->nodes[item->node], item, ways, true);
+		window_sum_add(&c->nodes[item->node], item, true);
 }
 
 /* A tree has every call of the program, at whatever level. */
@@ -32,27 +30,43 @@ static void pick_calls(struct view *view)
 	}
 }
 
-static int compare_times(const void *a, const void *b)
+/* The value that has `rank` others before it in descending order; byte by byte, in linear time. */
+static int64_t select_time(const int64_t *times, size_t count, size_t rank)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	const uint64_t sign = UINT64_C(1) << 63;
+	uint64_t found = 0;
 
-	return x < y ? 1 : x > y ? -1 : 0;
+	for (int shift = 56; shift >= 0; shift -= 8) {
+		size_t counts[256] = { 0 };
+		unsigned byte = 255;
+
+		for (size_t i = 0; i < count; i++) {
+			uint64_t key = (uint64_t)times[i] ^ sign;
+
+			if (shift == 56 || key >> (shift + 8) == found)
+				counts[key >> shift & 255]++;
+		}
+		while (rank >= counts[byte])
+			rank -= counts[byte--];
+		found = found << 8 | byte;
+	}
+	return (int64_t)(found ^ sign);
 }
 
 /* The time that a node must have to be one of the first `limit`. */
 static int64_t find_least_time(const struct causes *c, size_t total, size_t limit)
 {
-	AUTO_FREE int64_t *times = xcalloc(total + 1, sizeof(*times));
+	AUTO_FREE int64_t *times = NULL;
 	size_t n = 0;
 
 	if (!limit || limit >= total)
 		return INT64_MIN;
+	times = xcalloc_large(total, sizeof(*times));
 	for (size_t i = 1; i < c->view.node_count; i++) {
 		if (c->nodes[i].calls)
 			times[n++] = c->nodes[i].time_ns;
 	}
-	qsort(times, n, sizeof(*times), compare_times);
-	return times[limit - 1];
+	return select_time(times, n, limit - 1);
 }
 
 /* Marks nodes and their parents. Returns how many there are. */
@@ -116,7 +130,7 @@ int window_causes(struct window_index *index, const struct window_filter *filter
 	if (r < 0)
 		return r;
 	pick_calls(&c.view);
-	c.nodes = xcalloc(c.view.node_count, sizeof(*c.nodes));
+	c.nodes = xcalloc_large(c.view.node_count, sizeof(*c.nodes));
 	c.shown = xcalloc(c.view.node_count, sizeof(*c.shown));
 	r = view_visit(&c.view, false, add_item, &c, err);
 	if (r >= 0) {

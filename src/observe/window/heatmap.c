@@ -19,15 +19,13 @@ struct heatmap {
 static void add_item(void *arg, const struct item *item)
 {
 	struct heatmap *map = arg;
-	const struct window_index *index = map->view.index;
-	unsigned ways = index->ways[nodes_at(&index->nodes, item->node)->call];
 	struct window_sum sum = { 0 };
 
 	if (item->process == PROCESS_OTHERS) {
 		map->others = true;
 		return;
 	}
-	window_sum_add(&sum, item, ways, item->pick & PICK_FULL);
+	window_sum_add(&sum, item, item->pick & PICK_FULL);
 	bins_add(&map->bins, &map->sums, map->lane_of[item->process], &sum, &item->span,
 		 item->inside);
 }

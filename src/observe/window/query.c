@@ -48,9 +48,9 @@ static void add_sum(struct window_sum *to, const struct window_sum *from, bool f
 	to->time_ns += from->time_ns;
 }
 
-static void add_sizes(struct window_result *result, const struct item *item, unsigned ways)
+static void add_sizes(struct window_result *result, const struct item *item)
 {
-	unsigned bin = item->kind & KIND_SIZE;
+	unsigned bin = item->kind & KIND_SIZE, ways = item_ways(item);
 
 	if (bin >= CELL_SIZE_BINS || !(item->pick & PICK_FULL))
 		return;
@@ -96,12 +96,10 @@ static void add_to_bins(struct query *q, const struct item *item, const struct w
 static void add_item(void *arg, const struct item *item)
 {
 	struct query *q = arg;
-	const struct window_index *index = q->view.index;
-	unsigned ways = index->ways[nodes_at(&index->nodes, item->node)->call];
 	bool full = item->pick & PICK_FULL;
 	struct window_sum sum = { 0 };
 
-	window_sum_add(&sum, item, ways, full);
+	window_sum_add(&sum, item, full);
 	if (q->bins.count)
 		add_to_bins(q, item, &sum);
 	if (!item->inside)
@@ -110,11 +108,11 @@ static void add_item(void *arg, const struct item *item)
 	if (full)
 		add_sum(&q->nodes[item->node], &sum, true);
 	else
-		window_sum_add(&q->nodes[item->node], item, ways, true);
+		window_sum_add(&q->nodes[item->node], item, true);
 	add_sum(item->process == PROCESS_OTHERS ? &q->of_others
 						: &q->members[q->first_process[item->process]],
 		&sum, true);
-	add_sizes(q->result, item, ways);
+	add_sizes(q->result, item);
 }
 
 static bool is_empty(const struct window_sum *sum)
@@ -270,7 +268,7 @@ static void group_nodes(struct query *q, const struct window_limits *limits)
 	struct table layers = { .rows = &result->layers };
 	struct table functions = { .rows = &result->functions };
 	AUTO_FREE struct window_sum *files =
-		xcalloc(q->view.index->trace.head.file_count + 1, sizeof(*files));
+		xcalloc_large(q->view.index->trace.head.file_count + 1, sizeof(*files));
 
 	for (uint32_t i = 1; i < q->view.node_count; i++) {
 		const struct window_node *node = nodes_at(&q->view.index->nodes, i);
@@ -348,7 +346,7 @@ int window_query(struct window_index *index, const struct window_filter *filter,
 	made.bins = xcalloc(q->bins.count + 1, sizeof(*made.bins));
 	made.bin_count = q->bins.count;
 	made.bin_ns = q->bins.bin_ns;
-	q->nodes = xcalloc(q->view.node_count, sizeof(*q->nodes));
+	q->nodes = xcalloc_large(q->view.node_count, sizeof(*q->nodes));
 	q->members = xcalloc(index->trace.head.process_count + 1, sizeof(*q->members));
 	find_first_processes(q);
 	r = view_visit(&q->view, q->bins.count > 0, add_item, q, err);

@@ -85,7 +85,7 @@ static bool is_counted(const struct window_node *node)
 		!(node->flags & NODE_IN_PROCESS));
 }
 
-static uint8_t pick_node(const struct wanted *w, const struct window_node *node)
+static uint16_t pick_node(const struct wanted *w, const struct window_node *node)
 {
 	bool all = w->filter->level == WINDOW_ALL;
 	unsigned flags = node->flags, pick = PICK_SELECTED;
@@ -105,7 +105,7 @@ static uint8_t pick_node(const struct wanted *w, const struct window_node *node)
 		pick |= PICK_FULL_FILE2;
 	if (pick & (w->functions ? PICK_FULL_FUNCTION : PICK_FULL_LAYER))
 		pick |= PICK_FULL;
-	return (uint8_t)pick;
+	return (uint16_t)(pick | (unsigned)w->view->index->ways[node->call] << PICK_WAYS_SHIFT);
 }
 
 static void find_file(struct view *s, const char *path)
@@ -380,8 +380,10 @@ uint64_t view_count(const struct view *view, const struct chapter *chapter)
 	return count;
 }
 
-void window_sum_add(struct window_sum *sum, const struct item *item, unsigned ways, bool full)
+void window_sum_add(struct window_sum *sum, const struct item *item, bool full)
 {
+	unsigned ways = item_ways(item);
+
 	sum->calls += item->calls;
 	sum->errors += item->kind & KIND_ERROR ? item->calls : 0;
 	if (!full)

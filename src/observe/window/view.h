@@ -17,6 +17,7 @@ enum {
 	PICK_FULL_FUNCTION = 1 << 4, /* in the function, */
 	PICK_FULL_FILE = 1 << 5,     /* in the file, */
 	PICK_FULL_FILE2 = 1 << 6,    /* and in the file that a copy reads */
+	PICK_WAYS_SHIFT = 7,	     /* two more bits: in which ways the call transfers bytes */
 };
 
 /* A filter, prepared for one state of the index. */
@@ -25,7 +26,7 @@ struct view {
 	struct chapter *const *chapters;
 	size_t chapter_count;
 	struct window_frame frame;
-	uint8_t *picks; /* per node */
+	uint16_t *picks; /* per node */
 	size_t node_count;
 	bool errors, has_member;
 	int32_t member;
@@ -53,7 +54,8 @@ bool view_has(const struct view *view, uint32_t node, uint32_t process, unsigned
 /* Calls of the same node, process and kind. */
 struct item {
 	uint32_t node, process;
-	uint8_t kind, pick;
+	uint16_t pick;
+	uint8_t kind;
 	bool inside;		       /* they start in the window */
 	uint32_t calls;		       /* 0: a correction of bytes */
 	int64_t bytes, time_ns;	       /* bytes in each way of the call */
@@ -72,7 +74,13 @@ int view_visit(struct view *view, bool earlier, visit_item *visit, void *arg, st
 /* Number of activities of a chapter that are selected, wherever the window is. */
 uint64_t view_count(const struct view *view, const struct chapter *chapter);
 
+/* Bits READING and WRITING of observe/tally/traffic.h. */
+static inline unsigned item_ways(const struct item *item)
+{
+	return item->pick >> PICK_WAYS_SHIFT;
+}
+
 /* The sum that an item adds. full: with time and bytes. */
-void window_sum_add(struct window_sum *sum, const struct item *item, unsigned ways, bool full);
+void window_sum_add(struct window_sum *sum, const struct item *item, bool full);
 
 #endif
