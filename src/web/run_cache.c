@@ -196,6 +196,7 @@ static void write_report(struct open_run *run)
 	FILE *out = xmemstream(&text, &bytes);
 
 	diagnosed_init(&diagnosed, &run->profile, run->config, run->path, false);
+	diagnosed.report.top = RUN_ROWS_MAX;
 	render_json(out, &diagnosed.report);
 	diagnosed_release(&diagnosed);
 	fclose(out);

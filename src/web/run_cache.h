@@ -16,6 +16,8 @@ struct open_run;
 struct window_index;
 
 #define RUN_CACHE_MAX 4
+/* Rows of each table of a report or a comparison: a run may have a million files. */
+#define RUN_ROWS_MAX 100
 
 struct run_cache *run_cache_new(const struct config *config);
 void run_cache_free(struct run_cache *cache); /* nobody uses a run; accepts NULL */
@@ -32,7 +34,10 @@ const struct profile *open_run_profile(struct open_run *run, struct err *err);
 /* The index of its windows, which may not be complete yet. NULL with err set. */
 struct window_index *open_run_index(struct open_run *run, struct err *err);
 
-/* The report as JSON (schema sluice.report/1), computed at the first call. NULL with err set. */
+/*
+ * The report as JSON (schema sluice.report/1), with the RUN_ROWS_MAX functions and files with the
+ * most time, computed at the first call. NULL with err set.
+ */
 const struct buf *open_run_report(struct open_run *run, struct err *err);
 
 #endif

@@ -197,7 +197,7 @@ void handle_compare(struct web_call *call)
 	if (!read_account(call, "base", &sides[SIDE_A]))
 		return;
 	if (read_account(call, "with", &sides[SIDE_B])) {
-		contrast_init(&contrast, accounts, runs, CONTRAST_RUN_TIME, UINT64_MAX);
+		contrast_init(&contrast, accounts, runs, CONTRAST_RUN_TIME, RUN_ROWS_MAX);
 		reply_open(&reply);
 		render_compare_json(reply.out, &contrast);
 		reply_close(&reply, call);

@@ -49,6 +49,16 @@ expect 200 "/api/v1/runs/$plain/plots/bandwidth.csv"
 cmp answer plot.csv || fail "the plot differs from that of 'sluice plot'"
 expect 200 "/api/v1/compare?base=$plain&with=$hostile"
 check_eq "$(json_get answer '["schema"]')" sluice.compare/1
+# A run may have a million files: answers have the 100 with the most time, and say how many there are.
+mkdir many
+check_rc 0 "$sluice" run -q -o "$work/runs/many.sluice" -- sh -c 'for i in $(seq 150); do echo >many/$i; done'
+many=$(id many)
+expect 200 "/api/v1/runs/$many"
+check_eq "$(json_get answer '["files"].__len__()')" 100 "files of a report"
+[ "$(json_get answer '["file_count"]')" -ge 150 ] || fail "the report does not say how many files there are"
+expect 200 "/api/v1/compare?base=$many&with=$plain"
+check_eq "$(json_get answer '["files"].__len__()')" 100 "files of a comparison"
+rm "$work/runs/many.sluice"
 expect 200 /api/v1/settings
 check_has "$(cat answer)" '"trace.dir"'
 
