@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "observe/tally/names.h"
 #include "observe/window/view.h"
 
 struct causes {
@@ -21,11 +22,22 @@ static void add_item(void *arg, const struct item *item)
 		window_sum_add(&c->nodes[item->node], item, true);
 }
 
-/* A tree has every call of the program, at whatever level. */
-static void pick_calls(struct view *view)
+/* The calls of the program that other figures of the level count, or what these caused. */
+static bool is_in_tree(const struct window_node *node, enum window_level level)
+{
+	if (level == WINDOW_ALL)
+		return !(node->flags & NODE_NOTICE);
+	return !(node->flags & (NODE_NOTICE | NODE_PROCESS | NODE_IN_PROCESS)) &&
+	       (names_layer_is_io(node->layer) || node->flags & NODE_IN_IO);
+}
+
+/* The view is one of all calls. */
+static void pick_calls(struct view *view, enum window_level level)
 {
 	for (uint32_t i = 1; i < view->node_count; i++) {
-		if (view->picks[i] && !(nodes_at(&view->index->nodes, i)->flags & NODE_NOTICE))
+		if (!is_in_tree(nodes_at(&view->index->nodes, i), level))
+			view->picks[i] = 0;
+		else if (view->picks[i])
 			view->picks[i] |= PICK_COUNTED;
 	}
 }
@@ -129,7 +141,7 @@ int window_causes(struct window_index *index, const struct window_filter *filter
 	r = view_init(&c.view, index, &every, err);
 	if (r < 0)
 		return r;
-	pick_calls(&c.view);
+	pick_calls(&c.view, filter->level);
 	c.nodes = xcalloc_large(c.view.node_count, sizeof(*c.nodes));
 	c.shown = xcalloc(c.view.node_count, sizeof(*c.shown));
 	r = view_visit(&c.view, false, add_item, &c, err);

@@ -180,9 +180,11 @@ struct window_causes {
 };
 
 /*
- * The level of the filter does not matter: all calls that pass the rest of it are in the tree, and
- * the calls that enclose them, if only without sums. limit: the nodes with the most time, and their
- * parents; 0: all.
+ * At WINDOW_ALL, all calls that pass the rest of the filter are in the tree. At the other levels,
+ * these are the I/O calls and what they caused, but not what other figures leave out: calls that
+ * start or end a library, such as MPI_Init, and calls of the program to the network. Calls that
+ * enclose those of the tree are there, too, if only without sums. limit: the nodes with the most
+ * time, and their parents; 0: all.
  */
 int window_causes(struct window_index *index, const struct window_filter *filter, size_t limit,
 		  struct window_causes *result, struct err *err);

@@ -73,7 +73,7 @@ static void tree_of_the_run_equals_the_report(void)
 		AUTO_FREE char *path = write_run(&m, &trace_container);
 		const struct index_tuning tuning = { .chapter = 64 };
 		struct window_index *index = index_whole_run(path, &tuning);
-		struct window_filter f = { .level = WINDOW_PROGRAM };
+		struct window_filter f = { .level = WINDOW_ALL };
 		struct window_causes causes = find(index, &f, 0);
 		struct call_tree tree;
 		struct profile profile;
@@ -127,4 +127,70 @@ static void window_has_its_calls_and_their_parents(void)
 	free(m.list);
 }
 
-TESTS(TEST(tree_of_the_run_equals_the_report), TEST(window_has_its_calls_and_their_parents))
+static uint64_t calls_of(const struct window_causes *causes, const struct window_row *function)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < causes->count; i++) {
+		if (causes->list[i].layer == function->layer &&
+		    strcmp(causes->list[i].function, function->name) == 0)
+			sum += causes->list[i].sum.calls;
+	}
+	return sum;
+}
+
+/* Calls that no other call of the tree encloses, and whose function the figures do not have. */
+static uint64_t count_strange_roots(const struct window_causes *causes,
+				    const struct window_rows *functions)
+{
+	AUTO_FREE bool *inside = xcalloc(causes->count + 1, sizeof(*inside));
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < causes->count; i++) {
+		const struct window_cause *c = &causes->list[i];
+		bool known = inside[c->parent];
+
+		inside[c->id] = known || c->sum.calls;
+		for (size_t k = 0; k < functions->count && !known; k++)
+			known = functions->list[k].layer == c->layer &&
+				strcmp(functions->list[k].name, c->function) == 0;
+		sum += known ? 0 : c->sum.calls;
+	}
+	return sum;
+}
+
+static void tree_has_what_other_figures_count(void)
+{
+	for (int parallel = 0; parallel < 2; parallel++) {
+		struct made m = make_run(3, parallel, 300);
+		AUTO_FREE char *path = write_run(&m, &trace_container);
+		const struct index_tuning tuning = { .chapter = 64 };
+		struct window_index *index = index_whole_run(path, &tuning);
+		struct window_filter f = { .level = WINDOW_ALL };
+		const struct window_limits limits = { 0 };
+		struct window_causes all = find(index, &f, 0), causes, storage;
+		struct window_result figures;
+		struct err err = { 0 };
+
+		f.level = WINDOW_STORAGE;
+		storage = find(index, &f, 0);
+		f.level = WINDOW_PROGRAM;
+		causes = find(index, &f, 0);
+		REQUIRE(window_query(index, &f, &limits, &figures, &err) == 0);
+		for (size_t i = 0; i < figures.functions.count; i++)
+			CHECK(calls_of(&causes, &figures.functions.list[i]) >=
+			      figures.functions.list[i].sum.calls);
+		CHECK_INT(count_strange_roots(&causes, &figures.functions), 0);
+		CHECK(count_strange_roots(&all, &figures.functions) > 0);
+		CHECK_INT(storage.count, causes.count);
+		window_result_release(&figures);
+		window_causes_release(&all);
+		window_causes_release(&causes);
+		window_causes_release(&storage);
+		window_index_close(index);
+		free(m.list);
+	}
+}
+
+TESTS(TEST(tree_of_the_run_equals_the_report), TEST(window_has_its_calls_and_their_parents),
+      TEST(tree_has_what_other_figures_count))
