@@ -157,6 +157,11 @@ struct err;
 	X(SITE_GROUP, "site", "group", TEXT, "NAME", "",                                           \
 	  "group of the operating system whose members may read the runs of all users; empty: "    \
 	  "none")                                                                                  \
+	X(SITE_PROXY_USER, "site", "proxy_user", TEXT, "NAME", "",                                 \
+	  "user of the operating system as whom the authenticating proxy of 'sluice serve "        \
+	  "--site' runs, such as www-data; empty: none")                                           \
+	X(SITE_USER_HEADER, "site", "user_header", TEXT, "NAME", "X-Remote-User",                  \
+	  "header in which this proxy names the user of a request")                                \
 	X(SITE_SAMPLE, "site", "sample", COUNT, "N", "0",                                          \
 	  "store one of N recorded calls of each run in the site database; 1: all, 0: none")       \
 	X(SITE_PATHS, "site", "paths", CHOICE, "plain|hash", "plain",                              \

@@ -3,6 +3,7 @@
  * sluice serve: the web application.
  */
 #include <errno.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,12 +16,14 @@
 #include "base/text.h"
 #include "base/trusted.h"
 #include "cli/command.h"
+#include "http/server.h"
 #include "web/web.h"
 
 #define FORWARDED_PORT 8080 /* that the printed ssh command listens on */
 
 struct serve_args {
 	const char *socket, *tcp, *base;
+	bool site;
 };
 
 static const struct option serve_options[] = {
@@ -30,6 +33,9 @@ static const struct option serve_options[] = {
 	{ 0, "tcp", "HOST:PORT", NULL,
 	  "listen on a TCP port of the loopback interface instead; port 0: any that is free",
 	  OPTION_TEXT, offsetof(struct serve_args, tcp) },
+	{ 0, "site", NULL, NULL,
+	  "show the database of the site to its users, behind an authenticating proxy", OPTION_FLAG,
+	  offsetof(struct serve_args, site) },
 	{ 0, "base-path", "PATH", NULL,
 	  "serve everything below this path, for a proxy that forwards it", OPTION_TEXT,
 	  offsetof(struct serve_args, base) },
@@ -81,7 +87,43 @@ static bool is_base(const char *base)
 				       "0123456789-._~") == strlen(base));
 }
 
-static void print_address(const struct web *web, const char *address, const char *base)
+/* The proxy of a site, and who it is. */
+static int find_proxy(const struct command *command, struct http_proxy *proxy)
+{
+	const char *name = config_text(command->config, SETTING_SITE_PROXY_USER);
+	const struct passwd *user = *name ? getpwnam(name) : NULL;
+
+	if (!*name)
+		return command_fail(command, "no proxy is named; set site.proxy_user to the user "
+					     "as whom it runs, such as www-data");
+	if (!user)
+		return command_fail(command, "site.proxy_user: unknown user \"%s\"", name);
+	*proxy = (struct http_proxy){
+		.user = user->pw_uid,
+		.group = user->pw_gid,
+		.header = config_text(command->config, SETTING_SITE_USER_HEADER),
+	};
+	return COMMAND_GOOD;
+}
+
+/* Completes the options of a server for the users of a site. */
+static int choose_site(const struct command *command, struct web_options *options,
+		       struct http_proxy *proxy)
+{
+	const struct serve_args *args = command->args;
+
+	if (command->argc || !args->socket)
+		return command_misuse(command, "--site needs --socket, and no DIRECTORY");
+	options->database = config_text(command->config, SETTING_SITE_DATABASE);
+	if (!*options->database)
+		return command_fail(command,
+				    "no database is named; set site.database in /etc/sluice.conf");
+	options->proxy = proxy;
+	return find_proxy(command, proxy);
+}
+
+static void print_address(const struct web *web, const char *address, const char *base,
+			  bool is_site)
 {
 	char host[256] = "HOST";
 
@@ -90,6 +132,8 @@ static void print_address(const struct web *web, const char *address, const char
 
 		term_printf(stdout, "http://%.*s:%u%s/?token=%s\n", (int)(colon - address), address,
 			    web_port(web), base, web_token(web));
+	} else if (is_site) {
+		term_printf(stdout, "%s\n", address);
 	} else {
 		gethostname(host, sizeof(host) - 1);
 		term_printf(stdout, "%s\n", address);
@@ -121,6 +165,7 @@ static int serve_run(struct command *command)
 		.directory = command->argc ? command->argv[0]
 					   : config_text(command->config, SETTING_TRACE_DIR)
 	};
+	struct http_proxy proxy;
 	struct err err = { 0 };
 	struct web *web;
 	int ret;
@@ -130,13 +175,15 @@ static int serve_run(struct command *command)
 				      "--base-path: \"%s\" must be like /sluice: letters, digits, "
 				      "-._~ and single slashes, none of them at the end",
 				      options.base);
-	ret = choose_address(command, &address);
+	ret = args->site ? choose_site(command, &options, &proxy) : COMMAND_GOOD;
+	if (ret == COMMAND_GOOD)
+		ret = choose_address(command, &address);
 	if (!address)
 		return ret;
 	options.address = address;
 	if (web_start(&web, &options, &err) < 0)
 		return command_fail(command, "%s", err.text);
-	print_address(web, address, options.base);
+	print_address(web, address, options.base, args->site);
 	wait_for_signal();
 	web_stop(web);
 	return command_finish(command);
@@ -156,6 +203,11 @@ const struct command_ops command_serve = {
 		 "With --tcp it listens on a port of this machine's loopback interface, and prints "
 		 "an address with a secret token, which the browser keeps as a cookie:\n\n"
 		 "  sluice serve --tcp 127.0.0.1:0\n\n"
+		 "With --site, it shows the database of the site to its users, each of whom sees "
+		 "what PostgreSQL permits. An authenticating proxy, whose user is site.proxy_user, "
+		 "names them in the header site.user_header; docs/reference/web.md has an "
+		 "example:\n\n"
+		 "  sluice serve --site --socket /run/sluice-web/socket\n\n"
 		 "Scripts send the token in the header \"Authorization: Bearer TOKEN\". "
 		 "docs/reference/api.md describes the data that the pages use.",
 	.options = serve_options,

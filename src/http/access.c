@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <microhttpd.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -143,4 +144,30 @@ bool http_has_bearer(struct MHD_Connection *connection, const char *token)
 
 	return header && strncmp(header, BEARER, strlen(BEARER)) == 0 &&
 	       http_token_equal(token, header + strlen(BEARER));
+}
+
+struct header_search {
+	const char *name, *value;
+	int count;
+};
+
+static enum MHD_Result find_header(void *arg, enum MHD_ValueKind kind, const char *key,
+				   const char *value)
+{
+	struct header_search *search = arg;
+
+	(void)kind;
+	if (strcasecmp(key, search->name) == 0) {
+		search->value = value;
+		search->count++;
+	}
+	return MHD_YES;
+}
+
+const char *http_only_header(struct MHD_Connection *connection, const char *name)
+{
+	struct header_search search = { .name = name };
+
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, find_header, &search);
+	return search.count == 1 && search.value && *search.value ? search.value : NULL;
 }

@@ -32,6 +32,9 @@ int http_token_load(const char *path, gid_t group, char **token, struct err *err
 /* Takes the same time for all tokens of one length. */
 bool http_token_equal(const char *a, const char *b);
 
+/* The value of a header that the request has exactly once, and not empty; NULL: it has not. */
+const char *http_only_header(struct MHD_Connection *connection, const char *name);
+
 /* Does the request carry "Authorization: Bearer TOKEN"? */
 bool http_has_bearer(struct MHD_Connection *connection, const char *token);
 

@@ -64,6 +64,13 @@ int http_listen_unix(const char *path, gid_t group, struct err *err)
 	umask(mask);
 	if (r == 0 && group != (gid_t)-1)
 		r = chown(path, (uid_t)-1, group) < 0 ? -1 : chmod(path, 0660);
+	if (r < 0 && errno == EPERM && group != (gid_t)-1) {
+		unlink(path);
+		return err_set(err, EPERM,
+			       "%s: the socket cannot be given to the group %u; the user of this "
+			       "server must be a member of it",
+			       path, (unsigned)group);
+	}
 	if (r < 0 || listen(fd, HTTP_BACKLOG) < 0)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	return take_descriptor(&fd);

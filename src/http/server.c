@@ -34,6 +34,7 @@ struct http_server {
 	char *token, *cookie;
 	unsigned port;
 	struct http_streams streams;
+	struct http_proxy proxy; /* header NULL: none */
 };
 
 const char *http_query(const struct http_request *request, const char *name)
@@ -74,11 +75,13 @@ static enum MHD_Result welcome(const struct http_server *server, struct MHD_Conn
 	return result;
 }
 
-static bool is_trusted_peer(struct MHD_Connection *connection)
+static bool is_trusted_peer(const struct http_server *server, struct MHD_Connection *connection)
 {
 	uid_t user;
 
-	return http_peer(connection, &user) && (user == 0 || user == geteuid());
+	if (!http_peer(connection, &user))
+		return false;
+	return server->proxy.header ? user == server->proxy.user : user == 0 || user == geteuid();
 }
 
 /* Returns the path below the base; NULL: it is elsewhere. */
@@ -117,11 +120,12 @@ static const char *find_header(struct MHD_Connection *connection, const char *na
 static unsigned find_intruder(const struct http_server *server, struct MHD_Connection *connection,
 			      const char **sentence)
 {
-	if (server->path && !is_trusted_peer(connection)) {
-		*sentence = "this server belongs to another user";
+	if (server->path && !is_trusted_peer(server, connection)) {
+		*sentence = server->proxy.header ? "only the proxy of this server may use it"
+						 : "this server belongs to another user";
 		return MHD_HTTP_FORBIDDEN;
 	}
-	if (!http_host_is_loopback(connection)) {
+	if (!server->proxy.header && !http_host_is_loopback(connection)) {
 		*sentence = "use localhost or 127.0.0.1 as the name of the host";
 		return MHD_HTTP_FORBIDDEN;
 	}
@@ -201,6 +205,9 @@ static enum MHD_Result begin(struct http_server *server, struct http_request *re
 		return http_refuse(connection, status, sentence);
 	if (!request->path)
 		return http_refuse(connection, MHD_HTTP_NOT_FOUND, "not found");
+	if (server->proxy.header && !request->user)
+		return http_refuse(connection, MHD_HTTP_UNAUTHORIZED,
+				   "the proxy must name exactly one user");
 	token = server->token && is_get ? http_query(request, "token") : NULL;
 	if (token && http_token_equal(server->token, token) && is_plain(request->path))
 		return welcome(server, connection, request->path);
@@ -243,6 +250,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	struct upload *upload = *state;
 	struct http_request request = { .path = below_base(server, url), .connection = connection };
 
+	if (server->proxy.header)
+		request.user = http_only_header(connection, server->proxy.header);
 	(void)version;
 	if (!upload)
 		return *data_bytes ? MHD_NO : begin(server, &request, method, state);
@@ -275,11 +284,16 @@ static int listen_to(struct http_server *server, struct err *err)
 	int fd;
 
 	if (address[0] == '/') {
-		fd = http_listen_unix(address, (gid_t)-1, err);
+		fd = http_listen_unix(address,
+				      server->proxy.header ? server->proxy.group : (gid_t)-1, err);
 		if (fd >= 0)
 			server->path = xstrdup(address);
 		return fd;
 	}
+	if (server->proxy.header)
+		return err_set(err, EINVAL,
+			       "%s: behind a proxy, the address must be the path of a unix socket",
+			       address);
 	if (!http_is_loopback(address))
 		return err_set(err, EINVAL,
 			       "%s: not an address of this machine's loopback interface; use "
@@ -326,6 +340,8 @@ int http_server_start(struct http_server **server, const struct http_server_opti
 	if (!s->options.patience_s)
 		s->options.patience_s = PATIENCE_S;
 	s->base = xstrdup(text_or_empty(options->base));
+	if (options->proxy)
+		s->proxy = *options->proxy;
 	/* Half of the patience, so that a quiet stream is not taken for a slow client. */
 	r = http_streams_init(&s->streams, s->options.patience_s * NS_PER_S / 2);
 	if (r < 0)

@@ -18,6 +18,11 @@
  * An answer may last: a stream of events (server-sent events) ends when its handler says so, when
  * the client has gone, or when the server is stopped. At most HTTP_STREAMS_MAX are open at a time.
  *
+ * A server behind an authenticating proxy (struct http_proxy) answers the requests of many users.
+ * It listens on a unix socket, and asks the kernel whether the process that connects is the proxy;
+ * nobody else is answered, not even root. Only then is the header believed in which the proxy names
+ * the user. The proxy decides which names of the host it answers to.
+ *
  * Each connection has a thread; their number, the size of requests and the time of slow clients
  * are limited. Answers have headers that forbid browsers to load anything from elsewhere, and to
  * run any script that is not one of the server's files.
@@ -27,6 +32,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 
@@ -42,6 +48,7 @@ enum http_method { HTTP_GET = 1, HTTP_POST = 2 }; /* HEAD is answered as GET */
 struct http_request {
 	enum http_method method;
 	const char *path; /* below the base path; starts with '/' */
+	const char *user; /* whom the proxy has named; NULL without a proxy */
 	const char *body; /* of a POST request; a zero byte follows it */
 	size_t body_bytes;
 	struct MHD_Connection *connection;
@@ -81,9 +88,16 @@ struct http_answer {
 	const char *allow; /* with status 405: the methods */
 };
 
+struct http_proxy {
+	uid_t user;	    /* as whom the proxy runs */
+	gid_t group;	    /* of the socket, so that the proxy can connect */
+	const char *header; /* that names the user */
+};
+
 struct http_server_options {
-	const char *address; /* absolute path of a socket, or HOST:PORT on loopback */
-	const char *base;    /* path below which everything is served: "" or "/sluice" */
+	const char *address;		/* absolute path of a socket, or HOST:PORT on loopback */
+	const char *base;		/* path below which everything is served: "" or "/sluice" */
+	const struct http_proxy *proxy; /* NULL: none */
 	/* Called by many threads. */
 	void (*handle)(void *arg, const struct http_request *request, struct http_answer *answer);
 	/* The methods of a path below the base; NULL: HTTP_GET for all. */

@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "store/store_internal.h"
 
-static const char *const roles[] = { ACCESS_ROLE_USER, ACCESS_ROLE_ADMIN, ACCESS_ROLE_NODE };
+static const char *const roles[] = { ACCESS_ROLE_USER, ACCESS_ROLE_ADMIN, ACCESS_ROLE_NODE,
+				     ACCESS_ROLE_WEB };
 
 /* The condition is computed once per query, not once per row. */
 #define IS_ADMIN "(SELECT pg_has_role(current_user, '" ACCESS_ROLE_ADMIN "', 'member'))"
@@ -92,8 +93,31 @@ static void put_roles(struct buf *sql)
 			   roles[i], roles[i]);
 	buf_puts(sql, "GRANT " ACCESS_ROLE_USER " TO " ACCESS_ROLE_ADMIN ", " ACCESS_ROLE_NODE ";\n"
 		      "DO $$ BEGIN EXECUTE format('GRANT USAGE ON SCHEMA %I TO " ACCESS_ROLE_USER
+		      "', current_schema()); END $$;\n"
+		      "ALTER ROLE " ACCESS_ROLE_WEB " NOINHERIT;\n"
+		      "DO $$ BEGIN EXECUTE format('GRANT USAGE ON SCHEMA %I TO " ACCESS_ROLE_WEB
 		      "', current_schema()); END $$;\n");
 }
+
+/*
+ * The web server may take the roles of all users, but not of those whom policies do not restrict.
+ * Does nothing in a database whose roles an earlier version has made.
+ */
+static const char share_users[] =
+	"DO $$ DECLARE name text; BEGIN\n"
+	"IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '" ACCESS_ROLE_WEB
+	"') THEN RETURN; END IF;\n"
+	"FOR name IN SELECT rolname FROM pg_roles WHERE rolcanlogin AND NOT rolsuper AND NOT "
+	"rolbypassrls AND pg_has_role(oid, '" ACCESS_ROLE_USER
+	"', 'member') AND NOT pg_has_role(oid, '" ACCESS_ROLE_WEB "', 'member') LOOP\n"
+	"  EXECUTE format('GRANT %I TO " ACCESS_ROLE_WEB "', name);\n"
+	"END LOOP;\n"
+	"FOR name IN SELECT u.rolname FROM pg_auth_members m JOIN pg_roles u ON u.oid = m.roleid "
+	"WHERE m.member = '" ACCESS_ROLE_WEB "'::regrole AND (u.rolsuper OR u.rolbypassrls OR NOT "
+	"u.rolcanlogin OR NOT pg_has_role(u.oid, '" ACCESS_ROLE_USER "', 'member')) LOOP\n"
+	"  EXECUTE format('REVOKE %I FROM " ACCESS_ROLE_WEB "', name);\n"
+	"END LOOP;\n"
+	"END $$;\n";
 
 /*
  * Functions that do for their callers what these have no right to do. %I is the schema. A partition
@@ -190,10 +214,12 @@ int access_init(struct store *store, struct err *err)
 	put_roles(&sql);
 	for (size_t i = 0; i < schema_table_count; i++)
 		put_table_access(&sql, &schema_tables[i]);
-	buf_puts(&sql, "GRANT SELECT ON schema_version TO " ACCESS_ROLE_USER ";\n");
+	buf_puts(&sql,
+		 "GRANT SELECT ON schema_version TO " ACCESS_ROLE_USER ", " ACCESS_ROLE_WEB ";\n");
 	buf_puts(&sql, functions);
 	buf_puts(&sql, forgotten_policy);
 	buf_puts(&sql, views);
+	buf_puts(&sql, share_users);
 	r = store_begin(store, err);
 	if (r < 0)
 		return r;
@@ -256,7 +282,7 @@ static int grant_locked(struct store *store, const char *user, const char *role,
 		r = execute_with_name(store, grant, user, err);
 	if (r >= 0 && !strcmp(role, ACCESS_ROLE_NODE))
 		r = execute_with_name(store, "ALTER ROLE %I BYPASSRLS", user, err);
-	return r;
+	return r < 0 ? r : store_execute(store, share_users, err);
 }
 
 int access_grant(struct store *store, const char *user, const char *role, struct err *err)
@@ -279,7 +305,9 @@ int access_revoke(struct store *store, const char *user, const char *role, struc
 
 	if (r >= 0 && !is_role(role))
 		return err_set(err, EINVAL, "%s: unknown role", role);
-	return r < 0 ? r : execute_with_name(store, revoke, user, err);
+	if (r >= 0)
+		r = execute_with_name(store, revoke, user, err);
+	return r < 0 ? r : store_execute(store, share_users, err);
 }
 
 /* The users that have the role now; store_free_texts() frees the list. */

@@ -5,6 +5,8 @@
  *   sluice_user    reads what concerns everybody, and the runs of the role that is logged in
  *   sluice_admin   reads everything
  *   sluice_node    the daemon: writes everything (its login role bypasses row-level security)
+ *   sluice_web     'sluice serve --site': takes the role of a user for each request
+ * (site/portal.h). It has no rights of its own, and inherits none
  *
  * A user of the operating system is the role of the same name: with peer authentication, the server
  * asks the kernel who is at the other end of the socket. In an SQLite file there are no roles; who
@@ -21,6 +23,7 @@ struct store;
 #define ACCESS_ROLE_USER "sluice_user"
 #define ACCESS_ROLE_ADMIN "sluice_admin"
 #define ACCESS_ROLE_NODE "sluice_node"
+#define ACCESS_ROLE_WEB "sluice_web"
 
 /*
  * Creates roles, rights, policies, functions and views, or replaces them. The tables must have the

@@ -14,12 +14,14 @@ void handle_about(struct web_call *call)
 	reply_start(&reply, "sluice.about/1");
 	json_text(&reply.json, "version", SLUICE_VERSION);
 	json_text(&reply.json, "user", call->user);
+	json_bool(&reply.json, "is_site", false);
 	json_text(&reply.json, "directory", call->directory);
 	json_open(&reply.json, "pages", '[');
 	json_text(&reply.json, NULL, "runs");
 	json_text(&reply.json, NULL, "storage");
 	json_text(&reply.json, NULL, "node");
 	json_text(&reply.json, NULL, "model");
+	json_text(&reply.json, NULL, "compare");
 	json_text(&reply.json, NULL, "settings");
 	json_close(&reply.json);
 	reply_end(&reply, call);

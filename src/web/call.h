@@ -29,6 +29,7 @@ struct http_answer;
 struct http_request;
 struct run_cache;
 struct run_index;
+struct site_db;
 struct trend_cache;
 
 #define CALL_WORDS 2
@@ -37,6 +38,7 @@ struct web_call {
 	const struct config *config;
 	const char *directory; /* of traces */
 	const char *user;
+	struct site_db *site; /* of a site, with the role of the user; the following are NULL */
 	struct run_index *index;
 	struct run_cache *cache;
 	struct trend_cache *trends;

@@ -63,4 +63,10 @@ void handle_models(struct web_call *call);
 void handle_model(struct web_call *call);
 void handle_recommend(struct web_call *call);
 
+/* site.c: what the server of a site answers */
+void handle_site_about(struct web_call *call);
+void handle_site_runs(struct web_call *call);
+void handle_site_sums(struct web_call *call);
+void handle_site(struct web_call *call);
+
 #endif

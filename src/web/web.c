@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "web/web.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/config.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/text.h"
 #include "http/server.h"
+#include "site/portal.h"
 #include "web/assets.h"
 #include "web/call.h"
 #include "web/handlers.h"
@@ -28,6 +31,7 @@ struct web {
 	struct run_cache *cache;
 	struct trend_cache *trends;
 	pthread_mutex_t heavy;
+	struct portal *portal; /* of a site; index, cache and trends are then NULL */
 	struct http_server *server;
 };
 
@@ -74,6 +78,14 @@ static const struct route {
 	{ "models/*/recommend", handle_recommend, NULL },
 };
 
+/* Of the server of a site. */
+static const struct route site_routes[] = {
+	{ "about", handle_site_about, NULL },
+	{ "runs", handle_site_runs, NULL },
+	{ "runs/*/sums", handle_site_sums, NULL },
+	{ "site", handle_site, NULL },
+};
+
 /* Copies what stands for the asterisks into words. */
 static bool path_matches(const char *pattern, const char *path, char *words[CALL_WORDS])
 {
@@ -95,16 +107,25 @@ static bool path_matches(const char *pattern, const char *path, char *words[CALL
 	return !*path;
 }
 
+static const struct route *find_in(const struct route *list, size_t count, const char *path,
+				   char *words[CALL_WORDS])
+{
+	for (size_t i = 0; i < count; i++)
+		if (path_matches(list[i].pattern, path, words))
+			return &list[i];
+	return NULL;
+}
+
 /* The route of a path, and the words of its asterisks; NULL: none. */
-static const struct route *find_route(const char *path, char *words[CALL_WORDS])
+static const struct route *find_route(const struct web *web, const char *path,
+				      char *words[CALL_WORDS])
 {
 	if (!text_starts_with(path, API_VERSION))
 		return NULL;
 	path += strlen(API_VERSION);
-	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++)
-		if (path_matches(routes[i].pattern, path, words))
-			return &routes[i];
-	return NULL;
+	return web->portal ? find_in(site_routes, sizeof(site_routes) / sizeof(site_routes[0]),
+				     path, words)
+			   : find_in(routes, sizeof(routes) / sizeof(routes[0]), path, words);
 }
 
 static void free_words(char *words[CALL_WORDS])
@@ -116,23 +137,48 @@ static void free_words(char *words[CALL_WORDS])
 static unsigned find_methods(void *arg, const char *path)
 {
 	char *words[CALL_WORDS] = { 0 };
-	const struct route *route = find_route(path, words);
+	const struct route *route = find_route(arg, path, words);
 
-	(void)arg;
 	free_words(words);
 	if (!route)
 		return HTTP_GET;
 	return (route->get ? HTTP_GET : 0u) | (route->post ? HTTP_POST : 0u);
 }
 
-static void handle_api(struct web_call *call, const char *path)
+static void run_route(const struct route *route, struct web_call *call)
 {
-	const struct route *route = find_route(path, call->words);
-
-	if (route && call->request->method == HTTP_POST)
+	if (call->request->method == HTTP_POST)
 		route->post(call);
-	else if (route)
+	else
 		route->get(call);
+}
+
+/* With the role of the user, whom the proxy has named. */
+static void run_site_route(struct web *web, const struct route *route, struct web_call *call)
+{
+	struct err err = { 0 };
+	int r = portal_enter(web->portal, call->user, &call->site, &err);
+
+	if (r < 0) {
+		call_fail(call,
+			  r == -EACCES			  ? 403
+			  : r == -EBUSY || r == -ENOTCONN ? 503
+							  : 500,
+			  "%s", err.text);
+		return;
+	}
+	run_route(route, call);
+	portal_leave(web->portal, call->site);
+}
+
+static void handle_api(struct web *web, struct web_call *call, const char *path)
+{
+	const struct route *route = find_route(web, path, call->words);
+
+	if (route && web->portal)
+		run_site_route(web, route, call);
+	else if (route)
+		run_route(route, call);
 	else if (!text_starts_with(path, API_VERSION))
 		call_fail(call, 404, "%s: this server has version 1 of the interface: " API_VERSION,
 			  path);
@@ -196,7 +242,7 @@ static void on_request(void *arg, const struct http_request *request, struct htt
 	struct web *web = arg;
 	struct web_call call = { .config = web->config,
 				 .directory = web->directory,
-				 .user = web->user,
+				 .user = web->portal ? request->user : web->user,
 				 .index = web->index,
 				 .cache = web->cache,
 				 .trends = web->trends,
@@ -205,7 +251,7 @@ static void on_request(void *arg, const struct http_request *request, struct htt
 				 .answer = answer };
 
 	if (text_starts_with(request->path, API))
-		handle_api(&call, request->path);
+		handle_api(web, &call, request->path);
 	else
 		handle_page(web, request->path, answer);
 	free_words(call.words);
@@ -217,21 +263,27 @@ int web_start(struct web **made, const struct web_options *options, struct err *
 	struct http_server_options http = {
 		.address = options->address,
 		.base = options->base,
+		.proxy = options->proxy,
 		.handle = on_request,
 		.methods = find_methods,
 		.arg = web,
 	};
-	int r;
+	int r = 0;
 
 	web->config = options->config;
-	web->directory = xstrdup(options->directory);
 	web->base = xstrdup(options->base);
-	web->user = place_user();
-	web->index = run_index_new(options->directory);
-	web->cache = run_cache_new(options->config);
-	web->trends = trend_cache_new();
 	pthread_mutex_init(&web->heavy, NULL);
-	r = http_server_start(&web->server, &http, err);
+	if (options->database) {
+		r = portal_open(&web->portal, options->database, err);
+	} else {
+		web->directory = xstrdup(options->directory);
+		web->user = place_user();
+		web->index = run_index_new(options->directory);
+		web->cache = run_cache_new(options->config);
+		web->trends = trend_cache_new();
+	}
+	if (r >= 0)
+		r = http_server_start(&web->server, &http, err);
 	if (r < 0) {
 		web_stop(web);
 		return r;
@@ -249,6 +301,7 @@ void web_stop(struct web *web)
 	trend_cache_free(web->trends);
 	run_index_free(web->index);
 	pthread_mutex_destroy(&web->heavy);
+	portal_close(web->portal);
 	free(web->directory);
 	free(web->base);
 	free(web->user);

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The web application of one user: serves the pages (web/, compiled into the program) and the data
- * behind them as JSON (docs/reference/api.md).
+ * The web application: serves the pages (web/, compiled into the program) and the data behind them
+ * as JSON (docs/reference/api.md), to one user or, behind a proxy, to the users of a site.
  *
  * It reads the traces of the directory trace.dir, and changes nothing but the tags of runs. Runs
  * that were read stay in memory, at most RUN_CACHE_MAX of them (web/run_cache.h).
+ *
+ * For a site, it reads the database with the role of the user whom the proxy names (site/portal.h),
+ * and keeps nothing.
  */
 #ifndef SLUICE_WEB_WEB_H
 #define SLUICE_WEB_WEB_H
 
 struct config;
 struct err;
+struct http_proxy;
 struct web;
 
 struct web_options {
@@ -18,6 +22,9 @@ struct web_options {
 	const char *directory;	     /* of traces */
 	const char *address;	     /* as in struct http_server_options */
 	const char *base;
+	/* Of a site, instead of the directory; NULL: of one user. */
+	const char *database;
+	const struct http_proxy *proxy;
 };
 
 int web_start(struct web **web, const struct web_options *options, struct err *err);

@@ -79,7 +79,7 @@ check_eq "$(json_get answer '["totals"]["calls"]')" 0 "calls of a reversed windo
 routes=$(python3 -c 'import re, sys
 for pattern, get, post in re.findall(r"\{ \"([^\"]+)\",\s*(\w+),\s*(\w+) \}", open(sys.argv[1]).read()):
     print(*[f"{method} /{pattern}" for method, handler in (("get", get), ("post", post)) if handler != "NULL"], sep="\n")' \
-	"$SOURCE/src/web/web.c" | sort)
+	"$SOURCE/src/web/web.c" | sort -u)
 described=$(python3 -c 'import json, re, sys
 for path, operations in json.load(open(sys.argv[1]))["paths"].items():
     for method in operations: print(method, re.sub("{[a-z]+}", "*", path))' "$SOURCE/docs/reference/openapi.json" | sort)

@@ -20,16 +20,22 @@ import { RunPage } from './pages/run';
 import { RunsPage } from './pages/runs';
 import { SettingsPage } from './pages/settings';
 import { StoragePage } from './pages/storage';
+import { SitePage } from './pages/site';
+import { SiteRunPage } from './pages/site_run';
 import { WindowPage } from './pages/window';
 import { Boundary } from './parts/boundary';
 import { Link } from './parts/link';
-import { Empty, Progress } from './parts/states';
+import { Empty, Loading, Progress } from './parts/states';
 
 function Page({ route, about }: { route: Route; about: About | null }) {
 	switch (route.page) {
 	case 'runs':
-		return <RunsPage />;
+		return <RunsPage about={about} />;
 	case 'run':
+		if (!about)
+			return <Loading />;
+		if (about.is_site)
+			return <SiteRunPage key={route.id} id={route.id} />;
 		return <RunPage key={route.id} id={route.id} />;
 	case 'window':
 		return <WindowPage key={route.id} id={route.id} />;
@@ -47,6 +53,8 @@ function Page({ route, about }: { route: Route; about: About | null }) {
 		return <NodePage />;
 	case 'model':
 		return <ModelPage />;
+	case 'site':
+		return <SitePage />;
 	case 'settings':
 		return <SettingsPage about={about} />;
 	default:

@@ -10,7 +10,7 @@
 
 struct grant_args {
 	struct site_args site;
-	bool all, node, revoke;
+	bool all, node, web, revoke;
 };
 
 static const struct option grant_options[] = {
@@ -18,6 +18,8 @@ static const struct option grant_options[] = {
 	  offsetof(struct grant_args, all) },
 	{ 0, "node", NULL, NULL, "let the users write everything, as the daemon does", OPTION_FLAG,
 	  offsetof(struct grant_args, node) },
+	{ 0, "web", NULL, NULL, "let the users take the role of any user, as 'sluice serve' does",
+	  OPTION_FLAG, offsetof(struct grant_args, web) },
 	{ 0, "revoke", NULL, NULL, "take the right from the users", OPTION_FLAG,
 	  offsetof(struct grant_args, revoke) },
 	OPTION_INCLUDE(site_options, offsetof(struct grant_args, site)),
@@ -28,12 +30,16 @@ static int grant_run(struct command *command)
 {
 	const struct grant_args *args = command->args;
 	const char *role = args->node  ? ACCESS_ROLE_NODE
+			   : args->web ? ACCESS_ROLE_WEB
 			   : args->all ? ACCESS_ROLE_ADMIN
 				       : ACCESS_ROLE_USER;
 	struct store *store = NULL;
 	struct err err = { 0 };
-	int ret = site_connect_named(command, &args->site, &store);
+	int ret;
 
+	if (args->all + args->node + args->web > 1)
+		return command_misuse(command, "--all, --node and --web exclude each other");
+	ret = site_connect_named(command, &args->site, &store);
 	for (int i = 0; i < command->argc && !ret; i++) {
 		const char *user = command->argv[i];
 

@@ -19,6 +19,10 @@
 	X(MHD_lookup_connection_value, const char *,                                             \
 	  (struct MHD_Connection * connection, enum MHD_ValueKind kind, const char *key),        \
 	  (connection, kind, key))                                                               \
+	X(MHD_get_connection_values, int,                                                        \
+	  (struct MHD_Connection * connection, enum MHD_ValueKind kind,                          \
+	   MHD_KeyValueIterator iterator, void *arg),                                            \
+	  (connection, kind, iterator, arg))                                                     \
 	X(MHD_get_connection_info, const union MHD_ConnectionInfo *,                             \
 	  (struct MHD_Connection * connection, enum MHD_ConnectionInfoType type, ...),           \
 	  (connection, type))                                                                    \

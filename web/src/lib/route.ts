@@ -2,7 +2,7 @@
 // The addresses of the pages, below the base path.
 
 export type Route =
-	| { page: 'runs' | 'compare' | 'settings' }
+	| { page: 'runs' | 'compare' | 'site' | 'settings' }
 	| { page: 'storage' | 'node' | 'model' }
 	| { page: 'run' | 'window' | 'execution' | 'activities'; id: string }
 	| { page: 'activity'; id: string; key: string }
@@ -22,7 +22,7 @@ export function parseRoute(path: string): Route {
 
 	if (parts.length === 0 || (first === 'runs' && parts.length === 1))
 		return { page: 'runs' };
-	if (parts.length === 1 && (first === 'compare' || first === 'settings'))
+	if (parts.length === 1 && (first === 'compare' || first === 'site' || first === 'settings'))
 		return { page: first };
 	if (parts.length === 1 && (first === 'storage' || first === 'node' || first === 'model'))
 		return { page: first };
@@ -39,6 +39,7 @@ export function routePath(route: Route): string {
 	switch (route.page) {
 	case 'runs':
 	case 'compare':
+	case 'site':
 	case 'settings':
 	case 'storage':
 	case 'node':

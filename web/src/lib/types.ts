@@ -5,6 +5,7 @@
 export interface About {
 	version: string;
 	user: string;
+	is_site: boolean; /* the runs are those of a site's database */
 	directory: string;
 	pages: string[];
 }
@@ -273,4 +274,84 @@ export interface Setting {
 	origin: string;
 	default: unknown;
 	help: string;
+}
+
+/* Sums of a run that a site's database has. */
+export interface SiteSum extends Sums {
+	layer: string;
+	opens: number;
+	reads: number;
+	writes: number;
+	sequential: number;
+	small: number;
+	first_ns: number;
+	last_ns: number;
+}
+
+export interface SiteFinding {
+	code: string;
+	title: string;
+	severity: string;
+	possible: boolean;
+	share: number | null;
+	gain: number | null;
+	file_count: number;
+	file: string | null;
+	evidence: string;
+}
+
+export interface RunSums {
+	run: {
+		id: string;
+		user: string;
+		job: string;
+		program: string;
+		command: string;
+		host: string;
+		started_ns: number;
+		duration_ns: number;
+		exit_status: number;
+		processes: number;
+		ranks: number;
+		activities: number;
+		lost: number;
+		bytes_read: number;
+		bytes_written: number;
+		io_share: number | null;
+	};
+	layers: SiteSum[];
+	layer_count: number;
+	files: (SiteSum & { file: string | null; filesystem: string | null })[];
+	file_count: number;
+	members: (SiteSum & { member: number })[];
+	member_count: number;
+	findings: SiteFinding[];
+}
+
+export interface SiteAnomaly {
+	node: string;
+	subject: string;
+	user: string;
+	job: string;
+	target: string;
+	cause: string;
+	detail: string;
+	started_ns: number;
+	ended_ns: number | null; /* null: it lasts */
+	value: number;
+}
+
+export interface SiteLoad {
+	user: string;
+	job: string;
+	target: string;
+	nodes: number;
+	bytes_read_per_s: number;
+	bytes_written_per_s: number;
+	operations_per_s: number;
+}
+
+export interface Site {
+	anomalies: SiteAnomaly[];
+	loads: SiteLoad[];
 }

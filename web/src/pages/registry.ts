@@ -12,9 +12,10 @@ export interface ListedPage {
 
 export const LISTED: readonly ListedPage[] = [
 	{ title: 'Runs', path: '/runs', pages: ['runs', 'run', 'window', 'execution', 'activities', 'activity'], needs: null },
-	{ title: 'Compare', path: '/compare', pages: ['compare'], needs: null },
+	{ title: 'Compare', path: '/compare', pages: ['compare'], needs: 'compare' },
 	{ title: 'Storage', path: '/storage', pages: ['storage'], needs: 'storage' },
 	{ title: 'Node', path: '/node', pages: ['node'], needs: 'node' },
 	{ title: 'Model', path: '/model', pages: ['model'], needs: 'model' },
-	{ title: 'Settings', path: '/settings', pages: ['settings'], needs: null },
+	{ title: 'Site', path: '/site', pages: ['site'], needs: 'site' },
+	{ title: 'Settings', path: '/settings', pages: ['settings'], needs: 'settings' },
 ];

@@ -10,7 +10,7 @@ import { routePath } from '../lib/route';
 import { useStore } from '../lib/store';
 import { shorten, visible } from '../lib/text';
 import { useTitle } from '../lib/title';
-import type { RunRow, Runs } from '../lib/types';
+import type { About, RunRow, Runs } from '../lib/types';
 import { Link } from '../parts/link';
 import { Pager } from '../parts/pager';
 import { Empty, Failure, Loading } from '../parts/states';
@@ -36,7 +36,11 @@ const TITLES: Title[] = [
 	{ title: 'state', sort: null },
 ];
 
-export function RunsPage() {
+/* What these columns show of the runs of a site. */
+const SITE_TITLES: Record<string, string> = { trace: 'moved', host: 'user' };
+
+export function RunsPage({ about }: { about: About | null }) {
+	const canCompare = about?.pages.includes('compare') ?? false, isSite = about?.is_site ?? false;
 	const { search } = usePlace();
 	const query = new URLSearchParams(search);
 	const { rows: limit } = useStore(preferences);
@@ -58,8 +62,8 @@ export function RunsPage() {
 			<h1 class="page-title">Runs</h1>
 			<div class="tools">
 				<SearchBox value={query.get('search') ?? ''} search={search} />
-				{data && <output>{`${formatCount(data.total)} run${data.total === 1 ? '' : 's'} in `}<code>{visible(data.directory)}</code></output>}
-				<CompareButton selected={selected} search={search} />
+				{data && <output>{`${formatCount(data.total)} run${data.total === 1 ? '' : 's'}`}{!isSite && <> in <code>{visible(data.directory)}</code></>}</output>}
+				{canCompare && <CompareButton selected={selected} search={search} />}
 			</div>
 			{error && <Failure text={error} />}
 			{!data && !error && <Loading />}
@@ -67,7 +71,7 @@ export function RunsPage() {
 				? <Empty>No run matches the search. It looks for words in commands, programs, hosts, users and ids.</Empty>
 				: <Empty command="sluice run -- PROGRAM">There are no runs yet. This command records one:</Empty>)}
 			{data && data.total > 0 && <>
-				<RunTable rows={data.runs} selected={selected} search={search} />
+				<RunTable rows={data.runs} selected={selected} search={search} canCompare={canCompare} isSite={isSite} />
 				{data.total > limit && <Pager offset={offset} limit={limit} total={data.total} noun="runs" search={search} />}
 			</>}
 		</>
@@ -107,7 +111,15 @@ function CompareButton({ selected, search }: { selected: readonly string[]; sear
 	);
 }
 
-function RunTable({ rows, selected, search }: { rows: readonly RunRow[]; selected: readonly string[]; search: string }) {
+interface RunTableProps {
+	rows: readonly RunRow[];
+	selected: readonly string[];
+	search: string;
+	canCompare: boolean;
+	isSite: boolean; /* its runs have an owner and moved bytes instead of a trace */
+}
+
+function RunTable({ rows, selected, search, canCompare, isSite }: RunTableProps) {
 	const query = new URLSearchParams(search);
 	const sort = query.get('sort') ?? 'started', order = query.get('order') === 'asc' ? 'ascending' : 'descending';
 
@@ -128,17 +140,17 @@ function RunTable({ rows, selected, search }: { rows: readonly RunRow[]; selecte
 		<div class="scroll tall" tabIndex={0} role="region" aria-label="Runs">
 			<table class="runs">
 				<thead><tr>
-					<th scope="col"><span class="hidden">compare</span></th>
+					{canCompare && <th scope="col"><span class="hidden">compare</span></th>}
 					{TITLES.map(({ title, sort: name, isNumber }) => (
 						<th key={title} scope="col" class={isNumber ? 'n' : ''} aria-sort={name === sort ? order : undefined}>
-							{name ? <button type="button" onClick={() => sortBy(name)}>{title}</button> : title}
+							{name ? <button type="button" onClick={() => sortBy(name)}>{isSite ? SITE_TITLES[title] ?? title : title}</button> : isSite ? SITE_TITLES[title] ?? title : title}
 						</th>
 					))}
 				</tr></thead>
 				<tbody>{rows.map((row) => (
 					<tr key={row.id} class={selected.includes(row.id) ? 'selected' : ''}>
-						<td><input type="checkbox" aria-label={`Compare ${visible(row.program || row.name)} of ${known(row.started_ns, formatDate)}`}
-							checked={selected.includes(row.id)} onChange={() => toggle(row.id)} /></td>
+						{canCompare && <td><input type="checkbox" aria-label={`Compare ${visible(row.program || row.name)} of ${known(row.started_ns, formatDate)}`}
+							checked={selected.includes(row.id)} onChange={() => toggle(row.id)} /></td>}
 						<th scope="row"><Link to={routePath({ page: 'run', id: row.id })}>{visible(row.program || row.name || row.id)}</Link></th>
 						<td title={visible(row.command)}><code>{shorten(row.command ?? '', COMMAND_LETTERS)}</code></td>
 						<td class="nowrap">{known(row.started_ns, formatDate)}</td>
@@ -146,7 +158,7 @@ function RunTable({ rows, selected, search }: { rows: readonly RunRow[]; selecte
 						<td class="n">{known(row.activities, formatCount)}</td>
 						<td class="n">{row.ranks ? formatCount(row.ranks) : ''}</td>
 						<td class="n">{known(row.bytes, formatBytes)}</td>
-						<td>{visible(row.host)}</td>
+						<td>{visible(isSite ? row.user : row.host)}</td>
 						<td class={`n${row.exit_status ? ' bad' : ''}`}>{row.exit_status === null || row.exit_status < 0 ? '' : row.exit_status}</td>
 						<td><RunState row={row} /></td>
 					</tr>
