@@ -123,7 +123,7 @@ done
 cat >command.sh <<'EOF'
 grep Cpus_allowed_list /proc/self/status
 for _ in $(seq 12000); do
-	grep -q 'list:.[0-9]*$' /proc/$PPID/status && break
+	grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/$PPID/status && break
 	sleep 0.05
 done
 grep Cpus_allowed_list /proc/$PPID/status
