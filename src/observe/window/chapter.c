@@ -6,8 +6,15 @@
 
 #include "base/mem.h"
 
+void draft_init(struct draft *draft)
+{
+	*draft = (struct draft){ 0 };
+	tops_init(&draft->tops);
+}
+
 void draft_release(struct draft *draft)
 {
+	tops_release(&draft->tops);
 	free(draft->events);
 	free(draft->enclosing);
 	free(draft->threads);
@@ -288,6 +295,7 @@ struct chapter *chapter_new(struct draft *draft, const struct chapter_limits *li
 		c->longs = xrealloc(c->longs, c->long_count, sizeof(*c->longs));
 	sample_transfers(c, draft);
 	take_calls(c, draft, limits->threads);
+	tops_take(&draft->tops, limits->tops, &c->tops);
 	draft->count = 0;
 	return c;
 }
@@ -301,6 +309,7 @@ void chapter_free(struct chapter *chapter)
 	free(chapter->samples);
 	free(chapter->enclosing);
 	free(chapter->threads);
+	tops_release(&chapter->tops);
 	free(chapter);
 }
 
@@ -310,7 +319,8 @@ size_t chapter_bytes(const struct chapter *chapter)
 	       chapter->long_count * sizeof(*chapter->longs) +
 	       (chapter->samples ? CHAPTER_SAMPLES * sizeof(*chapter->samples) : 0) +
 	       chapter->enclosing_count * sizeof(*chapter->enclosing) +
-	       chapter->thread_count * sizeof(*chapter->threads);
+	       chapter->thread_count * sizeof(*chapter->threads) +
+	       chapter->tops.cap * sizeof(*chapter->tops.list);
 }
 
 struct row_span chapter_row_span(const struct chapter *chapter, const struct chapter_row *row)

@@ -20,6 +20,7 @@
 
 #include "base/map.h"
 #include "observe/window/nodes.h"
+#include "observe/window/tops.h"
 
 enum { CHAPTER_PARTS = 16, CHAPTER_SAMPLES = 256 };
 
@@ -77,10 +78,11 @@ struct chapter {
 	uint64_t sample_step;		/* 1 if all of them are here */
 	struct chapter_call *enclosing; /* sorted by process and id */
 	struct chapter_thread *threads; /* sorted by process and thread */
+	struct tops tops;
 	size_t row_count, long_count, sample_count, enclosing_count, thread_count;
 };
 
-/* What is collected while a chapter is read. Zeroed at the start; kept for the next chapter. */
+/* What is collected while a chapter is read; kept for the next chapter. */
 struct draft {
 	struct event *events;
 	size_t count, cap;
@@ -89,14 +91,16 @@ struct draft {
 	struct chapter_thread *threads;
 	size_t thread_count, thread_cap;
 	struct map thread_index;
+	struct tops tops;
 	uint32_t *slots; /* hash table of rows */
 	size_t slot_cap;
 };
 
 struct chapter_limits {
-	size_t rows, longs, threads;
+	size_t rows, longs, threads, tops;
 };
 
+void draft_init(struct draft *draft);
 void draft_release(struct draft *draft);
 
 /* Remembers the id of an activity. */

@@ -145,6 +145,7 @@ static struct chapter_limits find_limits(const struct window_index *index)
 		.rows = max_size(rows, least),
 		.longs = max_size(INDEX_LONGS / chapters, INDEX_CHAPTER_LONGS),
 		.threads = max_size(rows, least) / 2,
+		.tops = index->chapter_tops,
 	};
 }
 
@@ -186,6 +187,7 @@ static void add_activity(struct pass *pass, const struct activity *a)
 	draft->events = xgrow(draft->events, &draft->cap, draft->count + 1, sizeof(event));
 	draft->events[draft->count++] = event;
 	draft_add_id(draft, a->process, a->id);
+	tops_add(&draft->tops, pass->index->chapter_tops, a, event.node);
 	if (event.node)
 		follow_operation(pass, a, &event);
 }
@@ -231,6 +233,7 @@ static void *run_pass(void *arg)
 	struct err err = { 0 };
 	int r = trace_reopen(&pass.trace, &index->trace, index->path, NULL, &err);
 
+	draft_init(&pass.draft);
 	recent_init(&pass.started, STARTED_MAX, sizeof(struct event));
 	if (r >= 0)
 		r = read_all(&pass, &err);
@@ -272,6 +275,13 @@ static void choose_chapters(struct window_index *index)
 	while (activities / index->chapter_size > INDEX_CHAPTERS)
 		index->chapter_size *= 2;
 	index->expected = activities / index->chapter_size + 1;
+	index->chapter_tops = INDEX_TOPS / index->expected;
+	if (index->chapter_tops > INDEX_CHAPTER_TOPS_MAX)
+		index->chapter_tops = INDEX_CHAPTER_TOPS_MAX;
+	if (index->chapter_tops < INDEX_CHAPTER_TOPS_MIN)
+		index->chapter_tops = INDEX_CHAPTER_TOPS_MIN;
+	if (index->tuning.chapter_tops)
+		index->chapter_tops = index->tuning.chapter_tops;
 }
 
 int index_open(struct window_index **index, const char *path, const struct index_tuning *tuning,

@@ -21,13 +21,16 @@ enum {
 	INDEX_LONGS = 1 << 20,	   /* of all chapters: 48 MiB; as much again for samples */
 	INDEX_CHAPTER_ROWS = 1024, /* but each chapter may have so many */
 	INDEX_CHAPTER_LONGS = 256,
+	INDEX_TOPS = 1 << 17, /* of all chapters: 24 MiB */
+	INDEX_CHAPTER_TOPS_MIN = 32,
+	INDEX_CHAPTER_TOPS_MAX = 256,
 	INDEX_CORRECTIONS = 1 << 18, /* 12 MiB; beyond, operations keep the requested size */
 	INDEX_CACHE = 24,	     /* chapters whose events are kept: 75 MiB */
 };
 
 /* For tests; 0 means the constants above. */
 struct index_tuning {
-	size_t chapter, rows, chapter_rows;
+	size_t chapter, rows, chapter_rows, chapter_tops;
 	uint64_t pause_after; /* the thread waits after so many activities until it is stopped */
 };
 
@@ -48,6 +51,7 @@ struct window_index {
 	uint8_t *is_outside; /* per process: has no member */
 	struct nodes nodes;
 	size_t chapter_size, expected; /* activities, chapters */
+	size_t chapter_tops;
 	struct index_tuning tuning;
 
 	atomic_bool stop, finished;

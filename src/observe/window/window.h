@@ -19,7 +19,7 @@
  * rank are in no figure, as in a report; window_activities() shows them at WINDOW_ALL.
  *
  * Memory of an index, whatever the number of activities (index.h has the limits): up to 128 MiB for
- * sums, 96 MiB for long calls and samples, 48 MiB for ids of threads, 40 MiB for chains of calls,
+ * sums, 120 MiB for long calls and samples, 48 MiB for ids of threads, 40 MiB for chains of calls,
  * 12 MiB for corrections of asynchronous operations and 75 MiB for chapters that were read from the
  * trace. In addition, a chapter has 16 bytes per call that is in progress at its start. A query
  * that reads WINDOW_READ_CHAPTERS needs 25 MiB more.
@@ -215,8 +215,11 @@ int window_offsets(struct window_index *index, const struct window_filter *filte
 		   struct window_offsets *result, struct err *err);
 void window_offsets_release(struct window_offsets *result);
 
-/* Work that a list of activities may do: it reads up to so many, if it has to read. */
-enum { WINDOW_ACTIVITIES_READ = 1 << 20 };
+/*
+ * Work that a list of activities may do: it reads up to so many, if it has to read. To count those
+ * after the page, it reads fewer.
+ */
+enum { WINDOW_ACTIVITIES_READ = 1 << 20, WINDOW_COUNT_READ = 1 << 18 };
 
 struct window_activities {
 	struct window_frame frame;

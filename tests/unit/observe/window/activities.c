@@ -94,6 +94,30 @@ static void pages_have_all_activities_in_order(void)
 	}
 }
 
+/* Whether the index keeps all long activities of a chapter, some or hardly any. */
+static void long_activities_are_found(void)
+{
+	for (size_t tops = 1; tops <= 25; tops *= 5) {
+		struct made m = make_run(2, true, 40);
+		AUTO_FREE char *path = write_run(&m, &trace_container);
+		AUTO_FREE struct counted *all = count_all(&m);
+		const struct index_tuning tuning = { .chapter = 70, .chapter_tops = tops };
+		struct window_index *index = index_whole_run(path, &tuning);
+		struct window_filter f = { .level = WINDOW_ALL };
+
+		for (f.min_ns = 1; f.min_ns < 30000; f.min_ns *= 10)
+			check_pages(index, &m, all, &f, 100);
+		f = (struct window_filter){ .level = WINDOW_ALL,
+					    .from_ns = m.end_ns / 5,
+					    .to_ns = m.end_ns / 2,
+					    .min_ns = 300,
+					    .function = "pwrite" };
+		check_pages(index, &m, all, &f, 10);
+		window_index_close(index);
+		free(m.list);
+	}
+}
+
 static void folded_chapters_are_read(void)
 {
 	struct made m = make_run(6, false, 100);
@@ -197,5 +221,5 @@ static void activity_has_its_chain(void)
 	free(m.list);
 }
 
-TESTS(TEST(pages_have_all_activities_in_order), TEST(folded_chapters_are_read),
-      TEST(strange_pages_are_empty), TEST(activity_has_its_chain))
+TESTS(TEST(pages_have_all_activities_in_order), TEST(long_activities_are_found),
+      TEST(folded_chapters_are_read), TEST(strange_pages_are_empty), TEST(activity_has_its_chain))
