@@ -22,12 +22,14 @@ struct open_run {
 	off_t bytes;
 	unsigned users; /* of the following two, the lock of the cache */
 	uint64_t used;
-	/* What has been read; only the thread that has the lock looks at it. */
+	/* What has been read; only the thread that has the lock looks at it. The report of a large
+	 * run takes seconds, for which charts must not wait: the index has a lock of its own. */
 	pthread_mutex_t lock;
 	struct trace trace;
 	struct profile profile;
 	bool has_profile, has_report;
 	struct buf report;
+	pthread_mutex_t index_lock;
 	struct window_index *index;
 };
 
@@ -57,6 +59,7 @@ static void run_free(struct open_run *run)
 	}
 	buf_release(&run->report);
 	pthread_mutex_destroy(&run->lock);
+	pthread_mutex_destroy(&run->index_lock);
 	free(run->path);
 	free(run);
 }
@@ -88,6 +91,7 @@ static struct open_run *add_run(struct run_cache *cache, const char *path, const
 	run->modified = st->st_mtim;
 	run->bytes = st->st_size;
 	pthread_mutex_init(&run->lock, NULL);
+	pthread_mutex_init(&run->index_lock, NULL);
 	cache->runs = xgrow(cache->runs, &cache->cap, cache->count + 1, sizeof(struct open_run *));
 	cache->runs[cache->count++] = run;
 	return run;
@@ -180,11 +184,14 @@ const struct profile *open_run_profile(struct open_run *run, struct err *err)
 
 struct window_index *open_run_index(struct open_run *run, struct err *err)
 {
-	pthread_mutex_lock(&run->lock);
+	struct window_index *index;
+
+	pthread_mutex_lock(&run->index_lock);
 	if (!run->index && window_index_open(&run->index, run->path, err) < 0)
 		run->index = NULL;
-	pthread_mutex_unlock(&run->lock);
-	return run->index;
+	index = run->index;
+	pthread_mutex_unlock(&run->index_lock);
+	return index;
 }
 
 /* Under the lock of the run. */
