@@ -7,6 +7,13 @@ import { base, checkLook, close, drag, NARROW, open, programArguments, settle, V
 
 const [kind] = programArguments;
 const HOSTILE = '<img src=x onerror=alert(1)>';
+/* Follows a link by keyboard: a pointer may miss what a page that is still loading moves. */
+async function press(page, selector)
+{
+	await page.locator(selector).first().focus();
+	await page.keyboard.press('Enter');
+}
+
 const text = (page, selector) => page.locator(selector).first().textContent();
 
 // Each empty state names the command that fills it.
@@ -28,7 +35,7 @@ async function checkStorage(page)
 	const useless = page.locator('#targets tbody tr', { hasText: 'oss-d' });
 	assert((await useless.textContent()).includes('no better than the majority'));
 	assert.equal(await text(page, '#target h2'), 'oss-c', 'the busy target is shown');
-	await page.locator('#targets tbody a', { hasText: 'oss-b' }).click();
+	await press(page, '#targets tbody a[href*="target=oss-b"]');
 	await page.waitForURL(/target=oss-b/);
 	await settle(page);
 	assert.equal(await text(page, '#target h2'), 'oss-b');
@@ -92,9 +99,11 @@ async function checkNode(page)
 	await page.waitForURL(new RegExp(`run=${runs[1]}`));
 	await settle(page);
 	assert.match(await text(page, '#run .verdict'), /No anomaly/);
-	await page.locator('#run .verdict a').click();
+	await press(page, '#run .verdict a');
 	await page.waitForURL(new RegExp(`/runs/${runs[1]}`));
-	await page.locator('.tabs a', { hasText: 'Node health' }).click();
+	await page.locator('h1').waitFor();
+	await settle(page);
+	await press(page, '.tabs a[href*="/node"]');
 	await page.waitForURL(new RegExp(`/node\\?run=${runs[1]}`));
 	await page.locator('#site tbody tr', { hasText: 'likely job' }).waitFor();
 	assert((await page.locator('#usual tbody tr').count()) > 0);
@@ -133,10 +142,11 @@ async function checkModel(page)
 	await page.getByLabel('MPI ranks').fill('');
 	await page.locator('.access button').click();
 	assert(page.url().includes('ranks=512'), 'an incomplete form is not sent');
-	const measured = page.locator('#models tbody a', { hasText: 'here.model' });
-	if (await measured.count()) {
-		await measured.click();
+	const measured = '#models tbody a[href*="model=here.model"]';
+	if (await page.locator(measured).count()) {
+		await press(page, measured);
 		await page.waitForURL(/model=here\.model/);
+		await page.locator('#accuracy .figures').waitFor();
 		await settle(page);
 		assert.match(await text(page, '#accuracy .verdict'), /prediction interval/);
 		assert((await page.locator('#accuracy .figures').textContent()).includes('held out'));

@@ -292,9 +292,27 @@ static void constraints_compare_values_for_the_same_files(void)
 	param_set_release(&set);
 }
 
+static void parameters_can_be_given_as_texts(void)
+{
+	struct param_set set = { 0 };
+	AUTO_BUF struct buf line = { 0 };
+	struct err err = { 0 };
+
+	CHECK_INT(param_set_put_text(&set, "cb_nodes=4", &err), 0);
+	CHECK_INT(param_set_put_text(&set, "cb_config_list=*:2", &err), 0);
+	param_set_line(&set, &line);
+	CHECK_TEXT(buf_text(&line), "cb_nodes=4 cb_config_list=*:2");
+	CHECK_INT(param_set_put_text(&set, "cb_nodes", &err), -EINVAL);
+	CHECK_WORDS(err.text, "NAME=VALUE|cb_nodes");
+	CHECK_INT(param_set_put_text(&set, "nodes=4", &err), -EINVAL);
+	CHECK_WORDS(err.text, "unknown|nodes");
+	param_set_release(&set);
+}
+
 TESTS(TEST(the_more_specific_pattern_wins_in_any_order), TEST(a_second_value_replaces_the_first),
       TEST(copies_are_equal_whatever_the_order),
       TEST(compiled_text_lists_specific_patterns_first_and_layouts),
       TEST(compiled_text_is_read_back), TEST(text_that_was_not_compiled_is_refused),
       TEST(a_set_that_does_not_fit_is_refused), TEST(values_are_judged_together),
-      TEST(ompio_gets_no_aggregator_counts), TEST(constraints_compare_values_for_the_same_files))
+      TEST(ompio_gets_no_aggregator_counts), TEST(constraints_compare_values_for_the_same_files),
+      TEST(parameters_can_be_given_as_texts))

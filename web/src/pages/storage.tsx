@@ -113,21 +113,21 @@ function TargetTable(props: { rows: readonly TargetRow[]; targets: Targets; sear
 			title: 'busy', value: (row) => row.forecast?.busy ?? null, isNumber: true, help: 'probability that the target is busy',
 			show: (row) => typeof row.forecast?.busy === 'number' ? <ShareBar part={row.forecast.busy} whole={1} text={formatShare(row.forecast.busy, 1)} /> : '–',
 		},
+		{
+			title: 'right', value: (row) => row.forecast?.accuracy ?? null, isNumber: true,
+			help: 'accuracy in held-out blocks of time, and that of always predicting the more frequent state', show: (row) => <Accuracy row={row} />,
+		},
 		{ title: 'expected', value: (row) => row.forecast?.expected_s ?? null, show: (row) => known(row.forecast?.expected_s, seconds), isNumber: true, help: 'expected time of a write' },
 		{ title: 'if idle', value: (row) => row.forecast?.idle_s ?? null, show: (row) => known(row.forecast?.idle_s, seconds), isNumber: true },
 		{ title: 'if busy', value: (row) => row.forecast?.busy_s ?? null, show: (row) => known(row.forecast?.busy_s, seconds), isNumber: true },
 		{ title: 'last test write', value: (row) => row.probe?.newest?.seconds ?? null, show: (row) => <Newest row={row} now_ns={targets.now_ns} />, isNumber: true },
 		{
-			title: 'test writes of the last day', value: (row) => row.probe?.writes ?? null,
+			title: 'last day', help: 'durations of test writes', value: (row) => row.probe?.writes ?? null,
 			show: (row) => row.probe && <Sparkline values={row.probe.trend} label={`Durations of test writes to ${visible(row.name)} over the last day`} />,
 		},
 		{
 			title: 'failed', value: (row) => row.target.sizes.reduce((sum, { failed }) => sum + failed, 0), isNumber: true,
 			show: (row) => row.target.sizes.reduce((sum, { failed }) => sum + failed, 0) || '', help: 'writes that timed out, found no space or failed',
-		},
-		{
-			title: 'right', value: (row) => row.forecast?.accuracy ?? null, isNumber: true,
-			help: 'accuracy in held-out blocks of time, and that of always predicting the more frequent state', show: (row) => <Accuracy row={row} />,
 		},
 	];
 

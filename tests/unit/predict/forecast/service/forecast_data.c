@@ -118,6 +118,26 @@ static void auto_is_the_cluster_or_the_host(void)
 	free(name);
 }
 
+static void too_many_samples_are_refused(void)
+{
+	struct forecast_data data;
+	struct forecast_query query;
+	struct sample sample;
+
+	sample_make(&sample);
+	save_system(&sample, "titan");
+	query = query_init(&sample);
+	query.system = "titan";
+	query.most_samples = 1;
+	CHECK_INT(forecast_data_open(&data, &query, &err), -E2BIG);
+	CHECK(strstr(err.text, "shorter"));
+	forecast_data_close(&data);
+	query.most_samples = 2;
+	CHECK_INT(forecast_data_open(&data, &query, &err), 0);
+	forecast_data_close(&data);
+	sample_remove(&sample);
+}
+
 TESTS(TEST(a_missing_store_is_no_data), TEST(the_only_system_replaces_a_default_name),
       TEST(only_the_time_range_is_loaded), TEST(simulated_system_brings_its_site),
-      TEST(auto_is_the_cluster_or_the_host))
+      TEST(auto_is_the_cluster_or_the_host), TEST(too_many_samples_are_refused))

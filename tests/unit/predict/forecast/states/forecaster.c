@@ -359,9 +359,30 @@ static void methods_are_those_of_the_paper(void)
 		CHECK_INT(forecast_method_plan(&plan, m->name, NULL, &err), 0);
 }
 
+/* A few right answers more than the majority may be luck; many are not. */
+static void a_model_is_useful_if_it_beats_the_majority_with_confidence(void)
+{
+	struct forecaster_model model = {
+		.is_known = true, .rows = 30, .accuracy = 0.63, .majority = 0.6
+	};
+
+	CHECK(!forecaster_model_is_useful(&model));
+	model.rows = 3000;
+	CHECK(forecaster_model_is_useful(&model));
+	model.majority = 0.63;
+	CHECK(!forecaster_model_is_useful(&model));
+	model.majority = 0.6;
+	model.accuracy = NAN;
+	CHECK(!forecaster_model_is_useful(&model));
+	model.accuracy = 1;
+	model.is_known = false;
+	CHECK(!forecaster_model_is_useful(&model));
+}
+
 TESTS(TEST(models_beat_the_majority_and_stay_below_the_ceiling),
       TEST(forecasts_do_not_depend_on_threads), TEST(forecasts_agree_with_the_mixture),
       TEST(probabilities_are_calibrated), TEST(missing_features_do_not_prevent_a_forecast),
       TEST(a_target_with_too_few_writes_uses_its_share), TEST(no_reference_writes_is_no_data),
       TEST(training_can_be_interrupted), TEST(a_loaded_model_gives_the_same_forecasts),
-      TEST(damaged_files_are_refused_or_usable), TEST(methods_are_those_of_the_paper))
+      TEST(damaged_files_are_refused_or_usable), TEST(methods_are_those_of_the_paper),
+      TEST(a_model_is_useful_if_it_beats_the_majority_with_confidence))
