@@ -57,7 +57,7 @@ export interface Finding {
 	measured: Gain | null;
 	file_count: number;
 	files: string[];
-	ranks: number[];
+	ranks?: number[]; /* of a parallel run */
 	samples: string[];
 	query: string | null;
 	fixes: { kind: string; text: string }[];

@@ -17,7 +17,7 @@ function gainText(what: string, gain: Gain): string {
 function evidenceText(finding: Finding): string {
 	const [file] = finding.files, others = finding.file_count - 1;
 	const files = file ? `${file}${others > 0 ? ` and ${others} other file${others === 1 ? '' : 's'}` : ''}: ` : '';
-	const ranks = finding.ranks.length ? ` Ranks: ${finding.ranks.join(' ')}.` : '';
+	const ranks = finding.ranks?.length ? ` Ranks: ${finding.ranks.join(' ')}.` : '';
 
 	return visible(`${files}${finding.evidence}.${ranks}`);
 }
