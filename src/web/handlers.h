@@ -52,6 +52,8 @@ void handle_knowledge(struct web_call *call);
 void handle_targets(struct web_call *call);
 void handle_target_history(struct web_call *call);
 void handle_forecast(struct web_call *call);
+
+/* loads.c */
 void handle_load(struct web_call *call);
 
 /* node.c */

@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -275,10 +274,8 @@ void handle_run_statistics(struct web_call *call)
 
 /* --- the node without a run --- */
 
-static const struct {
-	const char *unit, *title;
-} node_values[NODE_VALUES] = {
-#define X(word, name, help) [word] = { NULL, help },
+static const char *const node_titles[NODE_VALUES] = {
+#define X(word, name, help) [word] = help,
 	NODE_VALUE_LIST(X)
 #undef X
 };
@@ -316,7 +313,7 @@ static void put_node_value(struct json *json, const struct probe_view *view, int
 	}
 	json_open(json, NULL, '{');
 	json_text(json, "name", node_value_names[value]);
-	json_text(json, "title", node_values[value].title);
+	json_text(json, "title", node_titles[value]);
 	json_text(json, "unit", value_unit(value));
 	json_open(json, "values", '[');
 	for (size_t i = 0; i < bins; i++)

@@ -67,11 +67,11 @@ static void choose_system(const struct web_call *call, struct probe_view *view)
 	AUTO_FREE char *own = forecast_system_name(config_text(call->config, SETTING_PROBE_SYSTEM));
 
 	view->system = find_system(view, own);
-	for (size_t i = 0; !view->system && i < view->system_count; i++)
-		view->system = &view->systems[i];
-	for (size_t i = 0; i < view->system_count; i++)
-		if (strcmp(view->system->name, own) != 0 &&
-		    view->systems[i].to_s > view->system->to_s)
+	if (view->system)
+		return;
+	view->system = &view->systems[0];
+	for (size_t i = 1; i < view->system_count; i++)
+		if (view->systems[i].to_s > view->system->to_s)
 			view->system = &view->systems[i];
 }
 

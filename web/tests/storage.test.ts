@@ -18,6 +18,7 @@ test('ticks of dates are round times', () => {
 	assert.deepEqual(dateTicks({ from: NOON - 3 * HOUR, to: NOON + HOUR }, 4).map((ns) => dateLabel(ns, HOUR)), ['09:00', '10:00', '11:00', '12:00', '13:00']);
 	assert.equal(dateLabel(NOON + 12 * HOUR, 6 * HOUR), '11-18');
 	assert.equal(dateLabel(NOON + 5e9, 5e9), '12:00:05');
+	assert.equal(dateLabel(NOON + 5.25e9, 5e7), '12:00:05.250');
 	assert(dateTicks({ from: NOON, to: NOON + 1e6 }, 4).length >= 2);
 	assert(dateTicks({ from: NOON - 400 * 24 * HOUR, to: NOON }, 5).length <= 6);
 });

@@ -118,8 +118,10 @@ function TargetTable(props: { rows: readonly TargetRow[]; targets: Targets; sear
 			help: 'accuracy in held-out blocks of time, and that of always predicting the more frequent state', show: (row) => <Accuracy row={row} />,
 		},
 		{ title: 'expected', value: (row) => row.forecast?.expected_s ?? null, show: (row) => known(row.forecast?.expected_s, seconds), isNumber: true, help: 'expected time of a write' },
-		{ title: 'if idle', value: (row) => row.forecast?.idle_s ?? null, show: (row) => known(row.forecast?.idle_s, seconds), isNumber: true },
-		{ title: 'if busy', value: (row) => row.forecast?.busy_s ?? null, show: (row) => known(row.forecast?.busy_s, seconds), isNumber: true },
+		{
+			title: 'if idle, busy', value: (row) => row.forecast ? `${row.forecast.idle_s ?? ''} ${row.forecast.busy_s ?? ''}` : null, isNumber: true, help: 'mean time of a write in each state',
+			show: (row) => row.forecast ? `${known(row.forecast.idle_s, seconds)}, ${known(row.forecast.busy_s, seconds)}` : '–',
+		},
 		{ title: 'last test write', value: (row) => row.probe?.newest?.seconds ?? null, show: (row) => <Newest row={row} now_ns={targets.now_ns} />, isNumber: true },
 		{
 			title: 'last day', help: 'durations of test writes', value: (row) => row.probe?.writes ?? null,
@@ -139,8 +141,9 @@ function Accuracy({ row: { forecast } }: { row: TargetRow }) {
 		return <span class="d">{forecast ? 'past share only' : '–'}</span>;
 	return (
 		<>
-			{!forecast.is_useful && <span class="chip warning">no better than the majority</span>} {known(forecast.accuracy, (share) => formatShare(share, 1))}
+			{known(forecast.accuracy, (share) => formatShare(share, 1))}
 			<span class="d">{` (majority ${known(forecast.majority, (share) => formatShare(share, 1))})`}</span>
+			{!forecast.is_useful && <><br /><span class="chip warning">no better than the majority</span></>}
 		</>
 	);
 }
