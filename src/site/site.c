@@ -41,15 +41,12 @@ static int choose_way(struct site_db *site, struct err *err)
 	return restricted < 0 ? (int)restricted : 0;
 }
 
-int site_open(struct site_db **site, const char *database, struct err *err)
+/* Takes over the store. */
+static int open_tables(struct site_db **site, struct store *store, struct err *err)
 {
-	struct site_db *made;
-	struct store *store = NULL;
-	int r = store_open(&store, database, err);
+	struct site_db *made = xcalloc(1, sizeof(*made));
+	int r;
 
-	if (r < 0)
-		return r;
-	made = xcalloc(1, sizeof(*made));
 	made->store = store;
 	made->inserts = xcalloc(schema_table_count, sizeof(char *));
 	made->formats = xcalloc(schema_table_count, sizeof(char *));
@@ -59,6 +56,22 @@ int site_open(struct site_db **site, const char *database, struct err *err)
 	else
 		*site = made;
 	return r;
+}
+
+int site_open(struct site_db **site, const char *database, struct err *err)
+{
+	struct store *store = NULL;
+	int r = store_open(&store, database, err);
+
+	return r < 0 ? r : open_tables(site, store, err);
+}
+
+int site_open_existing(struct site_db **site, const char *database, struct err *err)
+{
+	struct store *store = NULL;
+	int r = store_open_existing(&store, database, err);
+
+	return r < 0 ? r : open_tables(site, store, err);
 }
 
 void site_close(struct site_db *site)

@@ -37,6 +37,8 @@ struct store;
  *   -ENOSYS    libpq is missing
  */
 int site_open(struct site_db **site, const char *database, struct err *err);
+/* The same, but -ENOENT if the SQLite file is missing. */
+int site_open_existing(struct site_db **site, const char *database, struct err *err);
 void site_close(struct site_db *site);
 
 /* The same database as a store, for store/knowledge.h, store/studies.h and the like. */

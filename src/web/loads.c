@@ -44,7 +44,7 @@ static void put_loads(struct web_call *call, struct json *json)
 	const char *database = config_text(call->config, SETTING_SITE_DATABASE);
 	struct site_db *site = NULL;
 	struct err err = { 0 };
-	int r = *database ? site_open(&site, database, &err) : 0;
+	int r = *database ? site_open_existing(&site, database, &err) : 0;
 
 	json_open(json, "loads", '[');
 	if (site)

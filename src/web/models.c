@@ -51,14 +51,16 @@ static bool is_model(const char *path, struct stat *st)
 {
 	static const char head[] = "{\"schema\": \"" HYBRID_SCHEMA "/";
 	char begin[sizeof(head)] = "";
-	FILE *file = fopen(path, "re");
+	FILE *file;
 	bool is_good;
 
+	/* Opening anything else might wait. */
+	if (stat(path, st) < 0 || !S_ISREG(st->st_mode) || st->st_size > MODEL_BYTES_MAX)
+		return false;
+	file = fopen(path, "re");
 	if (!file)
 		return false;
-	is_good = fstat(fileno(file), st) == 0 && S_ISREG(st->st_mode) &&
-		  st->st_size <= MODEL_BYTES_MAX && fgets(begin, sizeof(begin), file) &&
-		  strcmp(begin, head) == 0;
+	is_good = fgets(begin, sizeof(begin), file) && strcmp(begin, head) == 0;
 	fclose(file);
 	return is_good;
 }

@@ -3,11 +3,13 @@
  * The web application: serves the pages (web/, compiled into the program) and the data behind them
  * as JSON (docs/reference/api.md), to one user or, behind a proxy, to the users of a site.
  *
- * It reads the traces of the directory trace.dir, and changes nothing but the tags of runs. Runs
- * that were read stay in memory, at most RUN_CACHE_MAX of them (web/run_cache.h).
+ * It reads the traces of the directory trace.dir, the user's store and models, and the database of
+ * the site. It changes the tags of runs, and stops and resumes tunings if the user asks for it. Runs
+ * that were read stay in memory, at most RUN_CACHE_MAX of them (web/run_cache.h); probe data and
+ * models are read by one request at a time (web/probe_view.h).
  *
- * For a site, it reads the database with the role of the user whom the proxy names (site/portal.h),
- * and keeps nothing.
+ * For the users of a site, it reads the database with the role of the user whom the proxy names
+ * (site/portal.h), and keeps nothing.
  */
 #ifndef SLUICE_WEB_WEB_H
 #define SLUICE_WEB_WEB_H
