@@ -9,6 +9,8 @@
 
 void handle_about(struct web_call *call)
 {
+	static const char *const pages[] = { "runs", "programs", "compare", "storage",
+					     "node", "model",	 "settings" };
 	struct reply reply;
 
 	reply_start(&reply, "sluice.about/1");
@@ -17,12 +19,8 @@ void handle_about(struct web_call *call)
 	json_bool(&reply.json, "is_site", false);
 	json_text(&reply.json, "directory", call->directory);
 	json_open(&reply.json, "pages", '[');
-	json_text(&reply.json, NULL, "runs");
-	json_text(&reply.json, NULL, "storage");
-	json_text(&reply.json, NULL, "node");
-	json_text(&reply.json, NULL, "model");
-	json_text(&reply.json, NULL, "compare");
-	json_text(&reply.json, NULL, "settings");
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+		json_text(&reply.json, NULL, pages[i]);
 	json_close(&reply.json);
 	reply_end(&reply, call);
 }

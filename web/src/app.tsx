@@ -15,6 +15,8 @@ import { ComparePage } from './pages/compare';
 import { ExecutionPage } from './pages/execution';
 import { ModelPage } from './pages/model';
 import { NodePage } from './pages/node';
+import { ProgramPage } from './pages/program';
+import { ProgramsPage } from './pages/programs';
 import { LISTED } from './pages/registry';
 import { RunPage } from './pages/run';
 import { RunsPage } from './pages/runs';
@@ -55,6 +57,10 @@ function Page({ route, about }: { route: Route; about: About | null }) {
 		return <ModelPage />;
 	case 'site':
 		return <SitePage />;
+	case 'programs':
+		return <ProgramsPage />;
+	case 'program':
+		return <ProgramPage key={route.name} name={route.name} />;
 	case 'settings':
 		return <SettingsPage about={about} />;
 	default:

@@ -24,9 +24,13 @@ interface Props extends TimeView {
 	children: (width: number, area: Area) => ComponentChildren;
 	mark?: Span | null; /* a window that is shown as selected */
 	noun?: string; /* what the whole is */
+	help?: string; /* what keys do, if it is not what they do in a chart over the time of a run */
+	step?: number; /* how far an arrow key moves the cursor */
+	onOpen?: (ns: number) => void; /* a click, or Enter without a selection */
 }
 
 const CURSOR_STEP = 0.01;
+const helpOf = (noun: string) => `Arrow keys show values, Shift and arrow keys select a window, Enter shows it, Escape shows the whole ${noun}.`;
 
 export function TimePlot(props: Props) {
 	const { span, whole, onSpan, height, describe } = props;
@@ -69,11 +73,13 @@ export function TimePlot(props: Props) {
 		setDrag(null);
 		if (chosen)
 			onSpan(chosen, 'choice');
+		else if (cursor !== null)
+			props.onOpen?.(cursor);
 	}
 
 	function moveByKey(direction: number, isSelecting: boolean): void {
 		const at = cursor === null ? 0.5 : (cursor - span.from) / spanLength(span);
-		const x = Math.min(1, Math.max(0, at + direction * CURSOR_STEP));
+		const x = Math.min(1, Math.max(0, at + direction * (props.step ? props.step / spanLength(span) : CURSOR_STEP)));
 
 		setDrag(isSelecting ? { start: drag ? drag.start : at, end: x } : null);
 		moveTo(x, null);
@@ -103,7 +109,7 @@ export function TimePlot(props: Props) {
 	const mark = drag && { from: span.from + drag.start * spanLength(span), to: span.from + drag.end * spanLength(span) };
 	return (
 		<div ref={root} class="plot" style={{ height: `${height}px` }} tabIndex={0} role="group"
-			aria-label={`${props.label}. Arrow keys show values, Shift and arrow keys select a window, Enter shows it, Escape shows the whole ${props.noun ?? 'run'}.`}
+			aria-label={`${props.label}. ${props.help ?? helpOf(props.noun ?? 'run')}`}
 			onKeyDown={onKey} onBlur={leave}
 			onPointerMove={(event) => {
 				const { x, y } = position(event);
@@ -120,7 +126,7 @@ export function TimePlot(props: Props) {
 				root.current?.setPointerCapture(event.pointerId);
 				setDrag({ start: x, end: x });
 			}}
-			onPointerUp={() => apply(drag)}
+			onPointerUp={() => drag && apply(drag)}
 			onPointerLeave={leave}
 			onDblClick={() => onSpan(whole, 'choice')}>
 			{width > 0 && props.children(width, area)}

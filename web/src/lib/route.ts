@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The addresses of the pages, below the base path.
 
+/* Their addresses are their names. */
+const PLAIN = ['runs', 'programs', 'compare', 'storage', 'node', 'model', 'site', 'settings'] as const;
+type PlainPage = typeof PLAIN[number];
+
 export type Route =
-	| { page: 'runs' | 'compare' | 'site' | 'settings' }
-	| { page: 'storage' | 'node' | 'model' }
+	| { page: PlainPage }
+	| { page: 'program'; name: string }
 	| { page: 'run' | 'window' | 'execution' | 'activities'; id: string }
 	| { page: 'activity'; id: string; key: string }
 	| { page: 'missing'; path: string };
@@ -18,14 +22,14 @@ function decode(part: string): string {
 
 export function parseRoute(path: string): Route {
 	const parts = path.split('/').filter(Boolean).map(decode);
-	const [first, id, page, key] = parts;
+	const [first, id, page, key] = parts, plain = PLAIN.find((name) => name === first);
 
-	if (parts.length === 0 || (first === 'runs' && parts.length === 1))
+	if (parts.length === 0)
 		return { page: 'runs' };
-	if (parts.length === 1 && (first === 'compare' || first === 'site' || first === 'settings'))
-		return { page: first };
-	if (parts.length === 1 && (first === 'storage' || first === 'node' || first === 'model'))
-		return { page: first };
+	if (parts.length === 1 && plain)
+		return { page: plain };
+	if (first === 'programs' && parts.length === 2)
+		return { page: 'program', name: id };
 	if (first === 'runs' && parts.length === 2)
 		return { page: 'run', id };
 	if (first === 'runs' && parts.length === 3 && (page === 'window' || page === 'execution' || page === 'activities'))
@@ -37,21 +41,19 @@ export function parseRoute(path: string): Route {
 
 export function routePath(route: Route): string {
 	switch (route.page) {
-	case 'runs':
-	case 'compare':
-	case 'site':
-	case 'settings':
-	case 'storage':
-	case 'node':
-	case 'model':
-		return `/${route.page}`;
+	case 'program':
+		return `/programs/${encodeURIComponent(route.name)}`;
 	case 'run':
 		return `/runs/${encodeURIComponent(route.id)}`;
+	case 'window':
+	case 'execution':
+	case 'activities':
+		return `/runs/${encodeURIComponent(route.id)}/${route.page}`;
 	case 'activity':
 		return `/runs/${encodeURIComponent(route.id)}/activities/${encodeURIComponent(route.key)}`;
 	case 'missing':
 		return route.path;
 	default:
-		return `/runs/${encodeURIComponent(route.id)}/${route.page}`;
+		return `/${route.page}`;
 	}
 }

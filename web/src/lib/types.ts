@@ -27,6 +27,7 @@ export interface RunRow {
 	complete: boolean;
 	state: string;
 	applied: string | string[]; /* what Sluice did to the program */
+	tags: string[];
 	error: string | null;
 }
 

@@ -12,6 +12,7 @@ export interface ListedPage {
 
 export const LISTED: readonly ListedPage[] = [
 	{ title: 'Runs', path: '/runs', pages: ['runs', 'run', 'window', 'execution', 'activities', 'activity'], needs: null },
+	{ title: 'Programs', path: '/programs', pages: ['programs', 'program'], needs: 'programs' },
 	{ title: 'Compare', path: '/compare', pages: ['compare'], needs: 'compare' },
 	{ title: 'Storage', path: '/storage', pages: ['storage'], needs: 'storage' },
 	{ title: 'Node', path: '/node', pages: ['node'], needs: 'node' },

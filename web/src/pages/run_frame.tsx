@@ -8,6 +8,7 @@ import { visible } from '../lib/text';
 import { useTitle } from '../lib/title';
 import type { RunRow } from '../lib/types';
 import { Link } from '../parts/link';
+import { TagEditor } from '../parts/tags';
 
 type RunPage = 'run' | 'window' | 'execution' | 'activities';
 
@@ -48,6 +49,8 @@ export function RunFrame({ id, row, page, search, children }: Props) {
 				<h1>{title}</h1>
 				<p class="command"><code>{visible(row?.command)}</code></p>
 				<p class="facts">{row ? facts(row) : ' '}{row && row.state !== 'complete' && <span class="chip warning">{visible(row.state)}</span>}</p>
+				<div class="facts">{row && <TagEditor id={id} name="this run" tags={row.tags} />}
+					{row?.program && <>{' · '}<Link to={routePath({ page: 'program', name: row.program })}>All runs of {visible(row.program)}</Link></>}</div>
 				<nav class="tabs" aria-label="Pages of the run">{TABS.map((tab) => {
 					const route: Route = { page: tab.page, id };
 

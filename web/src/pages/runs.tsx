@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All runs of the user: search, sort, and select two to compare.
+// All runs of the user: search, sort, tag, and select two to compare.
 import { useEffect, useState } from 'preact/hooks';
 import { useApi } from '../lib/api';
 import { formatBytes, formatCount, formatDate, formatTime, known } from '../lib/format';
@@ -14,6 +14,7 @@ import type { About, RunRow, Runs } from '../lib/types';
 import { Link } from '../parts/link';
 import { Pager } from '../parts/pager';
 import { Empty, Failure, Loading } from '../parts/states';
+import { TagEditor } from '../parts/tags';
 
 const TYPING_MS = 150, COMMAND_LETTERS = 80;
 
@@ -33,11 +34,11 @@ const TITLES: Title[] = [
 	{ title: 'trace', sort: 'size', isNumber: true },
 	{ title: 'host', sort: null },
 	{ title: 'exit', sort: null, isNumber: true },
-	{ title: 'state', sort: null },
+	{ title: 'tags and state', sort: null },
 ];
 
 /* What these columns show of the runs of a site. */
-const SITE_TITLES: Record<string, string> = { trace: 'moved', host: 'user' };
+const SITE_TITLES: Record<string, string> = { trace: 'moved', host: 'user', 'tags and state': 'state' };
 
 export function RunsPage({ about }: { about: About | null }) {
 	const canCompare = about?.pages.includes('compare') ?? false, isSite = about?.is_site ?? false;
@@ -48,7 +49,7 @@ export function RunsPage({ about }: { about: About | null }) {
 	const wanted = new URLSearchParams({ limit: String(limit), offset: String(offset) });
 
 	useTitle('Runs');
-	for (const name of ['search', 'sort', 'order']) {
+	for (const name of ['search', 'tag', 'sort', 'order']) {
 		const value = query.get(name);
 
 		if (value)
@@ -63,12 +64,13 @@ export function RunsPage({ about }: { about: About | null }) {
 			<div class="tools">
 				<SearchBox value={query.get('search') ?? ''} search={search} />
 				{data && <output>{`${formatCount(data.total)} run${data.total === 1 ? '' : 's'}`}{!isSite && <> in <code>{visible(data.directory)}</code></>}</output>}
+				<TagFilter tag={query.get('tag')} search={search} />
 				{canCompare && <CompareButton selected={selected} search={search} />}
 			</div>
 			{error && <Failure text={error} />}
 			{!data && !error && <Loading />}
-			{data && data.total === 0 && (query.get('search')
-				? <Empty>No run matches the search. It looks for words in commands, programs, hosts, users and ids.</Empty>
+			{data && data.total === 0 && (query.get('search') || query.get('tag')
+				? <Empty>No run matches. The search looks for words in commands, programs, hosts, users, ids and tags.</Empty>
 				: <Empty command="sluice run -- PROGRAM">There are no runs yet. This command records one:</Empty>)}
 			{data && data.total > 0 && <>
 				<RunTable rows={data.runs} selected={selected} search={search} canCompare={canCompare} isSite={isSite} />
@@ -76,6 +78,13 @@ export function RunsPage({ about }: { about: About | null }) {
 			</>}
 		</>
 	);
+}
+
+function TagFilter({ tag, search }: { tag: string | null; search: string }) {
+	if (!tag)
+		return null;
+	return <ul class="chosen" aria-label="Filters in use"><li><button type="button" aria-label={`Remove the filter: tag ${visible(tag)}`}
+		onClick={() => changePlace(changeQuery(search, { tag: null, offset: null }))}>tag: {shorten(tag, COMMAND_LETTERS)} <span aria-hidden="true">×</span></button></li></ul>;
 }
 
 /* The list follows the typing; the history gets one entry. */
@@ -160,7 +169,7 @@ function RunTable({ rows, selected, search, canCompare, isSite }: RunTableProps)
 						<td class="n">{known(row.bytes, formatBytes)}</td>
 						<td>{visible(isSite ? row.user : row.host)}</td>
 						<td class={`n${row.exit_status ? ' bad' : ''}`}>{row.exit_status === null || row.exit_status < 0 ? '' : row.exit_status}</td>
-						<td><RunState row={row} /></td>
+						<td><RunState row={row} />{!isSite && <TagEditor id={row.id} name={`${visible(row.program || row.name)} of ${known(row.started_ns, formatDate)}`} tags={row.tags} />}</td>
 					</tr>
 				))}</tbody>
 			</table>

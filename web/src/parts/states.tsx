@@ -28,17 +28,17 @@ export function Empty({ children, command }: EmptyProps) {
 	);
 }
 
-/* A thin line at the top while the server still indexes the run. */
+/* A thin line at the top while the server still reads traces. */
 export function Progress() {
 	const part = useStore(covered);
 
 	if (part >= 1)
 		return null;
 	return (
-		<div class="progress" role="progressbar" aria-label="Part of the run that is indexed" aria-valuemin={0} aria-valuemax={100}
+		<div class="progress" role="progressbar" aria-label="Part that is read" aria-valuemin={0} aria-valuemax={100}
 			aria-valuenow={Math.round(100 * part)}>
 			<div style={{ width: `${100 * part}%` }} />
-			<span>{`The figures cover ${Math.round(100 * part)}% of the run so far.`}</span>
+			<span>{`The figures cover ${Math.round(100 * part)}% so far.`}</span>
 		</div>
 	);
 }
