@@ -4,7 +4,7 @@
 # record_programs DIRECTORY: records there
 #   writer     six runs of one build and six of another one, which makes 162 calls instead of 10, and two with another argument
 #   steady     eight runs with names of temporary files, and one that failed
-#   <i>x<!--   one run of a program with a hostile name
+#   <i>x<!--   one run of a program with a hostile name and a long command
 record_programs() {
 	local directory=$1 i
 	mkdir -p "$directory"
@@ -42,5 +42,5 @@ END
 	done
 	check_rc 1 "$sluice" run --quiet -o "$directory/steady-9.sluice" -- ./steady "input-20261119.txt"
 	cp /bin/cat '<i>x<!--'
-	check_rc 0 "$sluice" run --quiet -o "$directory/hostile.sluice" -- './<i>x<!--' writer.c
+	check_rc 0 "$sluice" run --quiet -o "$directory/hostile.sluice" -- './<i>x<!--' {writer.c,writer.c,writer.c,writer.c,./writer.c}{,,,}
 }

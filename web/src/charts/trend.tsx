@@ -75,7 +75,7 @@ function drawBuilds(surface: Surface, area: Area, span: Span, props: Props, colo
 		const x = timeX(span, area, i * UNIT);
 
 		if (i > props.shown.from && i < props.shown.to)
-			surface.area([x, bottom, x - 5, bottom + 8, x + 5, bottom + 8], colors.text, 1);
+			surface.area([x, bottom, x - 4, bottom + 6, x + 4, bottom + 6], colors.text, 1);
 	}
 }
 
