@@ -195,8 +195,9 @@ const struct command_ops command_serve = {
 	.operands = "[DIRECTORY]",
 	.operands_max = 1,
 	.about = "Serves a web application that shows the recorded runs of DIRECTORY (default: "
-		 "the setting trace.dir), until it is interrupted. It reads traces, and changes "
-		 "nothing.\n\n"
+		 "the setting trace.dir), the tunings and the knowledge base, until it is "
+		 "interrupted. It changes nothing by itself; a tuning can be stopped and resumed "
+		 "on its page.\n\n"
 		 "Only you can use it. By default it listens on a unix socket that no other user "
 		 "can open, and prints the ssh command that connects your own computer to it:\n\n"
 		 "  ssh -L 8080:/run/user/1000/sluice/serve.socket login1\n\n"

@@ -9,8 +9,9 @@
 
 void handle_about(struct web_call *call)
 {
-	static const char *const pages[] = { "runs", "programs", "compare", "storage",
-					     "node", "model",	 "settings" };
+	static const char *const pages[] = { "runs",	"programs",  "compare",
+					     "tunings", "knowledge", "storage",
+					     "node",	"model",     "settings" };
 	struct reply reply;
 
 	reply_start(&reply, "sluice.about/1");

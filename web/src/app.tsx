@@ -13,6 +13,7 @@ import { ActivitiesPage } from './pages/activities';
 import { ActivityPage } from './pages/activity';
 import { ComparePage } from './pages/compare';
 import { ExecutionPage } from './pages/execution';
+import { KnowledgePage } from './pages/knowledge';
 import { ModelPage } from './pages/model';
 import { NodePage } from './pages/node';
 import { ProgramPage } from './pages/program';
@@ -24,6 +25,8 @@ import { SettingsPage } from './pages/settings';
 import { StoragePage } from './pages/storage';
 import { SitePage } from './pages/site';
 import { SiteRunPage } from './pages/site_run';
+import { TuningPage } from './pages/tuning';
+import { TuningsPage } from './pages/tunings';
 import { WindowPage } from './pages/window';
 import { Boundary } from './parts/boundary';
 import { Link } from './parts/link';
@@ -61,6 +64,12 @@ function Page({ route, about }: { route: Route; about: About | null }) {
 		return <ProgramsPage />;
 	case 'program':
 		return <ProgramPage key={route.name} name={route.name} />;
+	case 'tunings':
+		return <TuningsPage />;
+	case 'tuning':
+		return <TuningPage key={route.id} id={route.id} />;
+	case 'knowledge':
+		return <KnowledgePage />;
 	case 'settings':
 		return <SettingsPage about={about} />;
 	default:

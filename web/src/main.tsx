@@ -7,6 +7,7 @@ import './style/shell.css';
 import './style/parts.css';
 import './style/charts.css';
 import './style/storage.css';
+import './style/tuning.css';
 
 const root = document.getElementById('app');
 

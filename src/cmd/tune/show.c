@@ -78,23 +78,6 @@ static void add_share(struct table *table, double share)
 		table_add(table, "%.0f%%", fabs(share) < 0.005 ? 0 : 100 * share);
 }
 
-/* If several rows have the same parameters, only the first of full, alone, layer and without is
- * shown. */
-static bool is_row_shown(const struct partial *partial, size_t row)
-{
-	static const int ranks[] = { [PARTIAL_DEFAULT] = 0,
-				     [PARTIAL_FULL] = 1,
-				     [PARTIAL_ALONE] = 2,
-				     [PARTIAL_LAYER] = 3,
-				     [PARTIAL_WITHOUT] = 4 };
-	const struct partial_row *rows = partial->rows;
-
-	for (size_t i = 0; i < partial->count; i++)
-		if (rows[i].same == rows[row].same && ranks[rows[i].kind] < ranks[rows[row].kind])
-			return false;
-	return true;
-}
-
 static const char *ablation_remark(const struct partial_row *row)
 {
 	return row->refusal ? row->refusal : isinf(row->cost) ? "failed or much slower" : "-";
@@ -140,7 +123,7 @@ static void print_ablation(const struct tune_outcome *o, const struct partial *p
 
 	init_ablation_table(&table, partial);
 	for (size_t i = 0; i < partial->count; i++) {
-		if (!is_row_shown(partial, i))
+		if (!partial_is_shown(partial, i))
 			continue;
 		shown++;
 		without += partial->rows[i].kind == PARTIAL_WITHOUT;

@@ -214,6 +214,7 @@ static void json_ablation(struct json *json, const struct partial *partial)
 		json_open(json, NULL, '{');
 		json_text(json, "kind", kinds[row->kind]);
 		json_text(json, "label", row->label);
+		json_bool(json, "shown", partial_is_shown(partial, i));
 		json_real(json, "cost", row->cost);
 		json_real(json, "factor", row->factor);
 		json_real(json, "share", row->share);

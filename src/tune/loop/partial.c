@@ -237,3 +237,18 @@ void partial_tell(struct partial *partial, size_t row, double cost)
 	for (size_t i = 0; i < partial->count; i++)
 		rate_row(&partial->rows[i], initial, full);
 }
+
+bool partial_is_shown(const struct partial *partial, size_t row)
+{
+	static const int ranks[] = { [PARTIAL_DEFAULT] = 0,
+				     [PARTIAL_FULL] = 1,
+				     [PARTIAL_ALONE] = 2,
+				     [PARTIAL_LAYER] = 3,
+				     [PARTIAL_WITHOUT] = 4 };
+	const struct partial_row *rows = partial->rows;
+
+	for (size_t i = 0; i < partial->count; i++)
+		if (rows[i].same == rows[row].same && ranks[rows[i].kind] < ranks[rows[row].kind])
+			return false;
+	return true;
+}

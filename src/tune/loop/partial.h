@@ -57,4 +57,8 @@ void partial_tell(struct partial *partial, size_t row, double cost);
 /* The index of the only row of a kind: PARTIAL_DEFAULT or PARTIAL_FULL. */
 size_t partial_find(const struct partial *partial, enum partial_kind kind);
 
+/* If several rows have the same parameters, only the first of full, alone, layer and without is
+ * shown. */
+bool partial_is_shown(const struct partial *partial, size_t row);
+
 #endif

@@ -2,12 +2,13 @@
 // The addresses of the pages, below the base path.
 
 /* Their addresses are their names. */
-const PLAIN = ['runs', 'programs', 'compare', 'storage', 'node', 'model', 'site', 'settings'] as const;
+const PLAIN = ['runs', 'programs', 'compare', 'tunings', 'knowledge', 'storage', 'node', 'model', 'site', 'settings'] as const;
 type PlainPage = typeof PLAIN[number];
 
 export type Route =
 	| { page: PlainPage }
 	| { page: 'program'; name: string }
+	| { page: 'tuning'; id: string }
 	| { page: 'run' | 'window' | 'execution' | 'activities'; id: string }
 	| { page: 'activity'; id: string; key: string }
 	| { page: 'missing'; path: string };
@@ -30,6 +31,8 @@ export function parseRoute(path: string): Route {
 		return { page: plain };
 	if (first === 'programs' && parts.length === 2)
 		return { page: 'program', name: id };
+	if (first === 'tunings' && parts.length === 2)
+		return { page: 'tuning', id };
 	if (first === 'runs' && parts.length === 2)
 		return { page: 'run', id };
 	if (first === 'runs' && parts.length === 3 && (page === 'window' || page === 'execution' || page === 'activities'))
@@ -43,6 +46,8 @@ export function routePath(route: Route): string {
 	switch (route.page) {
 	case 'program':
 		return `/programs/${encodeURIComponent(route.name)}`;
+	case 'tuning':
+		return `/tunings/${encodeURIComponent(route.id)}`;
 	case 'run':
 		return `/runs/${encodeURIComponent(route.id)}`;
 	case 'window':

@@ -14,6 +14,8 @@ export const LISTED: readonly ListedPage[] = [
 	{ title: 'Runs', path: '/runs', pages: ['runs', 'run', 'window', 'execution', 'activities', 'activity'], needs: null },
 	{ title: 'Programs', path: '/programs', pages: ['programs', 'program'], needs: 'programs' },
 	{ title: 'Compare', path: '/compare', pages: ['compare'], needs: 'compare' },
+	{ title: 'Tunings', path: '/tunings', pages: ['tunings', 'tuning'], needs: 'tunings' },
+	{ title: 'Knowledge base', path: '/knowledge', pages: ['knowledge'], needs: 'knowledge' },
 	{ title: 'Storage', path: '/storage', pages: ['storage'], needs: 'storage' },
 	{ title: 'Node', path: '/node', pages: ['node'], needs: 'node' },
 	{ title: 'Model', path: '/model', pages: ['model'], needs: 'model' },
