@@ -75,7 +75,8 @@ check_eq "$(json_get answer '["bins"]["bytes_written"].__len__()')" 400 "bins"
 expect 200 "/api/v1/runs/$plain/window?from_ns=1000&to_ns=10&bins=7"
 check_eq "$(json_get answer '["totals"]["calls"]')" 0 "calls of a reversed window"
 
-# Every route is described, and answers are what the description says.
+# Every route is described, the description is valid, and answers are what it says.
+/usr/bin/python3 "$SOURCE/tests/run/serve_openapi.py" "$SOURCE/docs/reference/openapi.json" 2>err || fail "openapi.json: $(cat err)"
 routes=$(python3 -c 'import re, sys
 for pattern, get, post in re.findall(r"\{ \"([^\"]+)\",\s*(\w+),\s*(\w+) \}", open(sys.argv[1]).read()):
     print(*[f"{method} /{pattern}" for method, handler in (("get", get), ("post", post)) if handler != "NULL"], sep="\n")' \
