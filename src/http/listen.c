@@ -3,8 +3,11 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <netdb.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -22,12 +25,16 @@ static int take_descriptor(int *fd)
 	return taken;
 }
 
-/* Another server that is alive keeps its socket. */
+/*
+ * Another server that is alive keeps its socket, also if it is busy or does not let this user in.
+ * Nobody listens to a socket only if the kernel says so.
+ */
 static bool is_in_use(const struct sockaddr_un *address)
 {
-	AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	return fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+	return fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
+	       (errno != ECONNREFUSED && errno != ENOENT);
 }
 
 /* Removes a socket that a server has left behind. */
@@ -45,22 +52,17 @@ static int make_room(const char *path, const struct sockaddr_un *address, struct
 	return 0;
 }
 
-int http_listen_unix(const char *path, gid_t group, struct err *err)
+static int bind_and_listen(int fd, const struct sockaddr_un *address, gid_t group, struct err *err)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const char *path = address->sun_path;
 	mode_t mask;
-	int r;
+	int r = make_room(path, address, err);
 
-	if (strlen(path) >= sizeof(address.sun_path))
-		return err_set(err, ENAMETOOLONG, "%s: the path of a socket is too long", path);
-	strcpy(address.sun_path, path);
-	r = make_room(path, &address, err);
 	if (r < 0)
 		return r;
 	/* Nobody else may connect before the group is set. */
 	mask = umask(0177);
-	r = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&address, sizeof(address));
+	r = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)address, sizeof(*address));
 	umask(mask);
 	if (r == 0 && group != (gid_t)-1)
 		r = chown(path, (uid_t)-1, group) < 0 ? -1 : chmod(path, 0660);
@@ -71,9 +73,47 @@ int http_listen_unix(const char *path, gid_t group, struct err *err)
 			       "server must be a member of it",
 			       path, (unsigned)group);
 	}
-	if (r < 0 || listen(fd, HTTP_BACKLOG) < 0)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	return take_descriptor(&fd);
+	return r < 0 || listen(fd, HTTP_BACKLOG) < 0
+		       ? err_set(err, errno, "%s: %s", path, strerror(errno))
+		       : 0;
+}
+
+/*
+ * Servers that are started at the same time take turns: one of them could otherwise remove the
+ * socket that another one has just made. The kernel releases the lock of a server that is killed.
+ */
+static int lock_directory(const char *path)
+{
+	AUTO_FREE char *copy = xstrdup(path);
+	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	/* Without the lock, for example on a file system that has none, it is as good as can be. */
+	if (fd >= 0)
+		flock(fd, LOCK_EX);
+	return fd;
+}
+
+int http_listen_unix(const char *path, gid_t group, struct err *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	AUTO_CLOSE int lock = lock_directory(path);
+	int r;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return err_set(err, ENAMETOOLONG, "%s: the path of a socket is too long", path);
+	strcpy(address.sun_path, path);
+	r = bind_and_listen(fd, &address, group, err);
+	return r < 0 ? r : take_descriptor(&fd);
+}
+
+void http_unlink_unix(const char *path, const struct stat *made)
+{
+	AUTO_CLOSE int lock = lock_directory(path);
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && st.st_dev == made->st_dev && st.st_ino == made->st_ino)
+		unlink(path);
 }
 
 static int parse_address(const char *text, struct addrinfo **found)

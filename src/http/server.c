@@ -5,6 +5,7 @@
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -29,7 +30,8 @@
 struct http_server {
 	struct MHD_Daemon *daemon;
 	struct http_server_options options;
-	char *path; /* of the unix socket; NULL: TCP */
+	char *path;	  /* of the unix socket; NULL: TCP */
+	struct stat made; /* the socket */
 	char *base;
 	char *token, *cookie;
 	unsigned port;
@@ -286,8 +288,10 @@ static int listen_to(struct http_server *server, struct err *err)
 	if (address[0] == '/') {
 		fd = http_listen_unix(address,
 				      server->proxy.header ? server->proxy.group : (gid_t)-1, err);
-		if (fd >= 0)
+		if (fd >= 0) {
 			server->path = xstrdup(address);
+			lstat(address, &server->made);
+		}
 		return fd;
 	}
 	if (server->proxy.header)
@@ -362,13 +366,14 @@ void http_server_stop(struct http_server *server)
 {
 	if (!server)
 		return;
+	/* While the server listens, the number of the file cannot be that of another socket. */
+	if (server->path)
+		http_unlink_unix(server->path, &server->made);
 	if (server->daemon) {
 		http_streams_end(&server->streams);
 		MHD_stop_daemon(server->daemon);
 	}
 	http_streams_release(&server->streams);
-	if (server->path)
-		unlink(server->path);
 	free(server->path);
 	free(server->base);
 	free(server->token);
