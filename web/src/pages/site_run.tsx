@@ -92,6 +92,7 @@ function Tables({ data }: { data: RunSums }) {
 	return (
 		<>
 			<section id="layers"><h2>Layers</h2>
+				<p class="about">A call counts in its own layer and in those that enclose it, so rows of different layers must not be added.</p>
 				<SumsTable name="Layers" title="layer" rows={data.layers} rowName={(row) => row.layer} show={(row) => visible(row.layer)} total={data.layer_count} />
 			</section>
 			<section id="files"><h2>Files</h2>
