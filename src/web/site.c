@@ -67,6 +67,8 @@ static void put_run_fields(struct json *json, const struct view_run *run)
 		  : run->lost	    ? "with losses"
 				    : "complete");
 	json_bool(json, "complete", run->is_complete && !run->lost);
+	json_open(json, "tags", '['); /* they are files of the user */
+	json_close(json);
 	json_text(json, "error", NULL);
 	json_number(json, "started_ns", run->started_ns);
 	json_number(json, "duration_ns", run->duration_ns);
