@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# usage: cmake -DSOURCE=DIR -DTREE=DIR -DOUTPUT=FILE.c -DNODE=FILE -DNPM=FILE -DWANTED=AUTO|ON|OFF -P build.cmake
-# Copies the web application from SOURCE into TREE, installs its packages there, bundles it, and writes the table of its
-# files to OUTPUT. If the packages cannot be installed, the build fails (ON) or continues with an empty table (AUTO).
+# usage: cmake -DSOURCE=DIR -DLOOK=FILE.css -DTREE=DIR -DOUTPUT=FILE.c -DNODE=FILE -DNPM=FILE -DWANTED=AUTO|ON|OFF -P build.cmake
+# Copies the web application from SOURCE and the style LOOK into TREE, installs its packages there, bundles it, and writes
+# the table of its files to OUTPUT. If the packages cannot be installed, the build fails (ON) or continues with an empty
+# table (AUTO).
 include(${CMAKE_CURRENT_LIST_DIR}/table.cmake)
 set(npm_seconds 180)
 
@@ -34,6 +35,7 @@ file(REMOVE_RECURSE ${TREE}/src)
 foreach(name src package.json package-lock.json .npmrc build.mjs)
 	file(COPY ${SOURCE}/${name} DESTINATION ${TREE})
 endforeach()
+file(COPY ${LOOK} DESTINATION ${TREE}/src/style)
 install_packages(is_installed)
 if(NOT is_installed)
 	set(reason "npm could not install the packages of the web application; ${TREE}/npm.log shows why.")

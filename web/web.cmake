@@ -26,9 +26,11 @@ endif()
 file(GLOB_RECURSE web_sources CONFIGURE_DEPENDS web/src/*)
 set(web_inputs package.json package-lock.json .npmrc build.mjs build.cmake table.cmake)
 list(TRANSFORM web_inputs PREPEND ${CMAKE_SOURCE_DIR}/web/)
+# The style that the HTML report has, too.
+set(web_look ${CMAKE_SOURCE_DIR}/src/observe/page/look.css)
 add_custom_command(OUTPUT ${web_table}
-	COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR}/web -DTREE=${CMAKE_BINARY_DIR}/web -DOUTPUT=${web_table}
+	COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR}/web -DLOOK=${web_look} -DTREE=${CMAKE_BINARY_DIR}/web -DOUTPUT=${web_table}
 		-DNODE=${SLUICE_NODE} -DNPM=${SLUICE_NPM} -DWANTED=${web_wanted} -P ${CMAKE_SOURCE_DIR}/web/build.cmake
-	DEPENDS ${web_sources} ${web_inputs} ${CMAKE_SOURCE_DIR}/src/base/embed_bytes.cmake
+	DEPENDS ${web_sources} ${web_inputs} ${web_look} ${CMAKE_SOURCE_DIR}/src/base/embed_bytes.cmake
 	COMMENT "Bundling the web application" VERBATIM)
 target_sources(web PRIVATE ${web_table})

@@ -2,6 +2,7 @@
 import { render } from 'preact';
 import { App } from './app';
 import 'uplot/dist/uPlot.min.css';
+import './style/look.css';
 import './style/base.css';
 import './style/shell.css';
 import './style/parts.css';

@@ -27,7 +27,7 @@
 #define NOTES_BYTES 20000
 #define TABLE_ROWS 2000
 
-extern const struct embedded embedded_page_css, embedded_page_js;
+extern const struct embedded embedded_look_css, embedded_page_css, embedded_page_js;
 
 /* The content of the page and the list of its sections, which precedes it. */
 struct sections {
@@ -77,6 +77,7 @@ static void put_head(struct buf *out, const struct trace_head *head)
 {
 	AUTO_BUF struct buf style = { 0 };
 
+	buf_puts(&style, embedded_look_css.text);
 	buf_puts(&style, embedded_page_css.text);
 	style_rules(STYLE_AUTO, &style);
 	buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");

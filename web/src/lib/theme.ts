@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Light or dark: as the system says, unless the reader chose.
+// Light or dark: as the system says, unless the reader chose. The rules of the dark theme are in media blocks.
 import { createStore } from './store';
 
 export type Theme = 'auto' | 'light' | 'dark';
@@ -20,9 +20,14 @@ function stored(): Theme {
 export const theme = createStore<Theme>(stored());
 export const isDark = createStore(false);
 
+const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])
+	.filter((rule): rule is CSSMediaRule => rule instanceof CSSMediaRule && rule.media.mediaText.includes('prefers-color-scheme'));
+
 function apply(): void {
 	const choice = theme.get();
 
+	for (const { media } of rules)
+		media.mediaText = { auto: system.media, light: 'not all', dark: 'all' }[choice];
 	if (choice === 'auto')
 		delete document.documentElement.dataset.theme;
 	else
