@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // usage: node serve_browser.mjs MODULES DIRECTORY ADDRESS MPI... (see browser.mjs)
 // Opens the pages of `sluice serve` at ADDRESS (with its token) in Chromium. Checks that every page loads without an error,
-// a warning or a request to another server; that a window selected in one chart and a filter apply to all charts and
-// tables, are in the address and are undone by going back; that the causal chain of an H5Dwrite can be followed in both
-// directions; that charts can be saved; that names of traces are text; and that pages have no serious problem of
-// accessibility, fit narrow screens and can be used by keyboard.
+// a warning or a request to another server; that a window selected in one chart by mouse, finger or keyboard and a filter
+// apply to all charts and tables, are in the address and are undone by going back; that the causal chain of an H5Dwrite can
+// be followed in both directions; that charts can be saved; that names of traces are text; and that pages have no serious
+// problem of accessibility, fit narrow screens and can be used by keyboard.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { base, basePath, checkLook, close, drag, open, PATIENCE_MS, programArguments as mpis, settle, VARIANTS, visit } from './browser.mjs';
+import { base, basePath, checkLook, close, drag, NARROW, open, PATIENCE_MS, programArguments as mpis, settle, VARIANTS, visit } from './browser.mjs';
 
 // The addresses of the runs, by the words in their commands.
 async function findRuns(page)
@@ -91,6 +91,40 @@ async function checkWindow(page, run)
 	const selected = page.url();
 	await page.keyboard.press('Enter');
 	await page.waitForFunction((old) => location.href !== old, selected);
+}
+
+// A finger that moves sideways over a chart selects a window; one that moves upwards scrolls the page; a tap shows values.
+async function checkTouch(page, run)
+{
+	const session = await page.context().newCDPSession(page), plot = page.locator('figure .plot').first();
+	const send = (type, points) => session.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
+
+	async function swipe(from, to)
+	{
+		const at = (share) => [from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share];
+
+		await send('touchStart', [from]);
+		for (let i = 1; i <= 10; i++)
+			await send('touchMove', [at(i / 10)]);
+		await send('touchEnd', []);
+	}
+
+	await open(page, run);
+	await plot.scrollIntoViewIfNeeded();
+	await page.evaluate(() => scrollBy(0, document.querySelector('figure .plot').getBoundingClientRect().top - 300));
+	const box = await plot.boundingBox(), at = (x, y) => [box.x + box.width * x, box.y + box.height * y];
+	await page.touchscreen.tap(...at(0.5, 0.5));
+	await page.locator('.tip').first().waitFor();
+	assert(!page.url().includes('from_ns'), 'a tap selects nothing');
+	const before = await page.evaluate(() => scrollY);
+	await swipe(at(0.5, 0.6), [at(0.5, 0.6)[0] + 3, at(0.5, 0.6)[1] - 200]);
+	await page.waitForFunction((old) => scrollY > old + 50, before);
+	assert(!page.url().includes('from_ns'), 'scrolling selects nothing');
+	await page.evaluate((old) => scrollTo({ top: old, behavior: 'instant' }), before);
+	await swipe(at(0.4, 0.5), at(0.8, 0.55));
+	await page.waitForURL(/from_ns=\d+&to_ns=\d+/);
+	await settle(page);
+	await checkLook(page, 'touch');
 }
 
 // A click on a name filters everything; the address alone shows the same.
@@ -219,6 +253,7 @@ for (const [variant, options] of VARIANTS)
 		}
 	});
 await visit('window', {}, (page) => checkWindow(page, runs.climate));
+await visit('touch', { viewport: NARROW, hasTouch: true, isMobile: true }, (page) => checkTouch(page, runs.climate));
 await visit('filter', {}, (page) => checkFilter(page, runs.climate, 'H5Dwrite'));
 for (const [kind, start] of [['SVG', '<svg xmlns'], ['PNG', '\x89PNG'], ['CSV', '']])
 	await visit(`saving ${kind}`, {}, (page) => checkSaving(page, runs.climate, kind, start));

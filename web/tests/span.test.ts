@@ -24,6 +24,8 @@ test('panning stops at the ends of the run', () => {
 test('a drag in any direction selects a window, a click none', () => {
 	assert.deepEqual(dragSpan(whole, 0.5, 0.25, 1000), { from: 25e7, to: 5e8 });
 	assert.equal(dragSpan(whole, 0.5, 0.501, 1000), null);
+	assert.deepEqual(dragSpan(whole, 0.5, 0.51, 1000), { from: 5e8, to: 51e7 });
+	assert.equal(dragSpan(whole, 0.5, 0.51, 1000, 12), null);
 	assert.deepEqual(dragSpan(whole, -1, 2, 1000), whole);
 });
 

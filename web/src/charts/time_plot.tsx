@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What all charts over time share: dragging or Shift and arrow keys select a window, the pointer or arrow keys move a
 // cursor that all charts show, and its values are shown as text. What is drawn below is the business of each chart.
+// A finger that moves sideways selects, too; if it moves up or down, the browser scrolls the page and cancels the pointer.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { cursorTime } from '../lib/cursor';
@@ -31,6 +32,7 @@ interface Props extends TimeView {
 
 const CURSOR_STEP = 0.01;
 const helpOf = (noun: string) => `Arrow keys show values, Shift and arrow keys select a window, Enter shows it, Escape shows the whole ${noun}.`;
+const TAP_PIXELS = 12; /* a finger that taps moves as far */
 
 export function TimePlot(props: Props) {
 	const { span, whole, onSpan, height, describe } = props;
@@ -67,8 +69,8 @@ export function TimePlot(props: Props) {
 		cursorTime.set(null);
 	}
 
-	function apply(selection: { start: number; end: number } | null): void {
-		const chosen = selection && dragSpan(span, selection.start, selection.end, area.width);
+	function apply(selection: { start: number; end: number } | null, leastPixels?: number): void {
+		const chosen = selection && dragSpan(span, selection.start, selection.end, area.width, leastPixels);
 
 		setDrag(null);
 		if (chosen)
@@ -119,15 +121,24 @@ export function TimePlot(props: Props) {
 					setDrag({ start: drag.start, end: x });
 			}}
 			onPointerDown={(event) => {
-				const { x } = position(event);
+				const { x, y } = position(event);
 
-				if (event.button !== 0 || event.pointerType === 'touch')
+				if (event.button !== 0 || !event.isPrimary)
 					return;
+				moveTo(x, y);
 				root.current?.setPointerCapture(event.pointerId);
 				setDrag({ start: x, end: x });
 			}}
-			onPointerUp={() => drag && apply(drag)}
-			onPointerLeave={leave}
+			onPointerUp={(event) => drag && apply(drag, event.pointerType === 'touch' ? TAP_PIXELS : undefined)}
+			onPointerCancel={() => {
+				setDrag(null);
+				leave();
+			}}
+			onPointerLeave={(event) => {
+				/* The values stay where the finger was, until the focus goes elsewhere. */
+				if (event.pointerType !== 'touch')
+					leave();
+			}}
 			onDblClick={() => onSpan(whole, 'choice')}>
 			{width > 0 && props.children(width, area)}
 			{props.mark && <Band span={span} area={area} band={props.mark} name="mark" />}

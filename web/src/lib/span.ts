@@ -9,6 +9,7 @@ export interface Span {
 export const ZOOM_STEP = 1.6;
 export const PAN_STEP = 0.25;
 const SHORTEST_NS = 100;
+const CLICK_PIXELS = 4; /* a pointer that clicks moves less */
 
 export function spanLength(span: Span): number {
 	return span.to - span.from;
@@ -41,11 +42,10 @@ export function sameSpan(a: Span, b: Span): boolean {
 }
 
 /* The selection of a drag between two positions of a plot, as shares of its width; null for a click. */
-export function dragSpan(span: Span, start: number, end: number, width: number): Span | null {
-	const CLICK_PIXELS = 4;
+export function dragSpan(span: Span, start: number, end: number, width: number, leastPixels = CLICK_PIXELS): Span | null {
 	const low = Math.max(0, Math.min(start, end)), high = Math.min(1, Math.max(start, end));
 
-	if ((high - low) * width < CLICK_PIXELS)
+	if ((high - low) * width < leastPixels)
 		return null;
 	return { from: Math.round(span.from + low * spanLength(span)), to: Math.round(span.from + high * spanLength(span)) };
 }
