@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "observe/tally/traffic.h"
@@ -23,6 +24,8 @@
 #define HEATMAP_ROWS 256
 #define CAUSES_MAX 2000
 #define ACCESSES_MAX 20000
+/* The first request would have an empty answer, and be repeated by the page; this is faster. */
+#define FIRST_WAIT_NS (200 * NS_PER_MS)
 
 static bool read_filter(struct web_call *call, struct window_filter *filter)
 {
@@ -168,8 +171,10 @@ bool window_ask(struct web_call *call, struct window_question *question)
 	if (!question->run)
 		return false;
 	question->index = open_run_index(question->run, &err);
-	if (question->index)
+	if (question->index) {
+		window_index_wait_first(question->index, FIRST_WAIT_NS);
 		return true;
+	}
 	call_fail(call, 500, "%s", err.text);
 	window_done(call, question, 0, NULL);
 	return false;

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "observe/profile/cell.h"
 #include "observe/tally/recent.h"
@@ -164,9 +166,11 @@ static void finish_chapter(struct pass *pass)
 	index->chapters = xgrow(index->chapters, &index->chapter_cap, index->chapter_count + 1,
 				sizeof(*index->chapters));
 	index->chapters[index->chapter_count++] = chapter;
+	/* A query reads this before it takes the lock and then sees the chapter. */
+	atomic_fetch_add(&index->indexed, chapter->count);
+	pthread_cond_broadcast(&index->changed);
 	pthread_mutex_unlock(&index->lock);
 	pass->nest.period = (uint32_t)index->chapter_count;
-	atomic_fetch_add(&index->indexed, chapter->count);
 }
 
 static void add_activity(struct pass *pass, const struct activity *a)
@@ -366,6 +370,22 @@ int window_index_wait(struct window_index *index, struct err *err)
 	r = index->failed.code ? err_set(err, index->failed.code, "%s", index->failed.text) : 0;
 	pthread_mutex_unlock(&index->lock);
 	return r;
+}
+
+void window_index_wait_first(struct window_index *index, int64_t patience_ns)
+{
+	struct timespec until;
+	int64_t end_ns;
+	int r = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	end_ns = until.tv_nsec + patience_ns;
+	until.tv_sec += end_ns / NS_PER_S;
+	until.tv_nsec = end_ns % NS_PER_S;
+	pthread_mutex_lock(&index->lock);
+	while (!r && !index->chapter_count && !atomic_load(&index->finished))
+		r = pthread_cond_clockwait(&index->changed, &index->lock, CLOCK_MONOTONIC, &until);
+	pthread_mutex_unlock(&index->lock);
 }
 
 const struct trace_head *window_index_head(const struct window_index *index)

@@ -55,6 +55,9 @@ double window_index_covered(const struct window_index *index);
 /* Waits until the whole trace has been indexed. Fails if it could not be read to its end. */
 int window_index_wait(struct window_index *index, struct err *err);
 
+/* Waits until there is something to answer about, but not longer than that. */
+void window_index_wait_first(struct window_index *index, int64_t patience_ns);
+
 /* The head of the trace. Names in results belong to it. */
 const struct trace_head *window_index_head(const struct window_index *index);
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
 #include "trace_sample.h"
 
 static char *write_trace(struct activity *list, size_t count)
@@ -175,6 +176,27 @@ static void equal_starts_are_counted_once(void)
 	window_index_close(index);
 }
 
+static void first_answer_is_not_empty(void)
+{
+	AUTO_FREE struct activity *list = sample_many(2000);
+	AUTO_FREE char *path = write_trace(list, 2000);
+	const struct index_tuning tuning = { .chapter = 100, .pause_after = 1000 };
+	const struct window_limits limits = { 0 };
+	struct window_filter f = { .level = WINDOW_ALL };
+	struct window_index *index = NULL;
+	struct window_result r;
+	struct err err = { 0 };
+
+	REQUIRE(index_open(&index, path, &tuning, &err) == 0);
+	window_index_wait_first(index, 3600 * NS_PER_S);
+	REQUIRE(window_query(index, &f, &limits, &r, &err) == 0);
+	CHECK(r.total.calls > 0);
+	CHECK(r.frame.covered > 0 && r.frame.covered < 1);
+	window_result_release(&r);
+	window_index_close(index);
+	unlink(path);
+}
+
 static void changed_trace_is_an_error(void)
 {
 	AUTO_FREE struct activity *list = sample_many(2000);
@@ -206,4 +228,5 @@ static void changed_trace_is_an_error(void)
 }
 
 TESTS(TEST(nonsense_has_figures), TEST(deep_chains_are_shortened),
-      TEST(equal_starts_are_counted_once), TEST(changed_trace_is_an_error))
+      TEST(equal_starts_are_counted_once), TEST(first_answer_is_not_empty),
+      TEST(changed_trace_is_an_error))
