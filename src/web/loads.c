@@ -18,7 +18,7 @@
 #include "web/handlers.h"
 #include "web/probe_view.h"
 
-#define DAY_S 86400.0
+#define QUEUE_S 3600.0 /* the job queue is asked every few minutes */
 #define LOADS_MAX 100
 #define JOBS_MAX 200
 
@@ -106,7 +106,7 @@ void handle_load(struct web_call *call)
 	bool is_open;
 
 	pthread_mutex_lock(call->heavy);
-	is_open = probe_view_open(call, DAY_S, 0, &view);
+	is_open = probe_view_open(call, QUEUE_S, 0, &view);
 	if (is_open) {
 		reply_start(&reply, "sluice.load/1");
 		json_text(&reply.json, "system", view.system ? view.system->name : NULL);
