@@ -93,27 +93,35 @@ static int lock_directory(const char *path)
 	return fd;
 }
 
+static void unlock_directory(int lock)
+{
+	if (lock >= 0)
+		close(lock);
+}
+
 int http_listen_unix(const char *path, gid_t group, struct err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	AUTO_CLOSE int lock = lock_directory(path);
-	int r;
+	int lock, r;
 
 	if (strlen(path) >= sizeof(address.sun_path))
 		return err_set(err, ENAMETOOLONG, "%s: the path of a socket is too long", path);
 	strcpy(address.sun_path, path);
+	lock = lock_directory(path);
 	r = bind_and_listen(fd, &address, group, err);
+	unlock_directory(lock);
 	return r < 0 ? r : take_descriptor(&fd);
 }
 
 void http_unlink_unix(const char *path, const struct stat *made)
 {
-	AUTO_CLOSE int lock = lock_directory(path);
+	int lock = lock_directory(path);
 	struct stat st;
 
 	if (lstat(path, &st) == 0 && st.st_dev == made->st_dev && st.st_ino == made->st_ino)
 		unlink(path);
+	unlock_directory(lock);
 }
 
 static int parse_address(const char *text, struct addrinfo **found)
