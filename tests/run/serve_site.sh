@@ -31,7 +31,7 @@ done
 pg_psql "INSERT INTO anomaly (node, subject, owner, job, target, started_ns, cause, detail, value)
 	VALUES ('n1', 'node', 'alice', '7', '/scratch', 1, 'likely target', '<b>slow</b>', 3), ('n2', 'node', 'bob', '8', '/scratch', 2, '', 'x', 2);
 	INSERT INTO node_load (node, owner, job, target, bytes_read, bytes_written, operations, updated_ns)
-	VALUES ('n1', 'alice', '7', '/scratch', 10, 20, 3, extract(epoch FROM now()) * 1e9)" >/dev/null
+	VALUES ('n1', 'alice', '7', '/scratch', 10, 20, 3, extract(epoch FROM now() + interval '1 hour') * 1e9)" >/dev/null
 
 # The server needs a database, a proxy, and a group that lets the proxy in.
 as_web() {
