@@ -109,3 +109,21 @@ runs=$(json_get out '["runs"]')
 # The same program with other options is another tuning.
 check_rc 0 "$sluice" tune --space space.json --runs 2 --no-check --resume -- ./program data
 check_words "$(cat err)" new
+
+# One of several unfinished tunings is resumed by its id.
+check_rc 2 "$sluice" tune --tuning 1
+check_rc 2 "$sluice" tune --resume --tuning 1 -- ./program data
+check_rc 2 "$sluice" tune --resume --tuning 0
+check_rc 3 "$sluice" tune --resume --tuning 1
+check_words "$(cat err)" finished
+check_rc 3 "$sluice" tune --resume --tuning 99
+check_words "$(cat err)" "unknown tuning"
+for seed in 7 8; do
+	"$sluice" -c store.path="$work/two.db" tune --simulate stampede --kernel vorpal --search random --seed $seed --runs 30 >/dev/null
+done
+python3 -c 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as db:
+    db.execute("UPDATE study SET state = \"running\"")
+    db.execute("DELETE FROM study_run WHERE number > 5")' "$work/two.db"
+check_rc 0 "$sluice" -c store.path="$work/two.db" tune --resume --tuning 1 --json
+check_eq "$(json_get out '["id"], d["seed"], d["complete"]')" "(1, 7, True)" "tuning that was resumed"

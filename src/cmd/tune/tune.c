@@ -225,7 +225,7 @@ static int show_outcome(const struct command *command, const struct tuning_sessi
 {
 	const struct tune_args *args = command->args;
 	const struct tuning *tuning = tuning_session_tuning(session);
-	AUTO_FREE char *text = tuning_session_command(session);
+	AUTO_FREE char *text = tuning_winner_command(tuning);
 	struct tune_outcome outcome = {
 		.what = { .tuning = tuning,
 			  .command = text,

@@ -310,11 +310,6 @@ static void winner_set(const struct tuning_session *session, struct param_set *s
 		set->command = tuning_winner_command(session->tuning);
 }
 
-char *tuning_session_command(const struct tuning_session *session)
-{
-	return tuning_winner_command(session->tuning);
-}
-
 /* The knowledge base gets the winner with its own arguments: it was proven with these. */
 static void adopt_winner_arguments(struct tuning_session *session)
 {

@@ -70,9 +70,6 @@ bool tuning_session_found_nothing(const struct tuning_session *session);
  * the same run is pinned, or there is no winner and an earlier tuning had one. */
 int tuning_session_remember(const struct tuning_session *session, int64_t *entry, struct err *err);
 
-/* The command line that was tuned, with the arguments of the winner. The caller frees it. */
-char *tuning_session_command(const struct tuning_session *session);
-
 /* Writes the winner to the files of the request's output prefix; 0 if there is none. */
 int tuning_session_write(const struct tuning_session *session, struct err *err);
 /* The prefix as an absolute path; NULL: none. */
