@@ -149,6 +149,7 @@ async function checkLists(page)
 	await page.locator('tbody th a').click();
 	await page.waitForURL(/entry=\d+/);
 	await page.locator('#entry').waitFor();
+	assert.match(await page.locator('#entry .incomplete').textContent(), /not been applied since .*: 3 runs took longer than <b>all<\/b>/);
 	await page.locator('#entry a', { hasText: 'tuning' }).click();
 	await page.waitForURL(/\/tunings\/1$/);
 	await page.goBack();

@@ -19,6 +19,11 @@ browse serve_tuning_browser empty
 # A tuning on a simulated platform is calculated within seconds.
 check_rc 0 "$sluice" tune --simulate hopper --kernel vpic --ranks 2048
 
+# Its entry is shown as one that turned out to be slower; run_tuned_guard.sh tests how that is found.
+python3 -c 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as db:
+    db.execute("UPDATE knowledge SET demoted = 1794912854505713225, reason = ?", ("3 runs took longer than <b>all</b> without it",))' "$store"
+
 # A program that is slow with small blocks; it waits after its fifth run until the browser lets it go on.
 name='<img src=x onerror=alert(1)>'
 cat >"$name" <<-'END'

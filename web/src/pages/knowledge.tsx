@@ -39,10 +39,15 @@ function verdictText(entry: Entry): string {
 	return `${known(gain, (value) => value.toFixed(2))} times faster${interval}: ${COST_TITLES[objective] ?? objective} ${formatCost(objective, entry.before)} → ${formatCost(objective, entry.after)}${isModelled(entry) ? ' (modelled; no program was run)' : ''}`;
 }
 
+/* It was slower than the default, and nobody insists on it. */
+function isDemoted(entry: Entry): boolean {
+	return entry.demoted_ns > 0 && !entry.pinned;
+}
+
 function Marks({ entry }: { entry: Entry }) {
 	return <>
 		{entry.pinned && <span class="chip info" title="Later tunings do not replace it, and slow runs do not demote it.">pinned</span>}
-		{entry.demoted_ns > 0 && <span class="chip warning" title={visible(entry.demoted_why)}>demoted</span>}
+		{isDemoted(entry) && <span class="chip warning" title={visible(entry.demoted_why)}>demoted</span>}
 	</>;
 }
 
@@ -106,14 +111,13 @@ function EntryDetails({ entry, kept, search }: { entry: Entry; kept: number; sea
 		['runs without it', describeUse(entry.used.without, entry, kept)],
 		...hasParameters(entry) ? [['data', entry.compared ?? 'unknown'] as [string, string]] : [],
 		...entry.conditions ? [['valid only if', entry.conditions] as [string, string]] : [],
-		...entry.demoted_ns ? [['demoted', `${formatDate(entry.demoted_ns)} UTC: ${entry.demoted_why}`] as [string, string]] : [],
 	];
 
 	return (
 		<section id="entry" class="panel">
 			<h2>{visible(entry.program)} <Marks entry={entry} /></h2>
 			<p class={`verdict${hasParameters(entry) && !isModelled(entry) ? ' proven' : ''}`}>{hasParameters(entry) ? visible(verdictText(entry)) : 'A tuning found nothing better than the default.'}</p>
-			{entry.demoted_ns > 0 && <div class="incomplete"><p>{`It is not applied any more: ${visible(entry.demoted_why)}. This command enables it again:`}</p><Copy text={`sluice kb pin ${entry.id}`} /></div>}
+			{isDemoted(entry) && <div class="incomplete"><p>{`It has not been applied since ${formatDate(entry.demoted_ns)} UTC: ${visible(entry.demoted_why)}. This command enables it again:`}</p><Copy text={`sluice kb pin ${entry.id}`} /></div>}
 			<dl class="fields">
 				<div><dt>found</dt><dd>{`${formatDate(entry.found_ns)} UTC`}{entry.study && <> by <Link to={routePath({ page: 'tuning', id: entry.study })}>{`tuning ${visible(entry.study)}`}</Link></>}</dd></div>
 				{fields.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{visible(value)}</dd></div>)}
