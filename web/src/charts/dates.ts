@@ -36,7 +36,7 @@ export function dateLabel(ns: number, step: number): string {
 	if (step >= DAY || (time === '00:00:00' && step > 0))
 		return date.slice(5, 10);
 	if (step > 0 && step < SECOND)
-		return `${time}.${String(Math.floor(ns / 1e6) % 1000).padStart(3, '0')}`;
+		return `${time}.${String(Math.round(ns / 1e6) % 1000).padStart(3, '0')}`;
 	return step >= MINUTE || (step === 0 && time.endsWith(':00')) ? time.slice(0, 5) : time;
 }
 

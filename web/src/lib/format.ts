@@ -84,7 +84,7 @@ export function formatMicroseconds(ns: number): string {
 }
 
 export function formatDate(started_ns: number): string {
-	const date = new Date(started_ns / 1e6);
+	const date = new Date(Math.round(started_ns / 1e6));
 
 	if (isNaN(date.getTime()))
 		return UNKNOWN;
