@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// usage: node serve_tuning_browser.mjs MODULES DIRECTORY ADDRESS empty | HOLD HOLD (see browser.mjs)
+// usage: node serve_tuning_browser.mjs MODULES DIRECTORY ADDRESS empty | follow HOLD | stop HOLD | looks (see browser.mjs)
 // Opens the pages about tunings and the knowledge base. Checks that pages without data name the command that fills them;
 // that a tuning that runs is followed to its verdict without loading the page again; that a tuning is stopped and resumed
 // by its buttons; that a range of an axis filters the page, is in the address and undone by going back; that charts can be
 // saved; that names are text; and that all of it can be used by keyboard, without serious problems of accessibility, also
-// on narrow screens. The tunings 2 and 3 wait until their files HOLD are removed.
+// on narrow screens. Tuning 2, which is followed, and tuning 3, which is stopped, wait until their file HOLD is removed.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { base, checkLook, close, open, programArguments, settle, VARIANTS, visit } from './browser.mjs';
@@ -168,23 +168,30 @@ async function checkHostile(page)
 	assert.equal(await page.locator('main img, main script').count(), 0);
 }
 
-if (programArguments[0] === 'empty') {
-	await checkEmpty();
-} else {
-	const [followed, stopped] = programArguments;
+async function checkLooks()
+{
+	const places = { ...PAGES, tuning: '/tunings/1', 'tuning-real': '/tunings/2', entry: '/knowledge?entry=1' };
 
-	await visit('following', {}, (page) => checkFollowing(page, 2, followed));
-	await visit('stopping', {}, (page) => checkStopping(page, 3, stopped));
 	await visit('brushing', {}, (page) => checkBrushing(page, 1));
 	await visit('saving', {}, (page) => checkSaving(page, 1));
 	await visit('lists', {}, checkLists);
 	await visit('hostile', {}, checkHostile);
 	for (const [variant, options] of VARIANTS)
 		await visit(variant, options, async (page) => {
-			for (const [name, place] of Object.entries({ ...PAGES, tuning: '/tunings/1', 'tuning-real': '/tunings/2', entry: '/knowledge?entry=1' })) {
+			for (const [name, place] of Object.entries(places)) {
 				await open(page, place);
 				await checkLook(page, `${name}-${variant}`);
 			}
 		});
 }
+
+const [part, hold] = programArguments;
+const parts = {
+	empty: checkEmpty,
+	follow: () => visit('following', {}, (page) => checkFollowing(page, 2, hold)),
+	stop: () => visit('stopping', {}, (page) => checkStopping(page, 3, hold)),
+	looks: checkLooks,
+};
+
+await parts[part]();
 await close();

@@ -50,5 +50,7 @@ has_runs() {
 	[ -e "$1" ] && [ "$(wc -l <"$1")" -gt 5 ]
 }
 start followed
+browse serve_tuning_browser follow "$work/followed.hold"
 start stopped
-browse serve_tuning_browser "$work/followed.hold" "$work/stopped.hold"
+browse serve_tuning_browser stop "$work/stopped.hold"
+browse serve_tuning_browser looks
