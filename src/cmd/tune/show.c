@@ -5,15 +5,12 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/term.h"
-#include "base/text.h"
 #include "cmd/tune/tune.h"
 
 static void print_conditions(const struct tune_outcome *o)

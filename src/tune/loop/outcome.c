@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/loop/outcome.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
