@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Writes a trace for the benchmark of reports: report_trace FILE ACTIVITIES RANKS [FIRST [WORLD]];
- * or only reads one: report_trace --read FILE.
+ * Writes a trace for the benchmarks of reports and of the web application:
+ * report_trace FILE ACTIVITIES RANKS [FIRST [WORLD [FILES]]]; or only reads one: report_trace
+ * --read FILE.
  *
  * Each rank writes blocks of 4 KiB with a stride to a shared file by MPI_File_write_at, which
- * contains a pwrite, reads its own file in pieces of 1000 bytes, and calls stat on it now and then.
- * FIRST is the number of the first rank, for a part of a job with WORLD ranks.
+ * contains a pwrite, reads its own FILES files (default 1) in turn in pieces of 1000 bytes, and
+ * calls stat on them now and then. FIRST is the number of the first rank, for a part of a job with
+ * WORLD ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +33,7 @@ struct job {
 	size_t count;
 	uint64_t written, wanted, noise;
 	uint32_t ranks, first, world;
+	uint32_t files; /* of each rank */
 };
 
 static void fail(const struct err *err)
@@ -86,6 +89,11 @@ static struct activity transfer(int64_t start, int64_t ns, file_id file, int64_t
 	};
 }
 
+static file_id own_file(const struct job *job, uint32_t rank, uint64_t number)
+{
+	return (file_id)(2 + (uint64_t)rank * job->files + number % job->files);
+}
+
 static void open_files(struct job *job, uint32_t rank)
 {
 	int64_t start = rank;
@@ -93,10 +101,10 @@ static void open_files(struct job *job, uint32_t rank)
 	job->shared[rank] =
 		add(job, rank, FILE_OPEN,
 		    (struct activity){ .start_ns = start, .duration_ns = 900, .file = 1 });
-	job->own[rank] =
-		add(job, rank, OPEN,
-		    (struct activity){
-			    .start_ns = start + 1000, .duration_ns = 500, .file = 2 + rank });
+	job->own[rank] = add(job, rank, OPEN,
+			     (struct activity){ .start_ns = start + 1000,
+						.duration_ns = 500,
+						.file = own_file(job, rank, 0) });
 }
 
 /* A number below `limit` that does not repeat, because times of real traces compress badly. */
@@ -123,18 +131,34 @@ static void step(struct job *job, uint32_t rank, uint64_t number)
 	if (job->written == job->wanted)
 		return;
 	add(job, rank, PREAD,
-	    transfer(start + 5000, 400 + slow, 2 + rank, (int64_t)number * 1000, 1000,
-		     job->own[rank]));
+	    transfer(start + 5000, 400 + slow, own_file(job, rank, number), (int64_t)number * 1000,
+		     1000, job->own[rank]));
 	if (number % 16 == 0 && job->written < job->wanted)
 		add(job, rank, STAT,
-		    (struct activity){
-			    .start_ns = start + 6000, .duration_ns = 300, .file = 2 + rank });
+		    (struct activity){ .start_ns = start + 6000,
+				       .duration_ns = 300,
+				       .file = own_file(job, rank, number) });
+}
+
+static int add_own_files(struct job *job, uint32_t rank, struct err *err)
+{
+	char path[64];
+	int r = 0;
+
+	for (uint32_t i = 0; i < job->files && r >= 0; i++) {
+		int n = snprintf(path, sizeof(path), "/scratch/input.%u",
+				 (job->first + rank) % 4096);
+
+		if (job->files > 1)
+			snprintf(path + n, sizeof(path) - (size_t)n, ".%u", i);
+		r = trace_container.add_file(job->writer, own_file(job, rank, i), path, err);
+	}
+	return r;
 }
 
 static void add_facts(struct job *job, const char *host)
 {
 	struct err err;
-	char path[64];
 	int r = trace_container.add_file(job->writer, 1, "/scratch/shared.dat", &err);
 
 	for (uint32_t i = 0; i < job->ranks && r >= 0; i++) {
@@ -148,10 +172,9 @@ static void add_facts(struct job *job, const char *host)
 						.command = (char *)"app",
 						.directory = (char *)"/scratch" };
 
-		snprintf(path, sizeof(path), "/scratch/input.%u", (job->first + i) % 4096);
 		r = trace_container.add_process(job->writer, &process, &err);
 		if (r >= 0)
-			r = trace_container.add_file(job->writer, 2 + i, path, &err);
+			r = add_own_files(job, i, &err);
 	}
 	if (r < 0)
 		fail(&err);
@@ -204,7 +227,8 @@ int main(int argc, char **argv)
 	if (argc == 3 && strcmp(argv[1], "--read") == 0)
 		return free(job.batch), read_trace(argv[2]);
 	if (argc < 4) {
-		fprintf(stderr, "usage: %s FILE ACTIVITIES RANKS [FIRST [WORLD]] | --read FILE\n",
+		fprintf(stderr,
+			"usage: %s FILE ACTIVITIES RANKS [FIRST [WORLD [FILES]]] | --read FILE\n",
 			argv[0]);
 		return 2;
 	}
@@ -212,6 +236,9 @@ int main(int argc, char **argv)
 	job.ranks = (uint32_t)strtoul(argv[3], NULL, 10);
 	job.first = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 0;
 	job.world = argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10) : job.first + job.ranks;
+	job.files = argc > 6 ? (uint32_t)strtoul(argv[6], NULL, 10) : 1;
+	if (!job.files)
+		job.files = 1;
 	job.next = xcalloc(job.ranks, sizeof(*job.next));
 	job.own = xcalloc(job.ranks, sizeof(*job.own));
 	job.shared = xcalloc(job.ranks, sizeof(*job.shared));
