@@ -117,7 +117,6 @@ static int read_page(struct page *p, size_t number, struct err *err)
 		return 0;
 	}
 	r = reader_open(&reader, p->view.index, p->view.chapters, number, number, err);
-
 	if (r < 0)
 		return r;
 	r = reader_read(&reader, c, add_activity, p, err);
