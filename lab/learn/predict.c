@@ -149,7 +149,7 @@ static void print_predictions_json(const struct dataset *dataset, size_t from)
 			if (column->levels)
 				json_text(&json, column->name, column->levels[(size_t)row[c]]);
 			else
-				json_real(&json, column->name, row[c]);
+				json_double(&json, column->name, row[c]);
 		}
 		json_close(&json);
 	}

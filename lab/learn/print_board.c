@@ -177,7 +177,7 @@ static void print_reals_json(struct json *json, const char *key, const double *v
 {
 	json_open(json, key, '[');
 	for (size_t i = 0; i < count; i++)
-		json_real(json, NULL, values[i]);
+		json_double(json, NULL, values[i]);
 	json_close(json);
 }
 
@@ -192,12 +192,12 @@ static void print_entry_json(struct json *json, const struct selection_entry *en
 	json_text(json, "settings", buf_text(&settings));
 	json_text(json, "recipe",
 		  entry->plan.recipe ? entry->plan.recipe : entry->plan.learner->recipe);
-	json_real(json, "cpu_seconds", entry->seconds);
+	json_double(json, "cpu_seconds", entry->seconds);
 	json_text(json, "failure", entry->failure);
 	if (!entry->failure) {
-		json_real(json, "score", entry->score);
-		json_real(json, classes ? "accuracy" : "rmse", entry->mean_first);
-		json_real(json, classes ? "auc" : "r2", entry->mean_second);
+		json_double(json, "score", entry->score);
+		json_double(json, classes ? "accuracy" : "rmse", entry->mean_first);
+		json_double(json, classes ? "auc" : "r2", entry->mean_second);
 		print_reals_json(json, classes ? "fold_accuracy" : "fold_rmse", entry->first,
 				 folds);
 		print_reals_json(json, classes ? "fold_auc" : "fold_r2", entry->second, folds);
@@ -219,7 +219,7 @@ static void print_board_json(const struct selection *selection, const struct sel
 	json_count(&json, "rows", rows->rows);
 	json_count(&json, "left_out", rows->left_out);
 	json_count(&json, "planned", selection->planned);
-	json_real(&json, "median_error", median_error(selection, rows));
+	json_double(&json, "median_error", median_error(selection, rows));
 	json_open(&json, "candidates", '[');
 	for (size_t i = 0; i < selection->count; i++)
 		print_entry_json(&json, &selection->entries[i], selection->folds,

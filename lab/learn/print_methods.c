@@ -85,9 +85,9 @@ static void print_settings_json(struct json *json, const struct learner_ops *lea
 			json_text(json, "words", s->words);
 			json_text(json, "default", fallback);
 		} else {
-			json_real(json, "default", s->fallback);
-			json_real(json, "least", s->least);
-			json_real(json, "most", s->most);
+			json_double(json, "default", s->fallback);
+			json_double(json, "least", s->least);
+			json_double(json, "most", s->most);
 		}
 		json_close(json);
 	}

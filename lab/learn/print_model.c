@@ -181,7 +181,7 @@ static void print_features_json(struct json *json, const struct schema *schema)
 		json_text(json, "name", feature->name);
 		json_text(json, "type", feature->levels ? "text" : "number");
 		if (!feature->levels) {
-			json_real(json, "median", feature->median);
+			json_double(json, "median", feature->median);
 		} else {
 			json_open(json, "levels", '[');
 			for (size_t l = 0; l < feature->level_count; l++)
@@ -207,10 +207,10 @@ static void print_model_json(const char *path, const struct model *model, char *
 	model_tell(model, &json);
 	json_text(&json, "calibration", calibration);
 	if (!model->classes) {
-		json_real(&json, "coverage", coverage);
-		json_real(&json, "margin",
-			  model->conformal.count ? conformal_margin(&model->conformal, coverage)
-						 : NAN);
+		json_double(&json, "coverage", coverage);
+		json_double(&json, "margin",
+			    model->conformal.count ? conformal_margin(&model->conformal, coverage)
+						   : NAN);
 		json_bool(&json, "margin_is_per_spread", model->softening > 0);
 	}
 	json_open(&json, "classes", '[');
@@ -222,7 +222,7 @@ static void print_model_json(const char *path, const struct model *model, char *
 	for (size_t i = 0; weights && i < count; i++) {
 		json_open(&json, NULL, '{');
 		json_text(&json, "input", weights[i].name);
-		json_real(&json, "share", weights[i].share);
+		json_double(&json, "share", weights[i].share);
 		json_close(&json);
 	}
 	json_end(&json);

@@ -109,9 +109,9 @@ static void print_table_json(const char *path, const struct dataset *dataset)
 		json_count(&json, "missing", summary.missing);
 		json_count(&json, "distinct", summary.distinct);
 		if (!column->levels) {
-			json_real(&json, "least", summary.least);
-			json_real(&json, "median", summary.median);
-			json_real(&json, "greatest", summary.greatest);
+			json_double(&json, "least", summary.least);
+			json_double(&json, "median", summary.median);
+			json_double(&json, "greatest", summary.greatest);
 		} else {
 			json_open(&json, "levels", '[');
 			for (size_t i = 0; i < column->level_count; i++)

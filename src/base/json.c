@@ -105,7 +105,7 @@ void json_count(struct json *json, const char *key, uint64_t number)
 	fprintf(json->out, "%" PRIu64, number);
 }
 
-void json_real(struct json *json, const char *key, double number)
+void json_double(struct json *json, const char *key, double number)
 {
 	put_key(json, key);
 	if (isfinite(number))

@@ -38,7 +38,7 @@ void json_close(struct json *json);
 void json_text(struct json *json, const char *key, const char *text); /* NULL is written as null */
 void json_number(struct json *json, const char *key, int64_t number);
 void json_count(struct json *json, const char *key, uint64_t number);
-void json_real(struct json *json, const char *key, double number);
+void json_double(struct json *json, const char *key, double number);
 /* number / 1000, exactly: nanoseconds as microseconds. */
 void json_thousandths(struct json *json, const char *key, int64_t number);
 void json_bool(struct json *json, const char *key, bool truth);

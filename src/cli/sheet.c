@@ -125,7 +125,7 @@ void sheet_json(const struct sheet *sheet, struct json *json)
 		if (sheet->cells[i].text)
 			json_text(json, column->key, sheet->cells[i].text);
 		else
-			json_real(json, column->key, sheet->cells[i].number);
+			json_double(json, column->key, sheet->cells[i].number);
 		column = next_column(sheet, column);
 		if (column == sheet->columns)
 			json_close(json);

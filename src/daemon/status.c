@@ -132,7 +132,7 @@ void status_write(struct buf *out, const struct status_view *view)
 	json_start(&json, stream, "sluice.daemon/1");
 	json_text(&json, "version", SLUICE_VERSION);
 	json_count(&json, "pid", (uint64_t)getpid());
-	json_real(&json, "uptime_s", view->uptime_s);
+	json_double(&json, "uptime_s", view->uptime_s);
 	json_count(&json, "rules", (uint64_t)view->rules);
 	json_bool(&json, "alert", view->alert.is_raised);
 	write_causes(&json, view);

@@ -43,8 +43,8 @@ static void put_range(struct json *json, const char *key, const struct entry_ran
 	json_open(json, key, '{');
 	json_count(json, "runs", range->runs);
 	json_bool(json, "failed", range->runs && isinf(range->high));
-	json_real(json, "low", range->low);
-	json_real(json, "high", range->runs ? range->high : NAN);
+	json_double(json, "low", range->low);
+	json_double(json, "high", range->runs ? range->high : NAN);
 	json_close(json);
 }
 

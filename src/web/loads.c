@@ -29,11 +29,11 @@ static int put_load(void *arg, const struct load *load)
 	json_open(json, NULL, '{');
 	json_text(json, "user", load->owner);
 	json_text(json, "job", load->job);
-	json_real(json, "bytes_read", load->bytes_read);
-	json_real(json, "bytes_written", load->bytes_written);
-	json_real(json, "operations", load->operations);
-	json_real(json, "byte_share", load->byte_share);
-	json_real(json, "operation_share", load->operation_share);
+	json_double(json, "bytes_read", load->bytes_read);
+	json_double(json, "bytes_written", load->bytes_written);
+	json_double(json, "operations", load->operations);
+	json_double(json, "byte_share", load->byte_share);
+	json_double(json, "operation_share", load->operation_share);
 	json_close(json);
 	return 0;
 }
@@ -63,10 +63,10 @@ static void put_job(struct json *json, const struct job *job)
 	json_text(json, "name", job->name);
 	json_text(json, "owner", job->owner);
 	json_text(json, "queue", job->queue);
-	json_real(json, "nodes", job->nodes);
-	json_real(json, "memory_bytes", job->memory_bytes);
-	json_real(json, "used_s", job->used_s);
-	json_real(json, "allocated_s", job->allocated_s);
+	json_double(json, "nodes", job->nodes);
+	json_double(json, "memory_bytes", job->memory_bytes);
+	json_double(json, "used_s", job->used_s);
+	json_double(json, "allocated_s", job->allocated_s);
 	json_close(json);
 }
 

@@ -216,8 +216,8 @@ static void put_scores(struct json *json, const struct pairs *pairs)
 		json_open(json, NULL, '{');
 		json_text(json, "group", group < PAIR_GROUPS ? pair_group_names[group] : "all");
 		json_count(json, "count", score.count);
-		json_real(json, "median_error", score.median_error);
-		json_real(json, "bias", score.bias);
+		json_double(json, "median_error", score.median_error);
+		json_double(json, "bias", score.bias);
 		json_close(json);
 	}
 	json_close(json);
@@ -233,8 +233,8 @@ static void put_pairs(struct json *json, const struct pairs *pairs)
 		const struct pair *pair = &pairs->list[i];
 
 		json_open(json, NULL, '[');
-		json_real(json, NULL, pair->predicted);
-		json_real(json, NULL, pair->measured);
+		json_double(json, NULL, pair->predicted);
+		json_double(json, NULL, pair->measured);
 		json_text(json, NULL, pair_group_names[pair->group]);
 		json_text(json, NULL, pair->what);
 		json_close(json);
@@ -254,13 +254,13 @@ static void put_calibration(struct json *json, const struct validation *v, doubl
 	json_count(json, "repeat", v->repeat);
 	json_text(json, "host", v->environment.host);
 	json_text(json, "library", v->environment.version);
-	json_real(json, "coverage", coverage);
-	json_real(json, "measured_coverage",
-		  is_calibrated ? validation_measured_coverage(v, VALIDATION_TIMES, coverage)
-				: NAN);
+	json_double(json, "coverage", coverage);
+	json_double(json, "measured_coverage",
+		    is_calibrated ? validation_measured_coverage(v, VALIDATION_TIMES, coverage)
+				  : NAN);
 	json_bool(json, "is_supported",
 		  is_calibrated && validation_supports(v, VALIDATION_TIMES, coverage));
-	json_real(json, "factor", exp(margin));
+	json_double(json, "factor", exp(margin));
 	json_close(json);
 }
 

@@ -100,13 +100,13 @@ static void put_statistic(struct json *json, const struct trace_head *head,
 	json_text(json, "name", statistic->name);
 	json_text(json, "unit", statistic->unit);
 	json_bool(json, "is_rate", strcmp(text_or_empty(statistic->reduction), "sum") == 0);
-	json_real(json, "mean", figure->mean);
-	json_real(json, "least", figure->minimum);
-	json_real(json, "most", figure->maximum);
-	json_real(json, "total", figure->total);
+	json_double(json, "mean", figure->mean);
+	json_double(json, "least", figure->minimum);
+	json_double(json, "most", figure->maximum);
+	json_double(json, "total", figure->total);
 	json_open(json, "values", '[');
 	for (size_t i = 0; i < w->bins; i++)
-		json_real(json, NULL, values[i]);
+		json_double(json, NULL, values[i]);
 	json_close(json);
 	json_close(json);
 }
@@ -206,7 +206,7 @@ static void put_grade(struct json *json, const struct grade *grade)
 	json_text(json, "host", grade->host);
 	json_text(json, "call", call);
 	for (int i = 0; i < GRADE_FIELDS; i++)
-		json_real(json, grade_fields[i].key, grade->values[i]);
+		json_double(json, grade_fields[i].key, grade->values[i]);
 	json_close(json);
 }
 
@@ -246,8 +246,8 @@ static void answer_statistics(struct web_call *call, const struct trace_head *he
 	json_number(&reply.json, "last_ns", window.end_ns);
 	json_number(&reply.json, "from_ns", window.from_ns);
 	json_number(&reply.json, "to_ns", window.to_ns);
-	json_real(&reply.json, "bin_ns",
-		  (double)(window.to_ns - window.from_ns) / (double)window.bins);
+	json_double(&reply.json, "bin_ns",
+		    (double)(window.to_ns - window.from_ns) / (double)window.bins);
 	json_text(&reply.json, "host", window.host);
 	put_hosts(&reply.json, head);
 	put_statistics(&reply.json, head, &window);
@@ -317,7 +317,7 @@ static void put_node_value(struct json *json, const struct probe_view *view, int
 	json_text(json, "unit", value_unit(value));
 	json_open(json, "values", '[');
 	for (size_t i = 0; i < bins; i++)
-		json_real(json, NULL, counts[i] ? sums[i] / (double)counts[i] : NAN);
+		json_double(json, NULL, counts[i] ? sums[i] / (double)counts[i] : NAN);
 	json_close(json);
 	json_close(json);
 }
@@ -378,7 +378,7 @@ static int put_site_anomaly(void *arg, const struct anomaly *anomaly)
 	json_number(json, "started_ns", anomaly->started_ns);
 	json_text(json, "cause", anomaly->cause);
 	json_text(json, "detail", anomaly->detail);
-	json_real(json, "value", anomaly->value);
+	json_double(json, "value", anomaly->value);
 	json_close(json);
 	return 0;
 }
@@ -403,7 +403,7 @@ static void put_site(struct web_call *call, struct json *json)
 static void put_node(struct json *json, const struct probe_view *view, size_t bins)
 {
 	probe_view_put(json, view);
-	json_real(json, "bin_ns", (view->to_s - view->from_s) * NS_PER_S / (double)bins);
+	json_double(json, "bin_ns", (view->to_s - view->from_s) * NS_PER_S / (double)bins);
 	json_count(json, "samples", forecast_data_rows(&view->data)->node_count);
 	json_open(json, "values", '[');
 	for (int i = 0; i < NODE_VALUES; i++)

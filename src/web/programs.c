@@ -103,13 +103,13 @@ static void put_shift(struct json *json, const struct trend_shift *shift)
 	json_text(json, "measure", trend_measures[shift->measure].name);
 	json_text(json, "direction", directions[shift->direction]);
 	json_text(json, "verdict", shift->is_exact ? "exact" : "significant");
-	json_real(json, "before", shift->before);
-	json_real(json, "after", shift->after);
+	json_double(json, "before", shift->before);
+	json_double(json, "after", shift->after);
 	json_count(json, "runs_before", shift->runs_before);
 	json_count(json, "runs_after", shift->runs_after);
-	json_real(json, "ratio", shift->ratio);
-	json_real(json, "low", shift->low);
-	json_real(json, "high", shift->high);
+	json_double(json, "ratio", shift->ratio);
+	json_double(json, "low", shift->low);
+	json_double(json, "high", shift->high);
 }
 
 /* --- list --- */
@@ -169,7 +169,7 @@ static void put_spark(struct json *json, const struct series *group)
 	json_text(json, "measure", trend_measures[measure].name);
 	json_open(json, "values", '[');
 	for (size_t i = first; i < group->tested_count; i++)
-		json_real(json, NULL, program_run_value(group->tested[i], measure));
+		json_double(json, NULL, program_run_value(group->tested[i], measure));
 	json_close(json);
 	if (shift && group->trend.events[shift->event] >= first)
 		json_count(json, "shift", group->trend.events[shift->event] - first);
@@ -245,7 +245,7 @@ static void put_covered(struct json *json, const struct program_run *runs, size_
 
 	for (size_t i = 0; i < count; i++)
 		unread += runs[i].is_unread;
-	json_real(json, "covered", count ? 1 - (double)unread / (double)count : 1);
+	json_double(json, "covered", count ? 1 - (double)unread / (double)count : 1);
 }
 
 /* False: the request was answered. */
@@ -320,8 +320,8 @@ static void put_run(struct json *json, const struct program_run *run)
 	json_text(json, "group", run->group);
 	json_number(json, "started_ns", run->started_ns);
 	for (int k = 0; k < TREND_MEASURES; k++)
-		json_real(json, trend_measures[k].name,
-			  program_run_value(run, (enum trend_measure)k));
+		json_double(json, trend_measures[k].name,
+			    program_run_value(run, (enum trend_measure)k));
 	json_count(json, "ranks", run->ranks);
 	json_number(json, "exit_status", run->exit_status);
 	json_text(json, "state", run->state);

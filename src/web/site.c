@@ -55,7 +55,7 @@ static void put_share(struct json *json, const char *name, double value)
 	if (isnan(value))
 		json_text(json, name, NULL);
 	else
-		json_real(json, name, value);
+		json_double(json, name, value);
 }
 
 static void put_run_fields(struct json *json, const struct view_run *run)
@@ -282,7 +282,7 @@ static void put_anomaly(void *arg, const struct view_anomaly *anomaly)
 		json_number(json, "ended_ns", anomaly->ended_ns);
 	else
 		json_text(json, "ended_ns", NULL);
-	json_real(json, "value", anomaly->value);
+	json_double(json, "value", anomaly->value);
 	json_close(json);
 }
 
@@ -295,9 +295,9 @@ static void put_load(void *arg, const struct view_load *load)
 	json_text(json, "job", load->job);
 	json_text(json, "target", load->target);
 	json_number(json, "nodes", load->nodes);
-	json_real(json, "bytes_read_per_s", load->bytes_read);
-	json_real(json, "bytes_written_per_s", load->bytes_written);
-	json_real(json, "operations_per_s", load->operations);
+	json_double(json, "bytes_read_per_s", load->bytes_read);
+	json_double(json, "bytes_written_per_s", load->bytes_written);
+	json_double(json, "operations_per_s", load->operations);
 	json_close(json);
 }
 

@@ -169,12 +169,12 @@ void put_study_run(struct json *json, const struct web_study *study, const struc
 	json_text(json, "phase", run->phase);
 	json_text(json, "state", run->state);
 	json_bool(json, "baseline", is_baseline);
-	json_real(json, "cost", run->cost);
-	json_real(json, "run_s", run->run_s);
-	json_real(json, "io_s", run->io_s);
-	json_real(json, "read_bytes", run->read_bytes);
-	json_real(json, "write_bytes", run->write_bytes);
-	json_real(json, "foreign", run->foreign);
+	json_double(json, "cost", run->cost);
+	json_double(json, "run_s", run->run_s);
+	json_double(json, "io_s", run->io_s);
+	json_double(json, "read_bytes", run->read_bytes);
+	json_double(json, "write_bytes", run->write_bytes);
+	json_double(json, "foreign", run->foreign);
 	json_text(json, "parameters", buf_text(&line));
 	put_values(json, &study->plan.space, run, is_baseline);
 	json_text(json, "effective", *run->effective ? run->effective : NULL);

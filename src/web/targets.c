@@ -96,7 +96,7 @@ static void put_reals(struct json *json, const char *key, const double *values, 
 {
 	json_open(json, key, '[');
 	for (size_t i = 0; i < count; i++)
-		json_real(json, NULL, values[i]);
+		json_double(json, NULL, values[i]);
 	json_close(json);
 }
 
@@ -125,7 +125,7 @@ static void put_newest(struct json *json, const struct chronicle_series *series)
 			   sizeof(method));
 	json_open(json, "newest", '{');
 	probe_view_put_time(json, "time_ns", series->time_s[last]);
-	json_real(json, "seconds", (double)series->seconds[last]);
+	json_double(json, "seconds", (double)series->seconds[last]);
 	json_text(json, "outcome", outcome);
 	json_text(json, "method", method);
 	json_close(json);
@@ -280,8 +280,8 @@ static void put_course(struct json *json, const struct course *course, size_t co
 {
 	json_open(json, "states", '{');
 	json_count(json, "bytes", course->bytes);
-	json_real(json, "idle_s", course->idle_s);
-	json_real(json, "busy_s", course->busy_s);
+	json_double(json, "idle_s", course->idle_s);
+	json_double(json, "busy_s", course->busy_s);
 	put_reals(json, "busy", course->busy, count);
 	put_reals(json, "forecast", course->forecast, count);
 	json_close(json);

@@ -67,9 +67,9 @@ static int add_run(void *arg, const struct study_run *run)
 
 static void put_gain(struct json *json, const struct study *study)
 {
-	json_real(json, "gain", study->gain);
-	json_real(json, "gain_low", study->gain_low);
-	json_real(json, "gain_high", study->gain_high);
+	json_double(json, "gain", study->gain);
+	json_double(json, "gain_low", study->gain_low);
+	json_double(json, "gain_high", study->gain_high);
 	json_text(json, "conditions", *study->conditions ? study->conditions : NULL);
 }
 

@@ -53,7 +53,7 @@ void window_put_frame(struct json *json, const struct window_frame *frame)
 {
 	json_number(json, "from_ns", frame->from_ns);
 	json_number(json, "to_ns", frame->to_ns);
-	json_real(json, "covered", frame->covered);
+	json_double(json, "covered", frame->covered);
 	json_bool(json, "folded", frame->folded);
 }
 

@@ -331,12 +331,12 @@ static void show_evaluation(const struct forecast_args *args, const struct evalu
 	if (args->json) {
 		json_start(&json, stdout, FORECAST_SCHEMA);
 		forecast_json_system(&json, evaluated->chronicle->system);
-		json_real(&json, "from", judgment->from_s);
-		json_real(&json, "to", judgment->to_s);
-		json_real(&json, "test_to", judgment->test_to_s);
+		json_double(&json, "from", judgment->from_s);
+		json_double(&json, "to", judgment->to_s);
+		json_double(&json, "test_to", judgment->test_to_s);
 		json_count(&json, "cases", judgment->case_count);
 		json_count(&json, "seed", args->seed);
-		json_real(&json, "bound", evaluated->min_accuracy);
+		json_double(&json, "bound", evaluated->min_accuracy);
 		json_open(&json, "sheets", '[');
 		show_sheets(evaluated, args->per_target, &json);
 		json_end(&json);

@@ -291,12 +291,12 @@ static void json_target(struct json *json, const struct proposal *p, size_t t)
 	json_open(json, NULL, '{');
 	json_text(json, "target", p->forecaster->targets[t]);
 	json_bool(json, "is_allowed", target->is_allowed);
-	json_real(json, "busy", target->busy);
-	json_real(json, "seconds", placement_expected_s(target));
-	json_real(json, "share", p->shares[t]);
-	json_real(json, "of_equal", p->shares[t] * (double)p->allowed);
+	json_double(json, "busy", target->busy);
+	json_double(json, "seconds", placement_expected_s(target));
+	json_double(json, "share", p->shares[t]);
+	json_double(json, "of_equal", p->shares[t] * (double)p->allowed);
 	json_count(json, "bytes", p->bytes[t]);
-	json_real(json, "finish_s", finish_seconds(p, t));
+	json_double(json, "finish_s", finish_seconds(p, t));
 	json_close(json);
 }
 
@@ -308,15 +308,15 @@ static void show_json(const struct proposal *p, const struct sheet *metrics)
 	forecast_json_system(&json, p->forecaster->system);
 	json_text(&json, "site", p->site->name);
 	json_text(&json, "rule", placement_names[p->rule]);
-	json_real(&json, "time", p->now_s);
-	json_real(&json, "age_s", p->age_s);
+	json_double(&json, "time", p->now_s);
+	json_double(&json, "age_s", p->age_s);
 	json_count(&json, "size", p->forecaster->sizes[p->size]);
 	json_count(&json, "bytes", p->total);
 	json_count(&json, "stripe", p->stripe);
 	json_count(&json, "targets", p->count);
 	json_count(&json, "allowed", p->allowed);
-	json_real(&json, "most", p->limits.most);
-	json_real(&json, "least", p->limits.least);
+	json_double(&json, "most", p->limits.most);
+	json_double(&json, "least", p->limits.least);
 	json_open(&json, "placement", '[');
 	for (size_t t = 0; t < p->count; t++)
 		json_target(&json, p, t);

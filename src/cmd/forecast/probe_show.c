@@ -66,10 +66,10 @@ static void show_json(const struct probing *probing, FILE *out)
 	json_start(&json, out, PROBE_SCHEMA);
 	json_text(&json, "system", probing->options.system);
 	json_count(&json, "rank", probing->options.rank);
-	json_real(&json, "seconds", seconds);
+	json_double(&json, "seconds", seconds);
 	json_count(&json, "rounds", probing->prober.rounds);
-	json_real(&json, "cpu_seconds", cpu);
-	json_real(&json, "cpu_share", cpu / seconds);
+	json_double(&json, "cpu_seconds", cpu);
+	json_double(&json, "cpu_share", cpu / seconds);
 	counts_json(&json, &sum);
 	json_count(&json, "rows_saved", probing->saved);
 	json_count(&json, "rows_lost", probing->lost);
@@ -84,8 +84,8 @@ static void show_json(const struct probing *probing, FILE *out)
 		json_text(&json, "name", probing->targets.rows[number].name);
 		json_text(&json, "kind", probing->targets.rows[number].ops->kind);
 		counts_json(&json, &probing->prober.slots[i].counts);
-		json_real(&json, "probe_mean_s", mean_seconds(&probing->times[number]));
-		json_real(&json, "probe_worst_s", worst_seconds(&probing->times[number]));
+		json_double(&json, "probe_mean_s", mean_seconds(&probing->times[number]));
+		json_double(&json, "probe_worst_s", worst_seconds(&probing->times[number]));
 		json_close(&json);
 	}
 	json_end(&json);

@@ -240,16 +240,16 @@ static void show_json(const struct findings *f, const struct sheet *sheets)
 	json_start(&json, stdout, FORECAST_SCHEMA);
 	forecast_json_system(&json, f->forecaster->system);
 	json_text(&json, "method", f->forecaster->method);
-	json_real(&json, "from", f->middle_s);
-	json_real(&json, "to", f->to_s);
+	json_double(&json, "from", f->middle_s);
+	json_double(&json, "to", f->to_s);
 	json_count(&json, "bytes", f->forecaster->sizes[f->forecaster->size_count - 1]);
 	json_count(&json, "targets", f->steps->targets);
 	json_count(&json, "moments", f->steps->points);
 	json_count(&json, "left_out", f->steps->left_out);
 	json_count(&json, "points", f->plan->points);
 	json_count(&json, "repetitions", f->plan->repetitions);
-	json_real(&json, "accuracy", steps_accuracy(f->steps, f->steps->labels));
-	json_real(&json, "latent", steps_accuracy(f->steps, f->steps->truth));
+	json_double(&json, "accuracy", steps_accuracy(f->steps, f->steps->labels));
+	json_double(&json, "latent", steps_accuracy(f->steps, f->steps->truth));
 	json_open(&json, "sheets", '[');
 	for (size_t m = 0; m < PLACEMENT_METRICS; m++)
 		sheet_json(&sheets[m], &json);

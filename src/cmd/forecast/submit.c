@@ -116,8 +116,8 @@ static void print_json(const struct resubmission *outcome)
 		json_open(&json, NULL, '{');
 		json_text(&json, "id", outcome->jobs[i].id);
 		json_bool(&json, "found", outcome->jobs[i].was_found);
-		json_real(&json, "since", outcome->jobs[i].since_s);
-		json_real(&json, "ended", outcome->jobs[i].ended_s);
+		json_double(&json, "since", outcome->jobs[i].since_s);
+		json_double(&json, "ended", outcome->jobs[i].ended_s);
 		json_close(&json);
 	}
 	json_close(&json);

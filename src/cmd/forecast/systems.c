@@ -46,8 +46,8 @@ static int add_object(void *arg, const struct probe_system *system)
 	json_count(json, "targets", system->targets);
 	json_count(json, "samples", system->rows);
 	json_count(json, "snapshots", system->snapshots);
-	json_real(json, "from", system->from_s);
-	json_real(json, "to", system->to_s);
+	json_double(json, "from", system->from_s);
+	json_double(json, "to", system->to_s);
 	json_close(json);
 	return 0;
 }

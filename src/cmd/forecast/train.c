@@ -150,10 +150,10 @@ static void show_training(const struct forecast_args *args, const struct forecas
 		forecast_json_system(&json, forecaster->system);
 		json_text(&json, "method", forecaster->method);
 		json_text(&json, "settings", forecaster->settings);
-		json_real(&json, "from", forecaster->from_s);
-		json_real(&json, "to", forecaster->to_s);
+		json_double(&json, "from", forecaster->from_s);
+		json_double(&json, "to", forecaster->to_s);
 		json_count(&json, "generation", forecaster->generation);
-		json_real(&json, "seconds", seconds);
+		json_double(&json, "seconds", seconds);
 		json_open(&json, "sheets", '[');
 		sheet_json(&sheet, &json);
 		json_end(&json);

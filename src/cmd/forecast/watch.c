@@ -55,10 +55,10 @@ static void show_check(void *arg, const struct retrainer_check *check)
 	option_choice_name(RETRAINING_WORDS, (int)check->reason, word, sizeof(word));
 	if (watch->args->json) {
 		json_start(&json, stdout, FORECAST_SCHEMA);
-		json_real(&json, "time", check->now_s);
+		json_double(&json, "time", check->now_s);
 		forecast_json_system(&json, forecaster->system);
 		json_count(&json, "scored", check->scored);
-		json_real(&json, "right", check->right);
+		json_double(&json, "right", check->right);
 		json_text(&json, "reason", word);
 		json_bool(&json, "is_trained", check->is_trained);
 		json_count(&json, "generation", forecaster->generation);

@@ -80,17 +80,17 @@ static void show_json(const struct calibrate_run *run)
 	json_count(&json, "cases", v->count);
 	json_count(&json, "held_out", v->checked[VALIDATION_TIMES]);
 	json_count(&json, "repeat", v->repeat);
-	json_real(&json, "load", v->environment.load);
+	json_double(&json, "load", v->environment.load);
 	json_text(&json, "library", v->environment.library);
 	json_text(&json, "library_version", v->environment.version);
-	json_real(&json, "coverage", run->coverage);
-	json_real(&json, "measured_coverage",
-		  validation_measured_coverage(v, VALIDATION_TIMES, run->coverage));
+	json_double(&json, "coverage", run->coverage);
+	json_double(&json, "measured_coverage",
+		    validation_measured_coverage(v, VALIDATION_TIMES, run->coverage));
 	json_bool(&json, "supported", validation_supports(v, VALIDATION_TIMES, run->coverage));
-	json_real(&json, "time_factor", margin_factor(v, VALIDATION_TIMES, run->coverage));
-	json_real(&json, "gain_factor", margin_factor(v, VALIDATION_GAINS, run->coverage));
-	json_real(&json, "measured_gain_coverage",
-		  validation_measured_coverage(v, VALIDATION_GAINS, run->coverage));
+	json_double(&json, "time_factor", margin_factor(v, VALIDATION_TIMES, run->coverage));
+	json_double(&json, "gain_factor", margin_factor(v, VALIDATION_GAINS, run->coverage));
+	json_double(&json, "measured_gain_coverage",
+		    validation_measured_coverage(v, VALIDATION_GAINS, run->coverage));
 	json_end(&json);
 }
 
@@ -242,10 +242,10 @@ static void json_case(struct json *json, const struct calibrate_run *run, size_t
 	json_bool(json, "plain", is_plain(&one->settings));
 	json_bool(json, "recommended", run->recommended[one->group][way] == at);
 	json_bool(json, "calibrated", p->is_calibrated);
-	json_real(json, "predicted", p->seconds);
-	json_real(json, "low", p->low);
-	json_real(json, "high", p->high);
-	json_real(json, "measured", run->cases[i].measured);
+	json_double(json, "predicted", p->seconds);
+	json_double(json, "low", p->low);
+	json_double(json, "high", p->high);
+	json_double(json, "measured", run->cases[i].measured);
 	json_close(json);
 }
 
@@ -257,16 +257,16 @@ static void print_check_json(const struct calibrate_run *run, const struct check
 	json_count(&json, "accesses", check->count);
 	json_count(&json, "cases", run->count);
 	json_count(&json, "repeat", run->repeat);
-	json_real(&json, "load", run->environment.load);
-	json_real(&json, "coverage", run->coverage);
+	json_double(&json, "load", run->environment.load);
+	json_double(&json, "coverage", run->coverage);
 	json_count(&json, "claimed", check->claimed);
 	json_count(&json, "inside", check->inside);
-	json_real(&json, "median_ratio", check->median_ratio);
+	json_double(&json, "median_ratio", check->median_ratio);
 	json_count(&json, "changed", check->changed);
-	json_real(&json, "median_speedup", check->median_speedup);
-	json_real(&json, "mean_speedup", check->mean_speedup);
-	json_real(&json, "median_regret", check->median_regret);
-	json_real(&json, "worst_regret", check->worst_regret);
+	json_double(&json, "median_speedup", check->median_speedup);
+	json_double(&json, "mean_speedup", check->mean_speedup);
+	json_double(&json, "median_regret", check->median_regret);
+	json_double(&json, "worst_regret", check->worst_regret);
 	json_open(&json, "of", '[');
 	for (size_t i = 0; i < run->plan.count; i++)
 		for (int way = 0; way < run->ways; way++)

@@ -88,13 +88,13 @@ static void json_term(struct json *json, const struct term *term)
 	json_open(json, NULL, '{');
 	json_text(json, "what", term->what);
 	json_text(json, "operation", operations[term->operation].name);
-	json_real(json, "count", term->count);
-	json_real(json, "nodes", term->at.nodes);
-	json_real(json, "cores", term->at.cores);
-	json_real(json, "senders", term->at.senders);
-	json_real(json, "receivers", term->at.receivers);
-	json_real(json, "writers", term->at.writers);
-	json_real(json, "bytes", term->at.bytes);
+	json_double(json, "count", term->count);
+	json_double(json, "nodes", term->at.nodes);
+	json_double(json, "cores", term->at.cores);
+	json_double(json, "senders", term->at.senders);
+	json_double(json, "receivers", term->at.receivers);
+	json_double(json, "writers", term->at.writers);
+	json_double(json, "bytes", term->at.bytes);
 	json_close(json);
 }
 

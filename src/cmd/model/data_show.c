@@ -121,13 +121,13 @@ static void print_plan_json(const struct campaign_run *run, const struct group *
 		json_count(&json, "bytes_least", groups[i].least);
 		json_count(&json, "bytes_most", groups[i].most);
 		json_count(&json, "written_bytes", groups[i].written);
-		json_real(&json, "seconds", groups[i].seconds);
+		json_double(&json, "seconds", groups[i].seconds);
 		json_close(&json);
 	}
 	json_close(&json);
 	json_count(&json, "cells", run->campaign.count);
 	json_count(&json, "left", sum.cells);
-	json_real(&json, "seconds", sum.seconds);
+	json_double(&json, "seconds", sum.seconds);
 	json_count(&json, "written_bytes", sum.written);
 	json_count(&json, "file_bytes", sum.file_bytes);
 	json_bool(&json, "over_budget", run->campaign.is_over);
@@ -191,9 +191,9 @@ static void print_statistics_json(struct json *json, enum operation operation,
 	json_text(json, "title", operations[operation].title);
 	json_count(json, "cells", s->cells);
 	json_count(json, "rows", s->rows);
-	json_real(json, "seconds_least", s->least);
-	json_real(json, "seconds_most", s->most);
-	json_real(json, "spread", s->spread);
+	json_double(json, "seconds_least", s->least);
+	json_double(json, "seconds_most", s->most);
+	json_double(json, "spread", s->spread);
 	json_close(json);
 }
 
@@ -233,7 +233,7 @@ void measure_show_rows(const struct campaign_run *run, const struct elements *ro
 		json_count(&out, "cells_known", run->known);
 		json_count(&out, "cells_measured", run->measured);
 		json_count(&out, "rows_added", run->rows);
-		json_real(&out, "seconds", run->seconds);
+		json_double(&out, "seconds", run->seconds);
 		json_open(&out, "operations", '[');
 		add_platform(NULL, &out, run->platform, rows);
 		json_end(&out);

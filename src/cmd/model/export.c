@@ -292,7 +292,7 @@ static void print_export_json(const struct exporting *e)
 	struct json json;
 
 	json_start(&json, stdout, MODEL_SCHEMA);
-	json_real(&json, "predicted_now", e->now);
+	json_double(&json, "predicted_now", e->now);
 	json_text(&json, "space", e->space);
 	json_open(&json, "exported", '[');
 	for (size_t i = 0; i < e->top; i++) {
@@ -301,7 +301,7 @@ static void print_export_json(const struct exporting *e)
 
 		param_set_line(&e->sets[i], &line);
 		json_open(&json, NULL, '{');
-		json_real(&json, "predicted", e->ranked[i].seconds);
+		json_double(&json, "predicted", e->ranked[i].seconds);
 		json_text(&json, "file", file);
 		json_text(&json, "settings", buf_text(&line));
 		json_close(&json);

@@ -88,10 +88,10 @@ static void print_prediction_json(const struct asked *asked)
 	json_start(&json, stdout, MODEL_SCHEMA);
 	access_json(&json, &asked->access);
 	settings_json(&json, &asked->settings, &asked->hybrid.machine, &asked->access);
-	json_real(&json, "seconds", p->seconds);
-	json_real(&json, "low", p->low);
-	json_real(&json, "high", p->high);
-	json_real(&json, "correction", p->correction);
+	json_double(&json, "seconds", p->seconds);
+	json_double(&json, "low", p->low);
+	json_double(&json, "high", p->high);
+	json_double(&json, "correction", p->correction);
 	claim_json(&json, &asked->hybrid, VALIDATION_TIMES, p->is_calibrated, asked->coverage);
 	json_bool(&json, "outside", p->is_outside);
 	json_count(&json, "aggregators", p->counts.aggregators);
@@ -104,10 +104,10 @@ static void print_prediction_json(const struct asked *asked)
 		json_open(&json, NULL, '{');
 		json_text(&json, "what", term->what);
 		json_text(&json, "operation", operations[term->operation].name);
-		json_real(&json, "count", term->count);
-		json_real(&json, "each", p->each[i]);
-		json_real(&json, "seconds", p->terms[i]);
-		json_real(&json, "margin", p->margins[i]);
+		json_double(&json, "count", term->count);
+		json_double(&json, "each", p->each[i]);
+		json_double(&json, "seconds", p->terms[i]);
+		json_double(&json, "margin", p->margins[i]);
 		json_close(&json);
 	}
 	json_end(&json);

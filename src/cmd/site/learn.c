@@ -80,7 +80,7 @@ static int show_expectation(void *arg, const struct expectation *e)
 		json_text(&l->json, "pattern", e->pattern);
 		json_text(&l->json, "layer", e->layer);
 		json_text(&l->json, "function", e->call);
-		json_real(&l->json, "bytes_least", bytes);
+		json_double(&l->json, "bytes_least", bytes);
 		json_count(&l->json, "calls", e->calls);
 		json_number(&l->json, "median_ns", e->median_ns);
 		json_number(&l->json, "slow_ns", e->slow_ns);

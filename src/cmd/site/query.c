@@ -75,7 +75,7 @@ static void put_json(struct output *o, const char *const *names, const char *con
 			json_number(&o->json, names[i], number);
 		else if (value && number_parse(value, strlen(value), &real) && isfinite(real) &&
 			 strlen(value) < 19)
-			json_real(&o->json, names[i], real);
+			json_double(&o->json, names[i], real);
 		else
 			json_text(&o->json, names[i], value);
 	}

@@ -61,7 +61,7 @@ static int show_anomaly(void *arg, const struct anomaly *a)
 	json_number(&o->json, "started_ns", a->started_ns);
 	json_text(&o->json, "cause", a->cause);
 	json_text(&o->json, "detail", a->detail);
-	json_real(&o->json, "value", a->value);
+	json_double(&o->json, "value", a->value);
 	json_close(&o->json);
 	return 0;
 }
@@ -84,11 +84,11 @@ static int show_load(void *arg, const struct load *load)
 	json_open(&o->json, NULL, '{');
 	json_text(&o->json, "owner", load->owner);
 	json_text(&o->json, "job", load->job);
-	json_real(&o->json, "bytes_read", load->bytes_read);
-	json_real(&o->json, "bytes_written", load->bytes_written);
-	json_real(&o->json, "operations", load->operations);
-	json_real(&o->json, "byte_share", load->byte_share);
-	json_real(&o->json, "operation_share", load->operation_share);
+	json_double(&o->json, "bytes_read", load->bytes_read);
+	json_double(&o->json, "bytes_written", load->bytes_written);
+	json_double(&o->json, "operations", load->operations);
+	json_double(&o->json, "byte_share", load->byte_share);
+	json_double(&o->json, "operation_share", load->operation_share);
 	json_close(&o->json);
 	return 0;
 }

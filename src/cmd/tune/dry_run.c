@@ -41,8 +41,8 @@ static void print_json(const struct tuning_plan *plan, double run_s, uint64_t si
 	json_text(&json, "space", buf_text(&space));
 	json_count(&json, "runs", plan->runs);
 	json_count(&json, "simplify_most", simplify);
-	json_real(&json, "runs_most", runs);
-	json_real(&json, "seconds_most", runs * run_s);
+	json_double(&json, "runs_most", runs);
+	json_double(&json, "seconds_most", runs * run_s);
 	json_end(&json);
 }
 

@@ -41,15 +41,15 @@ void model_tell(const struct model *model, struct json *json)
 	json_bool(json, "log_target", model->pipeline.log_target);
 	json_text(json, "target", origin->target);
 	json_text(json, "time", origin->time);
-	json_real(json, "from", origin->from);
-	json_real(json, "to", origin->to);
+	json_double(json, "from", origin->from);
+	json_double(json, "to", origin->to);
 	json_count(json, "rows", origin->rows);
 	json_count(json, "refreshed", origin->refreshed);
 	json_count(json, "seed", origin->seed);
 	json_number(json, "made", origin->made);
 	json_text(json, "version", origin->version);
-	json_real(json, model->classes ? "accuracy" : "r2", origin->score);
-	json_real(json, model->classes ? "auc" : "median_error", origin->second);
+	json_double(json, model->classes ? "accuracy" : "r2", origin->score);
+	json_double(json, model->classes ? "auc" : "median_error", origin->second);
 }
 
 static void write_header_json(const void *arg, struct json *json)

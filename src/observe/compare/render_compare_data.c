@@ -32,7 +32,7 @@ static void json_values(struct json *json, const char *key, const double *values
 {
 	json_open(json, key, '[');
 	for (size_t i = 0; i < count; i++)
-		json_real(json, NULL, values[i]);
+		json_double(json, NULL, values[i]);
 	json_close(json);
 }
 
@@ -41,13 +41,13 @@ static void json_difference(struct json *json, const struct contrast *contrast, 
 {
 	json_open(json, key, '{');
 	json_text(json, "verdict", verdict_name(d->verdict));
-	json_real(json, "a", d->median[SIDE_A]);
-	json_real(json, "b", d->median[SIDE_B]);
-	json_real(json, "ratio", d->ratio);
-	json_real(json, "low", d->low);
-	json_real(json, "high", d->high);
-	json_real(json, "confidence", 1 - d->level);
-	json_real(json, "chance", d->chance);
+	json_double(json, "a", d->median[SIDE_A]);
+	json_double(json, "b", d->median[SIDE_B]);
+	json_double(json, "ratio", d->ratio);
+	json_double(json, "low", d->low);
+	json_double(json, "high", d->high);
+	json_double(json, "confidence", 1 - d->level);
+	json_double(json, "chance", d->chance);
 	json_values(json, "a_values", d->values[SIDE_A], contrast->runs[SIDE_A]);
 	json_values(json, "b_values", d->values[SIDE_B], contrast->runs[SIDE_B]);
 	json_close(json);
@@ -161,18 +161,18 @@ static void json_hyperfine(struct json *json, const struct contrast *contrast, i
 		moments_deviation(d->values[side], count, 1, &deviation);
 	json_open(json, NULL, '{');
 	json_text(json, "command", contrast->accounts[side][0].command);
-	json_real(json, "mean", mean / NS_PER_S);
-	json_real(json, "stddev", deviation / NS_PER_S);
-	json_real(json, "median", d->median[side] / NS_PER_S);
+	json_double(json, "mean", mean / NS_PER_S);
+	json_double(json, "stddev", deviation / NS_PER_S);
+	json_double(json, "median", d->median[side] / NS_PER_S);
 	json_open(json, "times", '[');
 	for (size_t i = 0; i < count; i++) {
 		least = fmin(least, d->values[side][i]);
 		most = fmax(most, d->values[side][i]);
-		json_real(json, NULL, d->values[side][i] / NS_PER_S);
+		json_double(json, NULL, d->values[side][i] / NS_PER_S);
 	}
 	json_close(json);
-	json_real(json, "min", least / NS_PER_S);
-	json_real(json, "max", most / NS_PER_S);
+	json_double(json, "min", least / NS_PER_S);
+	json_double(json, "max", most / NS_PER_S);
 	json_open(json, "exit_codes", '[');
 	for (size_t i = 0; i < count; i++)
 		json_number(json, NULL, contrast->accounts[side][i].exit_status);

@@ -326,8 +326,8 @@ static void put_counter(struct viewer *viewer, const struct stat_sample *sample)
 	/* A viewer shows a value until the next one; a sample is for the time before it. */
 	json_thousandths(&viewer->json, "ts", sample->time_ns - sample->period_ns);
 	json_open(&viewer->json, "args", '{');
-	json_real(&viewer->json, "value",
-		  rate ? value * (double)NS_PER_S / (double)sample->period_ns : value);
+	json_double(&viewer->json, "value",
+		    rate ? value * (double)NS_PER_S / (double)sample->period_ns : value);
 	json_close(&viewer->json);
 	json_close(&viewer->json);
 }

@@ -172,7 +172,7 @@ static void put_note_group(struct json *json, const struct note_group *f)
 	json_text(json, "name", note_group_name(f));
 	json_count(json, "count", f->count);
 	if (f->is_number) {
-		json_real(json, "sum", f->sum);
+		json_double(json, "sum", f->sum);
 		spread_json(json, "spread", &f->spread);
 	} else {
 		json_text(json, "value", note_group_value(f));

@@ -195,9 +195,9 @@ static void put_gain_json(struct json *json, const char *key, const struct gain 
 		return;
 	}
 	json_open(json, key, '{');
-	json_real(json, "gain", gain->gain);
-	json_real(json, "low", gain->low);
-	json_real(json, "high", gain->high);
+	json_double(json, "gain", gain->gain);
+	json_double(json, "low", gain->low);
+	json_double(json, "high", gain->high);
 	json_text(json, "source", gain->source);
 	json_close(json);
 }
@@ -242,7 +242,7 @@ static void put_finding(struct json *json, const struct profile *profile, const 
 	json_text(json, "title", f->rule->title);
 	json_text(json, "severity", severity_names[f->severity]);
 	json_bool(json, "possible", f->possible);
-	json_real(json, "share", f->share);
+	json_double(json, "share", f->share);
 	json_text(json, "evidence", f->evidence);
 	json_text(json, "explanation", f->rule->explanation);
 	json_text(json, "parameter", f->rule->parameter);

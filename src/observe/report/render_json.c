@@ -62,7 +62,7 @@ static void put_sum(struct json *json, const char *key, const struct tally *tall
 static void put_ratio(struct json *json, const char *key, uint64_t part, uint64_t whole)
 {
 	if (whole)
-		json_real(json, key, (double)part / (double)whole);
+		json_double(json, key, (double)part / (double)whole);
 	else
 		json_text(json, key, NULL);
 }
@@ -85,7 +85,7 @@ static void put_sums(struct json *json, const struct summary *s)
 	if (!s->has_aggregates)
 		json_number(json, "busy_ns", all->busy_ns);
 	put_tally(json, &all->io);
-	json_real(json, "share", summary_io_share(s));
+	json_double(json, "share", summary_io_share(s));
 	json_close(json);
 	put_storage(json, all);
 	put_sum(json, "startup", &all->startup);
@@ -183,7 +183,7 @@ static void put_row(struct json *json, const struct summary *s, const struct sum
 	}
 	put_tally(json, row->tally);
 	if (!row->is_process && !row->is_network && names_layer_is_io(row->layer))
-		json_real(json, "share", summary_share(s, (double)row->tally->time_ns));
+		json_double(json, "share", summary_share(s, (double)row->tally->time_ns));
 	if (s->ranks.count)
 		put_spreads(json, s, row);
 	json_close(json);

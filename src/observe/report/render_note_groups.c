@@ -518,10 +518,10 @@ static void put_statistic(struct json *json, const struct window_figure *f)
 	json_text(json, "name", text_or_empty(f->statistic->name));
 	json_text(json, "unit", text_or_empty(f->statistic->unit));
 	json_text(json, "reduction", text_or_empty(f->statistic->reduction));
-	json_real(json, "mean", f->mean);
-	json_real(json, "least", f->minimum);
-	json_real(json, "most", f->maximum);
-	json_real(json, "total", f->total);
+	json_double(json, "mean", f->mean);
+	json_double(json, "least", f->minimum);
+	json_double(json, "most", f->maximum);
+	json_double(json, "total", f->total);
 	json_close(json);
 }
 

@@ -33,7 +33,7 @@ static void measure_write(struct json *json, const struct measure *measure, doub
 	if (value == floor(value) && fabs(value) < 0x1p53)
 		json_number(json, measure->name, i64_of(value));
 	else
-		json_real(json, measure->name, value);
+		json_double(json, measure->name, value);
 }
 
 void measure_json(struct json *json, const struct measure *measures, size_t count,

@@ -221,11 +221,11 @@ void spread_format(struct buf *out, const struct spread *spread)
 void spread_json(struct json *json, const char *key, const struct spread *spread)
 {
 	json_open(json, key, '{');
-	json_real(json, "average", spread_average(spread));
+	json_double(json, "average", spread_average(spread));
 	if (spread->count) {
-		json_real(json, "minimum", spread->minimum);
+		json_double(json, "minimum", spread->minimum);
 		json_number(json, "minimum_rank", spread->minimum_rank);
-		json_real(json, "maximum", spread->maximum);
+		json_double(json, "maximum", spread->maximum);
 		json_number(json, "maximum_rank", spread->maximum_rank);
 	}
 	json_close(json);

@@ -77,11 +77,11 @@ void entry_json(const struct knowledge *k, struct json *json)
 	json_count(json, "ranks", k->key.ranks);
 	json_count(json, "size_class", k->key.size_class);
 	json_text(json, "objective", k->objective);
-	json_real(json, "before", k->before);
-	json_real(json, "after", k->after);
-	json_real(json, "gain", k->gain);
-	json_real(json, "gain_low", k->gain_low);
-	json_real(json, "gain_high", k->gain_high);
+	json_double(json, "before", k->before);
+	json_double(json, "after", k->after);
+	json_double(json, "gain", k->gain);
+	json_double(json, "gain_low", k->gain_low);
+	json_double(json, "gain_high", k->gain_high);
 	json_number(json, "found_ns", k->found_ns);
 	json_text(json, "study", k->study);
 	json_bool(json, "pinned", k->pinned);

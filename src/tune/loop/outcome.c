@@ -156,13 +156,13 @@ static void json_proof(struct json *json, const struct tuning_result *result)
 	json_bool(json, "holds", proof->holds);
 	json_count(json, "before_runs", proof->pairs);
 	json_count(json, "after_runs", proof->pairs);
-	json_real(json, "before", proof->before);
-	json_real(json, "after", proof->after);
-	json_real(json, "gain", proof->gain);
-	json_real(json, "gain_low", proof->low);
-	json_real(json, "gain_high", proof->high);
-	json_real(json, "unrecorded_before_s", result->unrecorded_before);
-	json_real(json, "unrecorded_after_s", result->unrecorded_after);
+	json_double(json, "before", proof->before);
+	json_double(json, "after", proof->after);
+	json_double(json, "gain", proof->gain);
+	json_double(json, "gain_low", proof->low);
+	json_double(json, "gain_high", proof->high);
+	json_double(json, "unrecorded_before_s", result->unrecorded_before);
+	json_double(json, "unrecorded_after_s", result->unrecorded_after);
 	json_bool(json, "contradicted", result->is_contradicted);
 	json_close(json);
 }
@@ -175,7 +175,7 @@ static void json_best(struct json *json, const struct tuning_outcome *o)
 	json_open(json, "best", '{');
 	if (result->best) {
 		space_set(&tuning_plan(o->tuning)->space, result->best->point, &set);
-		json_real(json, "cost", result->best->cost);
+		json_double(json, "cost", result->best->cost);
 		json_open(json, "parameters", '{');
 		for (size_t i = 0; i < set.count; i++)
 			json_text(json, set.params[i].tunable->name, set.params[i].value);
@@ -213,9 +213,9 @@ static void json_ablation(struct json *json, const struct partial *partial)
 		json_text(json, "kind", kinds[row->kind]);
 		json_text(json, "label", row->label);
 		json_bool(json, "shown", partial_is_shown(partial, i));
-		json_real(json, "cost", row->cost);
-		json_real(json, "factor", row->factor);
-		json_real(json, "share", row->share);
+		json_double(json, "cost", row->cost);
+		json_double(json, "factor", row->factor);
+		json_double(json, "share", row->share);
 		json_text(json, "refusal", row->refusal);
 		json_close(json);
 	}
@@ -227,9 +227,9 @@ static void json_importance_part(struct json *json, const struct space_dimension
 {
 	json_open(json, NULL, '{');
 	json_text(json, "name", dimension->tunable->name);
-	json_real(json, "share", part->share);
+	json_double(json, "share", part->share);
 	json_text(json, "best", dimension->values[part->best]);
-	json_real(json, "factor", part->factor);
+	json_double(json, "factor", part->factor);
 	json_close(json);
 }
 
@@ -243,14 +243,14 @@ static void json_importance(struct json *json, const struct tuning_outcome *o)
 	json_open(json, "importance", '{');
 	json_open(json, "parameters", '{');
 	for (size_t i = 0; i < importance.count; i++)
-		json_real(json, space->dimensions[i].tunable->name, importance.parts[i].share);
+		json_double(json, space->dimensions[i].tunable->name, importance.parts[i].share);
 	json_close(json);
 	json_open(json, "details", '[');
 	for (size_t i = 0; i < importance.count; i++)
 		json_importance_part(json, &space->dimensions[i], &importance.parts[i]);
 	json_close(json);
-	json_real(json, "together", importance.together);
-	json_real(json, "unexplained", importance.unexplained);
+	json_double(json, "together", importance.together);
+	json_double(json, "unexplained", importance.unexplained);
 	json_close(json);
 	importance_release(&importance);
 }
@@ -267,8 +267,8 @@ static void json_counts(struct json *json, const struct tuning_outcome *o)
 	for (int s = 0; s < TRIAL_STATES; s++)
 		json_count(json, trial_state_name((enum trial_state)s), result->counts[s]);
 	json_close(json);
-	json_real(json, "noise", result->noise);
-	json_real(json, "drift", result->drift);
+	json_double(json, "noise", result->noise);
+	json_double(json, "drift", result->drift);
 	json_count(json, "rejected", result->rejected);
 	json_count(json, "unproved", result->unproved);
 	json_count(json, "disturbed", result->disturbed);
@@ -298,7 +298,7 @@ void outcome_json(const struct tuning_outcome *o, struct json *json)
 	json_text(json, "objective", cost_name(plan->objective));
 	json_text(json, "search", plan->search);
 	json_count(json, "seed", plan->seed);
-	json_real(json, "default_cost", result->level);
+	json_double(json, "default_cost", result->level);
 	json_best(json, o);
 	json_dropped(json, o);
 	json_proof(json, result);

@@ -116,12 +116,6 @@ static char *read_text(const json_t *json)
 	return buf_take(&out);
 }
 
-/* json_real() of Jansson has the same name as a function of base/json.h. */
-static json_t *real_json(double number)
-{
-	return json_pack("f", number);
-}
-
 static json_t *request_json(const struct tuning_plan *plan)
 {
 	json_t *asked = json_object(), *argv = json_array();
@@ -140,14 +134,14 @@ static json_t *request_json(const struct tuning_plan *plan)
 #define X(name) json_object_set_new(asked, #name, json_integer((json_int_t)plan->name));
 	COUNTS(X)
 #undef X
-#define X(name) json_object_set_new(asked, #name, real_json(plan->name));
+#define X(name) json_object_set_new(asked, #name, json_real(plan->name));
 	REALS(X)
 #undef X
 #define X(name) json_object_set_new(asked, #name, json_boolean(plan->name));
 	FLAGS(X)
 #undef X
 	json_object_set_new(asked, "seconds",
-			    isfinite(plan->seconds) ? real_json(plan->seconds) : json_null());
+			    isfinite(plan->seconds) ? json_real(plan->seconds) : json_null());
 	return asked;
 }
 

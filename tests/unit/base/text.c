@@ -112,8 +112,8 @@ static void write_object(FILE *out)
 	json_open(&j, NULL, '{');
 	json_close(&j);
 	json_close(&j);
-	json_real(&j, "real", 0.5);
-	json_real(&j, "nan", NAN);
+	json_double(&j, "real", 0.5);
+	json_double(&j, "nan", NAN);
 	json_bool(&j, "truth", true);
 	json_text(&j, "nothing", NULL);
 	json_open(&j, "left open", '{');

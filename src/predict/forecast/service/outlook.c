@@ -94,7 +94,7 @@ char *outlook_caution(const struct outlook *outlook)
 		       useless, models);
 }
 
-/* Seconds since 1970, of which json_real() would lose the last digit. */
+/* Seconds since 1970, of which json_double() would lose the last digit. */
 static void put_time(struct json *json, const char *key, double time_s)
 {
 	if (isfinite(time_s))
@@ -115,7 +115,7 @@ static void put_model(struct json *json, const struct outlook *outlook)
 	json_number(json, "made", forecaster->made_s);
 	put_time(json, "from", forecaster->from_s);
 	put_time(json, "to", forecaster->to_s);
-	json_real(json, "horizon_s", forecaster->features.horizon_s);
+	json_double(json, "horizon_s", forecaster->features.horizon_s);
 	json_close(json);
 }
 
@@ -129,19 +129,19 @@ static void put_answer(struct json *json, const struct outlook *outlook, size_t 
 	json_text(json, "target", forecaster->targets[target]);
 	json_count(json, "bytes", forecaster->sizes[size]);
 	json_text(json, "state", outlook_state(a));
-	json_real(json, "busy", a->busy);
-	json_real(json, "expected_s", a->expected_s);
-	json_real(json, "idle_s", a->idle_s);
-	json_real(json, "busy_s", a->busy_s);
-	json_real(json, "idle_sd", a->idle_sd);
-	json_real(json, "busy_sd", a->busy_sd);
+	json_double(json, "busy", a->busy);
+	json_double(json, "expected_s", a->expected_s);
+	json_double(json, "idle_s", a->idle_s);
+	json_double(json, "busy_s", a->busy_s);
+	json_double(json, "idle_sd", a->idle_sd);
+	json_double(json, "busy_sd", a->busy_sd);
 	json_bool(json, "is_model", a->is_model);
 	json_count(json, "rows", model->rows);
-	json_real(json, "accuracy", model->accuracy);
-	json_real(json, "majority", model->majority);
-	json_real(json, "ceiling", model->ceiling);
+	json_double(json, "accuracy", model->accuracy);
+	json_double(json, "majority", model->majority);
+	json_double(json, "ceiling", model->ceiling);
 	json_bool(json, "is_useful", forecaster_model_is_useful(model));
-	json_real(json, "age_s", outlook->ages[target]);
+	json_double(json, "age_s", outlook->ages[target]);
 	json_close(json);
 }
 
@@ -152,7 +152,7 @@ void outlook_json(const struct outlook *outlook, struct json *json)
 
 	forecast_json_system(json, forecaster->system);
 	put_time(json, "time", outlook->now_s);
-	json_real(json, "age_s", outlook->age_s);
+	json_double(json, "age_s", outlook->age_s);
 	json_bool(json, "is_stale", outlook->is_stale);
 	json_text(json, "warning", warning);
 	json_text(json, "caution", caution);

@@ -59,8 +59,8 @@ static void write_head(const void *arg, struct json *json)
 	for (size_t i = 0; i < forecaster->size_count; i++)
 		json_count(json, NULL, forecaster->sizes[i]);
 	json_close(json);
-	json_real(json, "from", forecaster->from_s);
-	json_real(json, "to", forecaster->to_s);
+	json_double(json, "from", forecaster->from_s);
+	json_double(json, "to", forecaster->to_s);
 	json_count(json, "generation", forecaster->generation);
 	json_number(json, "made", forecaster->made_s);
 }

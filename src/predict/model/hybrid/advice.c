@@ -163,9 +163,9 @@ static void put_verdict(struct json *json, const struct advice *a)
 static void put_row(struct json *json, const struct advice *a, const struct advice_row *row)
 {
 	json_open(json, NULL, '{');
-	json_real(json, "predicted", row->seconds);
-	json_real(json, "low", row->low);
-	json_real(json, "high", row->high);
+	json_double(json, "predicted", row->seconds);
+	json_double(json, "low", row->low);
+	json_double(json, "high", row->high);
 	settings_json(json, &a->choices.list[row->choice], &a->hybrid->machine, &a->access);
 	json_close(json);
 }
@@ -178,18 +178,18 @@ void advice_json(const struct advice *a, struct json *json)
 	json_bool(json, "keep", r->keep);
 	put_verdict(json, a);
 	settings_json(json, &a->choices.list[r->best], &a->hybrid->machine, &a->access);
-	json_real(json, "gain", r->gain);
-	json_real(json, "gain_low", r->gain_low);
-	json_real(json, "gain_high", r->gain_high);
+	json_double(json, "gain", r->gain);
+	json_double(json, "gain_low", r->gain_low);
+	json_double(json, "gain_high", r->gain_high);
 	claim_json(json, a->hybrid, VALIDATION_GAINS, r->is_calibrated, a->coverage);
-	json_real(json, "predicted", r->seconds);
-	json_real(json, "predicted_now", r->initial_seconds);
-	json_real(json, "now_low", a->initial_low);
-	json_real(json, "now_high", a->initial_high);
+	json_double(json, "predicted", r->seconds);
+	json_double(json, "predicted_now", r->initial_seconds);
+	json_double(json, "now_low", a->initial_low);
+	json_double(json, "now_high", a->initial_high);
 	json_bool(json, "outside", r->is_outside);
 	json_text(json, "unknown", buf_text(&a->choices.unknown));
 	json_count(json, "candidates", a->choices.count);
-	json_real(json, "seconds", a->took);
+	json_double(json, "seconds", a->took);
 	json_open(json, "best", '[');
 	for (size_t i = 0; i < a->row_count; i++)
 		put_row(json, a, &a->rows[i]);

@@ -56,9 +56,9 @@ void claim_json(struct json *json, const struct hybrid *hybrid, enum validation_
 		bool is_calibrated, double coverage)
 {
 	json_bool(json, "calibrated", is_calibrated);
-	json_real(json, "coverage", is_calibrated ? coverage : NAN);
-	json_real(json, "measured_coverage",
-		  is_calibrated ? validation_measured_coverage(&hybrid->validation, of, coverage)
-				: NAN);
+	json_double(json, "coverage", is_calibrated ? coverage : NAN);
+	json_double(json, "measured_coverage",
+		    is_calibrated ? validation_measured_coverage(&hybrid->validation, of, coverage)
+				  : NAN);
 	claim_doubts_json(json, hybrid);
 }

@@ -40,8 +40,8 @@ static void candidates_json(struct json *json, const struct cost *cost)
 		json_text(json, "learner", entry->learner);
 		json_text(json, "settings", entry->settings);
 		json_text(json, "recipe", entry->recipe);
-		json_real(json, "rmse", entry->rmse);
-		json_real(json, "r2", entry->r2);
+		json_double(json, "rmse", entry->rmse);
+		json_double(json, "r2", entry->r2);
 		json_text(json, "failure", entry->failure);
 		json_close(json);
 	}
@@ -62,14 +62,14 @@ static void operation_json(struct json *json, enum operation operation, const st
 		json_count(json, "left_out", cost->left_out);
 	json_text(json, "learner", learner ? learner->name : NULL);
 	if (has_scores) {
-		json_real(json, "rmse_seconds", cost->score.rmse);
-		json_real(json, "r2_seconds", cost->score.r2);
-		json_real(json, "rmse", cost->score.log_rmse);
+		json_double(json, "rmse_seconds", cost->score.rmse);
+		json_double(json, "r2_seconds", cost->score.r2);
+		json_double(json, "rmse", cost->score.log_rmse);
 	}
-	json_real(json, "r2", cost->score.log_r2);
+	json_double(json, "r2", cost->score.log_r2);
 	if (has_scores) {
-		json_real(json, "median_error", cost->score.median_error);
-		json_real(json, "noise", cost->noise);
+		json_double(json, "median_error", cost->score.median_error);
+		json_double(json, "noise", cost->noise);
 	}
 	if (detail == HYBRID_CANDIDATES)
 		candidates_json(json, cost);
