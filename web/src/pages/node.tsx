@@ -125,7 +125,7 @@ const usualColumns: Column<UsualDuration>[] = [
 	{ title: '10 % take less', value: (row) => row.low_ns, show: (row) => formatTime(row.low_ns), isNumber: true },
 	{ title: 'median', value: (row) => row.median_ns, show: (row) => formatTime(row.median_ns), isNumber: true },
 	{ title: '10 % take more', value: (row) => row.high_ns, show: (row) => formatTime(row.high_ns), isNumber: true },
-	{ title: '1 % takes more', value: (row) => row.extreme_ns, show: (row) => formatTime(row.extreme_ns), isNumber: true },
+	{ title: '1 % take more', value: (row) => row.extreme_ns, show: (row) => formatTime(row.extreme_ns), isNumber: true },
 ];
 
 function UsualDurations({ node }: { node: NodeAnswer }) {
