@@ -23,7 +23,7 @@
 
 struct serve_args {
 	const char *socket, *tcp, *base;
-	bool site;
+	bool is_portal;
 };
 
 static const struct option serve_options[] = {
@@ -33,9 +33,9 @@ static const struct option serve_options[] = {
 	{ 0, "tcp", "HOST:PORT", NULL,
 	  "listen on a TCP port of the loopback interface instead; port 0: any that is free",
 	  OPTION_TEXT, offsetof(struct serve_args, tcp) },
-	{ 0, "site", NULL, NULL,
+	{ 0, "portal", NULL, NULL,
 	  "show the database of the site to its users, behind an authenticating proxy", OPTION_FLAG,
-	  offsetof(struct serve_args, site) },
+	  offsetof(struct serve_args, is_portal) },
 	{ 0, "base-path", "PATH", NULL,
 	  "serve everything below this path, for a proxy that forwards it", OPTION_TEXT,
 	  offsetof(struct serve_args, base) },
@@ -113,7 +113,7 @@ static int choose_site(const struct command *command, struct web_options *option
 	const struct serve_args *args = command->args;
 
 	if (command->argc || !args->socket)
-		return command_misuse(command, "--site needs --socket, and no DIRECTORY");
+		return command_misuse(command, "--portal needs --socket, and no DIRECTORY");
 	options->database = config_text(command->config, SETTING_SITE_DATABASE);
 	if (!*options->database)
 		return command_fail(command,
@@ -123,7 +123,7 @@ static int choose_site(const struct command *command, struct web_options *option
 }
 
 static void print_address(const struct web *web, const char *address, const char *base,
-			  bool is_site)
+			  bool is_portal)
 {
 	char host[256] = "HOST";
 
@@ -132,7 +132,7 @@ static void print_address(const struct web *web, const char *address, const char
 
 		term_printf(stdout, "http://%.*s:%u%s/?token=%s\n", (int)(colon - address), address,
 			    web_port(web), base, web_token(web));
-	} else if (is_site) {
+	} else if (is_portal) {
 		term_printf(stdout, "%s\n", address);
 	} else {
 		gethostname(host, sizeof(host) - 1);
@@ -175,7 +175,7 @@ static int serve_run(struct command *command)
 				      "--base-path: \"%s\" must be like /sluice: letters, digits, "
 				      "-._~ and single slashes, none of them at the end",
 				      options.base);
-	ret = args->site ? choose_site(command, &options, &proxy) : COMMAND_GOOD;
+	ret = args->is_portal ? choose_site(command, &options, &proxy) : COMMAND_GOOD;
 	if (ret == COMMAND_GOOD)
 		ret = choose_address(command, &address);
 	if (!address)
@@ -183,7 +183,7 @@ static int serve_run(struct command *command)
 	options.address = address;
 	if (web_start(&web, &options, &err) < 0)
 		return command_fail(command, "%s", err.text);
-	print_address(web, address, options.base, args->site);
+	print_address(web, address, options.base, args->is_portal);
 	wait_for_signal();
 	web_stop(web);
 	return command_finish(command);
@@ -204,11 +204,11 @@ const struct command_ops command_serve = {
 		 "With --tcp it listens on a port of this machine's loopback interface, and prints "
 		 "an address with a secret token, which the browser keeps as a cookie:\n\n"
 		 "  sluice serve --tcp 127.0.0.1:0\n\n"
-		 "With --site, it shows the database of the site to its users, each of whom sees "
+		 "With --portal, it shows the database of the site to its users, each of whom sees "
 		 "what PostgreSQL permits. An authenticating proxy, whose user is site.proxy_user, "
 		 "names them in the header site.user_header; docs/reference/web.md has an "
 		 "example:\n\n"
-		 "  sluice serve --site --socket /run/sluice-web/socket\n\n"
+		 "  sluice serve --portal --socket /run/sluice-web/socket\n\n"
 		 "Scripts send the token in the header \"Authorization: Bearer TOKEN\". "
 		 "docs/reference/api.md describes the data that the pages use.",
 	.options = serve_options,

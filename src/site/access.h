@@ -5,7 +5,7 @@
  *   sluice_user    reads what concerns everybody, and the runs of the role that is logged in
  *   sluice_admin   reads everything
  *   sluice_node    the daemon: writes everything (its login role bypasses row-level security)
- *   sluice_web     'sluice serve --site': takes the role of a user for each request
+ *   sluice_web     'sluice serve --portal': takes the role of a user for each request
  * (site/portal.h). It has no rights of its own, and inherits none
  *
  * A user of the operating system is the role of the same name: with peer authentication, the server

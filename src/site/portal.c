@@ -98,7 +98,7 @@ int portal_open(struct portal **made, const char *database, struct err *err)
 		r = -err->code;
 	else if (!site_is_postgres(site))
 		r = err_set(err, EINVAL,
-			    "%s: an SQLite file has no users; 'sluice serve --site' needs "
+			    "%s: an SQLite file has no users; 'sluice serve --portal' needs "
 			    "PostgreSQL",
 			    database);
 	if (site)

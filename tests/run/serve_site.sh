@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `sluice serve --site` behind nginx, which authenticates: PostgreSQL shows each user own runs only, nobody but the proxy can
+# `sluice serve --portal` behind nginx, which authenticates: PostgreSQL shows each user own runs only, nobody but the proxy can
 # name a user, and no role stays in a connection that the next user gets.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libusers.sh"
@@ -35,7 +35,7 @@ pg_psql "INSERT INTO anomaly (node, subject, owner, job, target, started_ns, cau
 
 # The server needs a database, a proxy, and a group that lets the proxy in.
 as_web() {
-	as a SLUICE_SITE_DATABASE="$pg" SLUICE_SITE_PROXY_USER="${proxy_user-sluice-test-b}" "$sluice" serve --site "$@"
+	as a SLUICE_SITE_DATABASE="$pg" SLUICE_SITE_PROXY_USER="${proxy_user-sluice-test-b}" "$sluice" serve --portal "$@"
 }
 socket=$users/web/socket
 mkdir -m 755 "$users/web"
@@ -51,7 +51,7 @@ check_rc 1 as_web --socket "$socket"
 check_words "$(cat err)" member
 [ ! -e "$socket" ] || fail "a socket remains"
 usermod -a -G sluice-test-b sluice-test-a
-check_rc 1 as a SLUICE_SITE_DATABASE="$users/a/file.db" SLUICE_SITE_PROXY_USER=sluice-test-b "$sluice" serve --site --socket "$socket"
+check_rc 1 as a SLUICE_SITE_DATABASE="$users/a/file.db" SLUICE_SITE_PROXY_USER=sluice-test-b "$sluice" serve --portal --socket "$socket"
 check_words "$(cat err)" PostgreSQL
 
 start_server() {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The pages of `sluice serve --site` in a real browser, behind nginx: serve_site_browser.mjs lists what is checked. Who sees
+# The pages of `sluice serve --portal` in a real browser, behind nginx: serve_site_browser.mjs lists what is checked. Who sees
 # what is the subject of serve_site.sh.
 : "${BUILD:?names the build tree}"
 . "$(dirname "$0")/../libnpm.sh"
@@ -31,7 +31,7 @@ pg_psql "INSERT INTO anomaly (node, subject, owner, job, target, started_ns, end
 	('n2', 'system', 'alice', '7', '/scratch', 1763000000000000000, 1763000100000000000, 'possible job', 'over', 2);
 	INSERT INTO node_load (node, owner, job, target, bytes_read, bytes_written, operations, updated_ns)
 	VALUES ('n1', 'alice', '7', '/scratch', 1e9, 2e8, 300, extract(epoch FROM now() + interval '1 hour') * 1e9)" >/dev/null
-serve --site --socket "$work/socket" --base-path /io
+serve --portal --socket "$work/socket" --base-path /io
 
 # A port that is free now may be taken before nginx has it: another one is tried.
 start_nginx() {
