@@ -6,7 +6,7 @@ set(needs_own_process "chdir|setenv|signal|sigaction|setrlimit|umask|fork\\(|gue
 set(halves even odd)
 foreach(source ${unit_tests})
 	file(STRINGS ${source} marks LIMIT_COUNT 1 REGEX "${needs_own_process}")
-	if(marks OR source MATCHES "/unit/(bench|capture|kernels)/")
+	if(marks OR source MATCHES "/unit/(bench|capture|http|kernels)/")
 		continue()
 	endif()
 	list(REMOVE_ITEM unit_tests ${source})
