@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/err.h"
@@ -14,6 +15,8 @@
 #include "observe/report/diagnosed.h"
 #include "observe/window/window.h"
 #include "trace/format.h"
+
+#define NICENESS 10 /* of threads that read a whole trace */
 
 struct open_run {
 	const struct config *config;
@@ -156,12 +159,11 @@ const char *open_run_path(const struct open_run *run)
 	return run->path;
 }
 
-/* Under the lock of the run. */
-static int read_profile(struct open_run *run, struct err *err)
+static int load_profile(struct open_run *run, struct err *err)
 {
-	int r = run->has_profile ? 0 : trace_open(&run->trace, run->path, NULL, err);
+	int r = trace_open(&run->trace, run->path, NULL, err);
 
-	if (r < 0 || run->has_profile)
+	if (r < 0)
 		return r;
 	r = profile_load(&run->profile, &run->trace, parallel_cores(), NULL, NULL, err);
 	if (r < 0) {
@@ -170,6 +172,38 @@ static int read_profile(struct open_run *run, struct err *err)
 	}
 	run->has_profile = true;
 	return 0;
+}
+
+struct loading {
+	struct open_run *run;
+	struct err *err;
+	int result;
+};
+
+static void *load_with_low_priority(void *arg)
+{
+	struct loading *loading = arg;
+
+	setpriority(PRIO_PROCESS, 0, NICENESS); /* of this thread, and of those that it starts */
+	loading->result = load_profile(loading->run, loading->err);
+	return NULL;
+}
+
+/*
+ * Under the lock of the run. Takes all cores for seconds, so a thread of low priority does it: a
+ * page asks for charts at the same time, which need little.
+ */
+static int read_profile(struct open_run *run, struct err *err)
+{
+	struct loading loading = { run, err, 0 };
+	pthread_t thread;
+
+	if (run->has_profile)
+		return 0;
+	if (pthread_create(&thread, NULL, load_with_low_priority, &loading) != 0)
+		return load_profile(run, err);
+	pthread_join(thread, NULL);
+	return loading.result;
 }
 
 const struct profile *open_run_profile(struct open_run *run, struct err *err)
