@@ -313,7 +313,7 @@ void inject_opened_slow(struct inject_opening *opening, const MPI_File *file)
 	if (opening->is_copied)
 		info_free(opening->near, &opening->copy);
 	if (file && opening->is_collective)
-		inject_collective_add(mpi_handle_at(opening->near, file));
+		opening->is_collective = inject_collective_add(mpi_handle_at(opening->near, file));
 	if (file)
 		link = handle_entry_link(handle_table_find(
 			handle_key(SPACE_MPI, mpi_handle_at(opening->near, file))));

@@ -46,9 +46,9 @@ void inject_opened_slow(struct inject_opening *opening, const MPI_File *file);
 void inject_record(unsigned call, uint64_t link, const struct info_text *requested,
 		   struct info_text *effective);
 
-/* The files whose independent transfers become collective. */
+/* The files whose independent transfers become collective. add: false if there are too many. */
 bool inject_collective_has(uint64_t handle);
-void inject_collective_add(uint64_t handle);
+bool inject_collective_add(uint64_t handle);
 void inject_collective_remove(uint64_t handle);
 
 /* Does the program itself make the call that returns there, not a library that uses MPI-IO? */

@@ -37,7 +37,7 @@ bool inject_collective_has(uint64_t handle)
 	return find_entry(handle);
 }
 
-void inject_collective_add(uint64_t handle)
+bool inject_collective_add(uint64_t handle)
 {
 	for (unsigned i = 0; i < FILES_MAX; i++) {
 		_Atomic uint64_t *entry = entry_at(handle, i);
@@ -46,8 +46,9 @@ void inject_collective_add(uint64_t handle)
 		if (found <= ENTRY_REMOVED &&
 		    atomic_compare_exchange_strong_explicit(
 			    entry, &found, handle, memory_order_relaxed, memory_order_relaxed))
-			return;
+			return true;
 	}
+	return false;
 }
 
 void inject_collective_remove(uint64_t handle)
