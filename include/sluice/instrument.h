@@ -257,6 +257,33 @@ static inline int sluice_target_at(uint32_t index, struct sluice_target *target)
 }
 
 /*
+ * Ask before a step: how many of these bytes should be written now? As many as the storage takes
+ * while it would take all of them if no target were busy; both times, the data is distributed so
+ * that all targets finish together. The program decides: it may write fewer variables, or nothing
+ * if that is too little, and ask again before the next step. Without a forecast, the answer is
+ * `bytes`. It never waits.
+ */
+static inline int64_t sluice_advise(int64_t bytes)
+{
+	struct sluice_target target;
+	double speed = 0, count = 0;
+	uint32_t i;
+
+	for (i = 0; sluice_target_at(i, &target); i++) {
+		double slower = target.busy >= 0 && target.slowdown > 1
+					? target.busy * (target.slowdown - 1)
+					: 0;
+
+		/* A target without a share is not to be used. */
+		if (target.share > 0 || target.share < 0) {
+			speed += 1 / (1 + slower);
+			count++;
+		}
+	}
+	return bytes > 0 && speed < count ? (int64_t)((double)bytes * (speed / count)) : bytes;
+}
+
+/*
  * The best known value of a parameter (`sluice kb params list`) for this program, and for a file of
  * this name if file is not NULL: the one that is applied by this run, else the one that tuning or
  * earlier runs have found. Writes the terminated value. Returns 1, or 0 for "no opinion", also if

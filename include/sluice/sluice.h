@@ -5,6 +5,9 @@
  *
  *   SLUICE_DISABLE=1     record nothing in this process and in those that it starts
  *   SLUICE_LIBRARY=PATH  the preload library that `sluice run` uses
+ *   SLUICE_SECCOMP=trust also record programs that are started in a seccomp sandbox, such as that of
+ *                        a container; without it, they run unrecorded, because a sandbox may kill
+ *                        a program for the system calls of the library
  *   SLUICE_CONFIG=PATH   an additional settings file, read after those of the system and the user
  *   SLUICE_<SECTION>_<KEY>=VALUE
  *                        one setting, such as SLUICE_CAPTURE_MODE=counters; `sluice config` lists
@@ -21,7 +24,7 @@
 #define SLUICE_SLUICE_H
 
 #define SLUICE_VERSION_MAJOR 0
-#define SLUICE_VERSION_MINOR 1
+#define SLUICE_VERSION_MINOR 2
 #define SLUICE_VERSION_PATCH 0
 
 #define SLUICE_AT_LEAST(major, minor)      \

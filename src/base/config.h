@@ -13,6 +13,7 @@
  * Reading never fails as a whole: an invalid assignment is ignored, the previous value stays, and a
  * message is added to `problems`. A caller that must not continue with such a configuration checks
  * problem_count.
+ * Papers: SIOX-5, H5T-9.
  */
 #ifndef SLUICE_BASE_CONFIG_H
 #define SLUICE_BASE_CONFIG_H
@@ -109,9 +110,10 @@ struct err;
 	X(FORECAST_MODEL, "forecast", "model", TEXT, "PATH",                                       \
 	  "${XDG_DATA_HOME:-~/.local/share}/sluice/forecast.model",                                \
 	  "trained model that forecasts which storage targets are busy")                           \
-	X(PLACE_RULE, "place", "rule", CHOICE, "off|equal|classes|expected|hedged", "off",         \
-	  "how a forecast distributes the new files of a run over storage targets; off: it does "  \
-	  "not")                                                                                   \
+	X(PLACE_RULE, "place", "rule", CHOICE, "off|equal|classes|expected|hedged|adaptive",       \
+	  "off",                                                                                   \
+	  "how the new files of a run are distributed over storage targets: file by file "         \
+	  "(adaptive), by shares of a forecast, or not at all (off)")                              \
 	X(INSTRUMENT_FORECAST, "instrument", "forecast", CHOICE, "off|on", "on",                   \
 	  "make a forecast at the start of each run if probe.site is set, for programs that ask "  \
 	  "for it by sluice/instrument.h")                                                         \
@@ -246,7 +248,8 @@ enum config_place {
 	CONFIG_PLACE_EQUAL,
 	CONFIG_PLACE_CLASSES,
 	CONFIG_PLACE_EXPECTED,
-	CONFIG_PLACE_HEDGED
+	CONFIG_PLACE_HEDGED,
+	CONFIG_PLACE_ADAPTIVE
 };
 enum config_paths { CONFIG_PATHS_PLAIN, CONFIG_PATHS_HASH };
 enum config_commands { CONFIG_COMMANDS_KEEP, CONFIG_COMMANDS_OMIT };

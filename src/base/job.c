@@ -113,9 +113,20 @@ static bool slurm_step_has_ranks(void)
 	return step && strtoull(step, NULL, 10) < SLURM_STEP_SPECIAL;
 }
 
+/* As Slurm shows it: "12", and "12_3" for task 3 of an array. */
+static char *slurm_job(void)
+{
+	const char *job = getenv("SLURM_JOB_ID"), *array = getenv("SLURM_ARRAY_JOB_ID");
+	const char *task = getenv("SLURM_ARRAY_TASK_ID");
+
+	if (job && array && task)
+		return xprintf("%s_%s", array, task);
+	return job ? xstrdup(job) : NULL;
+}
+
 static char *slurm_id(void)
 {
-	const char *job = getenv("SLURM_JOB_ID");
+	AUTO_FREE char *job = slurm_job();
 
 	if (!job || !slurm_step_has_ranks())
 		return NULL;
@@ -209,6 +220,17 @@ bool job_find(struct job *job)
 		return true;
 	}
 	return false;
+}
+
+char *job_batch_id(void)
+{
+	const char *pbs = getenv("PBS_JOBID");
+	char *step = slurm_id();
+
+	if (step)
+		return step;
+	step = slurm_job();
+	return step || !pbs ? step : xstrdup(pbs);
 }
 
 /* The first launcher whose variables are set. */

@@ -24,6 +24,13 @@ struct job {
 bool job_find(struct job *job);
 void job_release(struct job *job);
 
+/*
+ * The id of the batch job that this process belongs to, of Slurm or PBS, also outside of parallel
+ * programs: "12", or "12_3.0" for step 0 of task 3 of an array. NULL: there is none. The caller
+ * frees it.
+ */
+char *job_batch_id(void);
+
 /* Only the rank and size, even if the job has no id. False, with both untouched, outside a job. */
 bool job_find_rank(int32_t *rank, int32_t *size);
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/json.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/escape.h"
 
 static void put_ascii(FILE *out, unsigned char c)
@@ -127,4 +130,19 @@ void json_bool(struct json *json, const char *key, bool truth)
 {
 	put_key(json, key);
 	fputs(truth ? "true" : "false", json->out);
+}
+
+int json_check_schema(const char *found, const char *expected, struct err *err)
+{
+	size_t name = (size_t)(strrchr(expected, '/') - expected) + 1;
+
+	if (found && strcmp(found, expected) == 0)
+		return 0;
+	if (found && strncmp(found, expected, name) == 0 &&
+	    strtoul(found + name, NULL, 10) > strtoul(expected + name, NULL, 10))
+		return err_set(err, EPROTONOSUPPORT,
+			       "written by a later version of Sluice (schema %.60s, this version "
+			       "reads %s); update Sluice",
+			       found, expected);
+	return err_set(err, EBADMSG, "\"schema\" is not %s", expected);
 }

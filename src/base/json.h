@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct err;
+
 #define JSON_DEPTH_MAX 15
 
 struct json {
@@ -42,6 +44,12 @@ void json_double(struct json *json, const char *key, double number);
 /* number / 1000, exactly: nanoseconds as microseconds. */
 void json_thousandths(struct json *json, const char *key, int64_t number);
 void json_bool(struct json *json, const char *key, bool truth);
+
+/*
+ * Checks the schema that a document names, such as "sluice.kb/1"; NULL: none. Returns -EBADMSG if
+ * it is another one, and -EPROTONOSUPPORT if a later version of Sluice wrote it.
+ */
+int json_check_schema(const char *found, const char *expected, struct err *err);
 
 /* Writes the quoted text alone, without a struct json. */
 void json_quote(FILE *out, const char *text);

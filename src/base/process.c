@@ -30,7 +30,8 @@ struct stat_line {
 
 static bool read_stat(int pid, struct stat_line *line)
 {
-	AUTO_FREE char *path = xprintf("/proc/%d/stat", pid);
+	/* Of the first thread: qemu-user makes up /proc/PID/stat of the calling process. */
+	AUTO_FREE char *path = xprintf("/proc/%d/task/%d/stat", pid, pid);
 	AUTO_FCLOSE FILE *f = fopen(path, "re");
 	char text[1024], *fields;
 

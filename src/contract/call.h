@@ -15,7 +15,8 @@
  * The generated table. Number 0 is CALL_none, which no record has. The guest writes some records
  * that are not calls of the program:
  *
- *   CALL_inherited     the first use of a descriptor that no wrapped call has opened
+ *   CALL_inherited     the first use of a descriptor that no wrapped call has opened. NAME is the
+ *                      addresses of a TCP connection, as of connect() and accept()
  *   CALL_completed_*   one asynchronous operation that a waiting call has found complete. It is a
  *                      child of the waiting call; its LINK is the call that started the operation
  *   CALL_*_parameters  after a file or dataset was opened while parameters are injected. LINK is
@@ -31,5 +32,9 @@
  */
 extern const struct call_info call_table[];
 extern const unsigned call_count;
+
+/* Changes with every change of the table; never 0. Processes of different builds do not understand
+ * each other's records, even if their spools have the same version. */
+extern const uint32_t call_digest;
 
 #endif

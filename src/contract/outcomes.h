@@ -36,6 +36,11 @@
 	X(DRIVER, "driver", "the file has a driver of its own")                                    \
 	X(FILE, "file", "the stream is not on a regular file")                                     \
 	X(STREAMS, "streams", "too many streams are open")                                         \
+	X(FILESYSTEM, "filesystem", "the file system does not support it")                         \
+	X(EXISTS, "exists", "the file existed, and keeps its layout")                              \
+	X(NOT_EMPTY, "not_empty", "the file had data, so its layout cannot be changed")            \
+	X(INVALID, "invalid", "the file system rejects the value")                                 \
+	X(DENIED, "denied", "the file system does not let this user set layouts")                  \
 	X(FAILED, "failed", "the library rejected it")                                             \
 	X(UNKNOWN, "unknown", "the capture library does not know it")
 

@@ -180,4 +180,18 @@ static inline bool parameters_destination(const char **at, struct parameters_des
 	return true;
 }
 
+/* A hash of the names of a list and their order, not of their weights. */
+static inline uint64_t parameters_destinations_key(const char *list)
+{
+	struct parameters_destination next;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	while (parameters_destination(&list, &next)) {
+		for (size_t i = 0; i < next.bytes; i++)
+			hash = (hash ^ (unsigned char)next.name[i]) * UINT64_C(0x100000001b3);
+		hash = (hash ^ ',') * UINT64_C(0x100000001b3);
+	}
+	return hash;
+}
+
 #endif

@@ -17,6 +17,7 @@
  * thread. Thread numbers are unique among a process and its ancestors: a forked child continues the
  * numbering of its parent. So an id whose thread number is below the first of the process was made
  * by an ancestor before the fork.
+ * Papers: SIOX-7.
  */
 #ifndef SLUICE_CONTRACT_RECORD_H
 #define SLUICE_CONTRACT_RECORD_H

@@ -23,9 +23,11 @@
 #define SLUICE_CONTRACT_SPOOL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "contract/advice.h"
+#include "contract/backlog.h"
 #include "contract/handover.h"
 #include "contract/launch.h"
 #include "contract/loss.h"
@@ -34,9 +36,10 @@
 #include "contract/record.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 10
+#define SPOOL_VERSION 11
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
+#define BACKLOG_NAME "backlog" /* a link to the backlog of the user, if the run uses it */
 
 #define SPOOL_CHUNK_BYTES (64u * 1024)
 #define SPOOL_FIRST_CHUNKS 2	/* chunks of segment 0, enough for most processes */
@@ -59,6 +62,8 @@ enum capture_mode {
 enum capture_clock {
 	CLOCK_SOURCE_MONOTONIC, /* clock_gettime, one tick is a nanosecond */
 	CLOCK_SOURCE_COUNTER,	/* cntvct_el0 or the invariant TSC */
+	CLOCK_SOURCE_KERNEL,	/* as MONOTONIC, but clock_gettime needs a system call */
+	CLOCK_SOURCE_COUNT,
 };
 
 #define CONTROL_MAGIC UINT64_C(0x3152544e4f434c53) /* "SLCONTR1" */
@@ -109,6 +114,26 @@ struct control_answer {
 	char hints[CONTROL_HINTS_BYTES]; /* KEY=VALUE;KEY=VALUE */
 };
 
+/*
+ * Placement by the backlog (contract/backlog.h), for the list of directories with these names. The
+ * arrays are in the order of the list. The guest counts what it has placed.
+ */
+struct control_placement {
+	uint32_t count; /* 0: files are placed by the weights of their list */
+	uint64_t list;	/* parameters_destinations_key() */
+	double most, least;
+	uint16_t targets[PARAMETERS_DESTINATIONS], weights[PARAMETERS_DESTINATIONS];
+	/* Files of the current step. A step ends with a pause or with a mark of the program. */
+	_Atomic uint32_t step_files[PARAMETERS_DESTINATIONS];
+	_Atomic uint64_t last_ns;     /* when a file was created or written */
+	_Atomic uint64_t mark, begun; /* the last number of sluice_step() + 1; that of the step */
+	_Atomic uint32_t steps;
+	/* Of the whole run: */
+	_Atomic uint32_t files[PARAMETERS_DESTINATIONS];
+	_Atomic uint64_t bytes[PARAMETERS_DESTINATIONS];
+	_Atomic uint64_t closed_files, closed_bytes;
+};
+
 /* The control page, through which the collector steers all processes of the run. All of them map
  * it. */
 struct control {
@@ -128,9 +153,10 @@ struct control {
 	uint64_t collector_start;	   /* as process_start below */
 	uint64_t begin_ticks;		   /* time 0 of the trace */
 	_Atomic uint32_t pass_state;	   /* enum pass_state */
+	uint32_t calls;			   /* call_digest of who made the page; 0: unknown */
 	uint64_t pass_until;		   /* ticks */
 	uint64_t pass_before;		   /* activities in the trace when the pass began */
-	uint64_t clock_num, clock_den;	   /* ns per tick, as estimated at the start */
+	uint64_t clock_num, clock_den;	   /* ns per tick, as known so far */
 	char trace[SPOOL_TEXT_BYTES];	   /* absolute path of the container being written */
 	char run[CONTROL_RUN_BYTES];	   /* uuid of the run, as in the trace */
 	int64_t started_ns;		   /* start of the run, as in the trace */
@@ -164,7 +190,14 @@ struct control {
 	/* By the policy of a site: the job of the process that created the page, for a daemon that
 	 * finds the files without a message. */
 	char job[HANDOVER_JOB_BYTES], partition[HANDOVER_PARTITION_BYTES];
+	struct control_placement placement;
 };
+
+/* Do records of processes with this table of calls (call_digest) belong to the page? */
+static inline bool control_knows_calls(const struct control *control, uint32_t digest)
+{
+	return !control->calls || control->calls == digest;
+}
 
 /* The progress of the collector's pass. Records stay in the spools until the pass ends. */
 enum pass_state {

@@ -99,7 +99,7 @@ static void unlock_directory(int lock)
 		close(lock);
 }
 
-int http_listen_unix(const char *path, gid_t group, struct err *err)
+int http_listen_unix(const char *path, gid_t group, struct stat *made, struct err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -110,6 +110,8 @@ int http_listen_unix(const char *path, gid_t group, struct err *err)
 	strcpy(address.sun_path, path);
 	lock = lock_directory(path);
 	r = bind_and_listen(fd, &address, group, err);
+	if (r == 0 && lstat(path, made) != 0)
+		r = err_set(err, errno, "%s: %s", path, strerror(errno));
 	unlock_directory(lock);
 	return r < 0 ? r : take_descriptor(&fd);
 }

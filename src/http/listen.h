@@ -20,9 +20,10 @@ struct stat;
  * The path of a unix socket is absolute. A socket of that name that nobody listens to, such as one
  * of a server that was killed, is replaced; one that is in use is not, and neither is any other
  * file. Of servers that are started at the same time, one gets the path. Only the owner can connect
- * and, unless the group is (gid_t)-1, its members.
+ * and, unless the group is (gid_t)-1, its members. *made receives the facts that http_unlink_unix()
+ * needs.
  */
-int http_listen_unix(const char *path, gid_t group, struct err *err);
+int http_listen_unix(const char *path, gid_t group, struct stat *made, struct err *err);
 
 /*
  * Removes the socket unless another one has taken its path. The descriptor must still be open:

@@ -287,11 +287,10 @@ static int listen_to(struct http_server *server, struct err *err)
 
 	if (address[0] == '/') {
 		fd = http_listen_unix(address,
-				      server->proxy.header ? server->proxy.group : (gid_t)-1, err);
-		if (fd >= 0) {
+				      server->proxy.header ? server->proxy.group : (gid_t)-1,
+				      &server->made, err);
+		if (fd >= 0)
 			server->path = xstrdup(address);
-			lstat(address, &server->made);
-		}
 		return fd;
 	}
 	if (server->proxy.header)

@@ -13,6 +13,7 @@
  * The first rule whose conditions all match decides about a process; a process that no rule matches
  * is not recorded. RULE_WORDS lists the words of a rule. Names of users and groups are looked up
  * when the file is read.
+ * Papers: SIOX-5.
  */
 #ifndef SLUICE_POLICY_RULES_H
 #define SLUICE_POLICY_RULES_H

@@ -277,7 +277,7 @@ static int read_id(struct disk_queue *queue, uint64_t first, struct err *err)
 	if (header.version != SEGMENT_VERSION)
 		return err_set(err, EPROTONOSUPPORT,
 			       "%s: the queue has version %u, but this program reads version %u; "
-			       "use the newer program",
+			       "update Sluice",
 			       queue->path, header.version, SEGMENT_VERSION);
 	memcpy(queue->id, header.id, ID_RAW);
 	return 1;

@@ -3,6 +3,7 @@
  * Encodes and decodes frames (contract/frame.h, docs/reference/protocol.md). Bytes that come from
  * elsewhere are checked completely before a caller sees any of them: magic, version, type, length,
  * both checksums. No function allocates memory because of a number that was received.
+ * Papers: SIOX-29.
  */
 #ifndef SLUICE_WIRE_FRAME_H
 #define SLUICE_WIRE_FRAME_H
