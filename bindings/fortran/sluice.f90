@@ -120,7 +120,7 @@ module sluice
 
     public :: sluice_is_present, sluice_register, sluice_begin, sluice_text, sluice_number, sluice_step, &
           sluice_bytes, sluice_link, sluice_fail, sluice_end, sluice_phase, sluice_target, &
-          sluice_target_at, sluice_best
+          sluice_target_at, sluice_advise, sluice_best
 
     ! Numbers of the default kind and of 64 bits.
     interface sluice_number
@@ -335,6 +335,30 @@ contains
         call c_f_procpointer(found%target_at, f)
         is_known = f(int(number - 1, c_int32_t), known) /= 0
         if (is_known) call copy_target(known, answer)
+    end function
+
+    ! How many of these bytes a step should write now; all of them without a forecast.
+    function sluice_advise(bytes) result(advised)
+        integer(c_int64_t), intent(in) :: bytes
+        integer(c_int64_t) :: advised
+        type(sluice_target_type) :: answer
+        real(c_double) :: speed, slower
+        integer :: number, count
+
+        speed = 0
+        count = 0
+        number = 1
+        do while (sluice_target_at(number, answer))
+            slower = 0
+            if (answer%busy >= 0 .and. answer%slowdown > 1) slower = answer%busy * (answer%slowdown - 1)
+            if (answer%share > 0 .or. answer%share < 0) then
+                speed = speed + 1 / (1 + slower)
+                count = count + 1
+            end if
+            number = number + 1
+        end do
+        advised = bytes
+        if (bytes > 0 .and. speed < count) advised = int(real(bytes, c_double) * (speed / count), c_int64_t)
     end function
 
     ! The value is padded with blanks. .false.: no opinion; the value is unchanged.

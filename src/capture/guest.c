@@ -5,6 +5,7 @@
  */
 #include "capture/api/api.h"
 #include "capture/apply/layout.h"
+#include "capture/apply/placed.h"
 #include "capture/apply/rules.h"
 #include "capture/apply/stream_buffer.h"
 #include "capture/inline/host.h"
@@ -17,6 +18,7 @@
 static void guest_joined(uint32_t mode)
 {
 	rules_join(capture_membership.control->parameters, &capture_membership.control->outcomes);
+	placed_join();
 	preserve_join();
 	if (mode >= CAPTURE_COUNTERS)
 		inline_start();
@@ -47,6 +49,7 @@ static void guest_forked(struct self *s)
 {
 	inline_forget(s);
 	api_forget(s);
+	placed_forget();
 }
 
 static void guest_flush(struct self *s)

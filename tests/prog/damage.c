@@ -3,61 +3,20 @@
  * A program that damages its own spool while the collector reads it. Without a spool it does the
  * same work and prints the same.
  */
-#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "contract/spool.h"
-#include "prog.h"
+#include "own_spool.h"
 
 #define CALLS 3000
 
-static unsigned char *spool; /* this process's, mapped a second time; NULL: none */
-static uint64_t spool_bytes;
-static char spool_path[600];
+static struct own_spool own;
 static volatile bool stop;
-
-static void spool_map(const char *path)
-{
-	int fd = open(path, O_RDWR);
-	struct stat st;
-	void *p;
-
-	if (fd < 0 || fstat(fd, &st) != 0 || st.st_size < (off_t)SPOOL_HEADER_BYTES)
-		return;
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (p == MAP_FAILED)
-		return;
-	if (((struct spool_header *)p)->pid == getpid()) {
-		spool = p;
-		spool_bytes = (uint64_t)st.st_size;
-		snprintf(spool_path, sizeof(spool_path), "%s", path);
-	}
-}
-
-static void spool_find(void)
-{
-	const char *directory = getenv("SLUICE_SPOOL");
-	DIR *dir = directory ? opendir(directory) : NULL;
-	struct dirent *entry;
-	char path[600];
-
-	while (dir && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "%.300s/%.200s", directory, entry->d_name);
-		if (strstr(entry->d_name, SPOOL_SUFFIX))
-			spool_map(path);
-	}
-	if (dir)
-		closedir(dir);
-}
 
 static void work(int fd, int calls)
 {
@@ -77,8 +36,8 @@ static uint64_t next_random(void)
 /* Switches the call number of all records between a valid and an invalid one. */
 static void flip_calls(uint64_t bits)
 {
-	for (uint64_t at = SPOOL_HEADER_BYTES; at < spool_bytes; at += SPOOL_CHUNK_BYTES) {
-		struct chunk *chunk = (struct chunk *)(spool + at);
+	for (uint64_t at = SPOOL_HEADER_BYTES; at < own.bytes; at += SPOOL_CHUNK_BYTES) {
+		struct chunk *chunk = (struct chunk *)(own.base + at);
 		uint32_t end = chunk->committed, i = 0;
 
 		while (end <= CHUNK_WORDS && i + RECORD_HEAD_WORDS < end) {
@@ -107,7 +66,7 @@ static void scribble_once(void)
 {
 	uint64_t first = offsetof(struct spool_header, pid);
 	uint64_t texts = offsetof(struct spool_header, free_map);
-	uint64_t chunks = (spool_bytes - SPOOL_HEADER_BYTES) / 8;
+	uint64_t chunks = (own.bytes - SPOOL_HEADER_BYTES) / 8;
 	uint64_t value = next_random() >> next_random() % 64, at = next_random();
 
 	if (next_random() % 8 == 0)
@@ -117,7 +76,7 @@ static void scribble_once(void)
 		     at % (chunks * 8 / SPOOL_CHUNK_BYTES) * SPOOL_CHUNK_BYTES + at % 40;
 	else
 		at = SPOOL_HEADER_BYTES + at % (chunks - 1) * 8;
-	memcpy(spool + at, &value, sizeof(value));
+	memcpy(own.base + at, &value, sizeof(value));
 }
 
 static void *scribble_thread(void *unused)
@@ -127,7 +86,56 @@ static void *scribble_thread(void *unused)
 	return unused;
 }
 
-static int run_with(void *(*thread)(void *), const char *seconds)
+/* The process that reads the spools; 0: none. */
+static pid_t find_collector(void)
+{
+	const char *directory = getenv("SLUICE_SPOOL");
+	struct control *control;
+	pid_t pid = 0;
+	char path[600];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", directory ? directory : "", CONTROL_NAME);
+	fd = open(path, O_RDONLY);
+	control = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(*control), PROT_READ, MAP_SHARED, fd, 0);
+	if (control != MAP_FAILED) {
+		pid = control->collector_pid;
+		munmap(control, sizeof(*control));
+	}
+	if (fd >= 0)
+		close(fd);
+	return pid;
+}
+
+static bool is_stopped(pid_t pid)
+{
+	char path[64], line[256] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "r");
+	MUST(f && fgets(line, sizeof(line), f));
+	fclose(f);
+	return strstr(line, ") T ");
+}
+
+/* Damages records that the collector certainly reads afterwards: it is stopped meanwhile. */
+static void damage_surely(int fd, void (*damage)(void))
+{
+	pid_t collector = own.base ? find_collector() : 0;
+
+	if (collector <= 0)
+		return;
+	MUST(kill(collector, SIGSTOP) == 0);
+	while (!is_stopped(collector))
+		pause_ms(1);
+	work(fd, CALLS / 10);
+	own_spool_find(&own);
+	damage();
+	MUST(kill(collector, SIGCONT) == 0);
+}
+
+static int run_with(void *(*thread)(void *), void (*damage)(void), const char *seconds)
 {
 	int fd = open("/dev/null", O_WRONLY);
 	time_t end = time(NULL) + atoi(seconds);
@@ -135,26 +143,38 @@ static int run_with(void *(*thread)(void *), const char *seconds)
 
 	MUST(fd >= 0);
 	work(fd, CALLS);
-	spool_find();
-	MUST(!spool || pthread_create(&id, NULL, thread, NULL) == 0);
+	own_spool_find(&own);
+	MUST(!own.base || pthread_create(&id, NULL, thread, NULL) == 0);
 	while (time(NULL) < end) {
 		work(fd, CALLS / 10);
 		pause_ms(2);
 	}
 	stop = true;
-	MUST(!spool || pthread_join(id, NULL) == 0);
+	MUST(!own.base || pthread_join(id, NULL) == 0);
+	damage_surely(fd, damage);
 	puts("done");
 	return 7;
 }
 
+static void flip_all(void)
+{
+	flip_calls(0x8000);
+}
+
 static int flip(int argc, char **argv)
 {
-	return run_with(flip_thread, argc ? argv[0] : "1");
+	return run_with(flip_thread, flip_all, argc ? argv[0] : "1");
+}
+
+static void scribble_often(void)
+{
+	for (int i = 0; i < 100000; i++)
+		scribble_once();
 }
 
 static int scribble(int argc, char **argv)
 {
-	return run_with(scribble_thread, argc ? argv[0] : "1");
+	return run_with(scribble_thread, scribble_often, argc ? argv[0] : "1");
 }
 
 /* Claims to have lost more calls than are possible. */
@@ -162,9 +182,9 @@ static int counts(int argc, char **argv)
 {
 	(void)argc, (void)argv;
 	work(open("/dev/null", O_WRONLY), CALLS);
-	spool_find();
-	if (spool)
-		atomic_store(&((struct spool_header *)spool)->lost_records[LOSS_SPOOL_LIMIT],
+	own_spool_find(&own);
+	if (own.base)
+		atomic_store(&((struct spool_header *)own.base)->lost_records[LOSS_SPOOL_LIMIT],
 			     UINT64_C(6479911954992612431));
 	puts("done");
 	return 7;
@@ -182,11 +202,11 @@ static int truncated(int argc, char **argv)
 	MUST(pid >= 0);
 	if (!pid) {
 		work(open("/dev/null", O_WRONLY), CALLS);
-		spool_find();
+		own_spool_find(&own);
 		work(ends[1], 1);
 		/* Not by a function that is recorded: the record would need the spool. */
-		if (spool)
-			MUST(syscall(SYS_truncate, spool_path, 0) == 0);
+		if (own.base)
+			MUST(syscall(SYS_truncate, own.path, 0) == 0);
 		for (;;)
 			pause();
 	}
@@ -214,6 +234,20 @@ static int control(int argc, char **argv)
 	return 7;
 }
 
+/*
+ * Prints the text, and stays as long as the file $DAMAGE_HOLD exists, so that a test can look at
+ * the collector. Not by a function that is recorded.
+ */
+static void print_and_hold(const char *text)
+{
+	const char *file = getenv("DAMAGE_HOLD");
+
+	puts(text);
+	fflush(stdout);
+	while (file && syscall(SYS_faccessat, AT_FDCWD, file, F_OK) == 0)
+		pause_ms(10);
+}
+
 /* Opens files with that many different names, which do not exist. */
 static int names(int argc, char **argv)
 {
@@ -225,7 +259,7 @@ static int names(int argc, char **argv)
 			 "/nowhere/a-directory-with-a-long-name/file-%012ld.dat", i);
 		MUST(open(path, O_RDONLY) < 0);
 	}
-	puts("done");
+	print_and_hold("done");
 	return 7;
 }
 
@@ -234,6 +268,7 @@ static int children(int argc, char **argv)
 {
 	int count = argc ? atoi(argv[0]) : 100, bad = 0, running = 0;
 	int fd = open("/dev/null", O_WRONLY);
+	char text[64];
 
 	for (int i = 0; i < count || running;) {
 		int status;
@@ -252,7 +287,8 @@ static int children(int argc, char **argv)
 		bad += status != 0;
 		running--;
 	}
-	printf("children %d, failed %d\n", count, bad);
+	snprintf(text, sizeof(text), "children %d, failed %d", count, bad);
+	print_and_hold(text);
 	return 7;
 }
 

@@ -5,15 +5,10 @@
  */
 #include <sluice/instrument.h>
 
-#include <errno.h>
-#include <fcntl.h>
+#include "prog.h"
+
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static void expect(int is_true, const char *what)
 {
@@ -160,7 +155,7 @@ static int misuse(void)
 
 static volatile sig_atomic_t ticks;
 
-static void on_tick(int signal)
+HANDLER static void on_tick(int signal)
 {
 	sluice_activity a = sluice_begin(0, "in handler");
 
@@ -209,6 +204,14 @@ static int ask(char **argv)
 	return 0;
 }
 
+/* instrument advise BYTES */
+static int advise(const char *bytes)
+{
+	expect(sluice_advise(0) == 0 && sluice_advise(-1) == -1, "nothing stays nothing");
+	printf("%lld\n", (long long)sluice_advise(strtoll(bytes, NULL, 10)));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -225,6 +228,8 @@ int main(int argc, char **argv)
 		return busy();
 	if (strcmp(name, "ask") == 0 && argc == 5)
 		return ask(argv + 2);
+	if (strcmp(name, "advise") == 0 && argc == 3)
+		return advise(argv[2]);
 	printf("present %d\n", sluice_is_present());
 	return 0;
 }

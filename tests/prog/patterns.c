@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "asleep.h"
 #include "prog.h"
 
 #define KIB 1024
@@ -250,7 +251,7 @@ static int one_sync(int argc, char **argv)
 	return 0;
 }
 
-/* A child waits for a lock that its parent holds for the given time in ms. */
+/* A child waits for the given time in ms, and longer, for a lock that its parent holds. */
 static int locks(int argc, char **argv)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -268,6 +269,7 @@ static int locks(int argc, char **argv)
 		_exit(0);
 	}
 	MUST(read(pipes[0], &byte, 1) == 1);
+	await_sleep(pid);
 	pause_ms(times(argc, argv, 0));
 	lock.l_type = F_UNLCK;
 	MUST(fcntl(fd, F_SETLK, &lock) == 0);

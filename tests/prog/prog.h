@@ -25,6 +25,13 @@
 		}                                                                          \
 	} while (0)
 
+/* Marks signal handlers: qemu-user 7.2 calls them with a misaligned stack. */
+#ifdef __x86_64__
+#define HANDLER __attribute__((force_align_arg_pointer))
+#else
+#define HANDLER
+#endif
+
 struct prog_case {
 	const char *name;
 	int (*run)(int argc, char **argv); /* arguments after the name */

@@ -161,7 +161,7 @@ static int forks(int argc, char **argv)
 {
 	static const int allowed[] = { SYS_read,	 SYS_write, SYS_close, SYS_exit,
 				       SYS_exit_group,	 SYS_clone, SYS_wait4, SYS_set_robust_list,
-				       SYS_rt_sigreturn, SYS_brk,   SYS_futex };
+				       SYS_rt_sigreturn, SYS_brk,   SYS_futex, SYS_rt_sigprocmask };
 	pid_t child;
 	char code;
 

@@ -39,7 +39,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void writes(int signal)
+HANDLER static void writes(int signal)
 {
 	int saved = errno;
 
@@ -87,7 +87,7 @@ static int storm(int argc, char **argv)
 }
 
 /* The same with a handler on an alternate stack, which is interrupted by a second signal. */
-static void writes_more(int signal)
+HANDLER static void writes_more(int signal)
 {
 	writes(signal);
 	if (handled % 2)
@@ -117,7 +117,7 @@ static int storm_altstack(int argc, char **argv)
 	return 0;
 }
 
-static void jumps(int signal)
+HANDLER static void jumps(int signal)
 {
 	(void)signal;
 	handled++;
@@ -147,13 +147,16 @@ static int jump_from_read(int argc, char **argv)
 	return 0;
 }
 
-static void jumps_if_wanted(int signal)
+HANDLER static void jumps_if_wanted(int signal)
 {
 	(void)signal;
 	handled++;
 	if (wanted)
 		siglongjmp(back, 1);
 }
+
+/* Writes that storm_jump makes at least, in spite of the jumps. */
+#define JUMPED_WRITES 5000
 
 /* storm_jump MS: longjmp from any point, also from guest code. */
 static int storm_jump(int argc, char **argv)
@@ -164,12 +167,13 @@ static int storm_jump(int argc, char **argv)
 	file = file_make("file");
 	install(SIGALRM, jumps_if_wanted, SA_NODEFER);
 	timer(70);
-	while (now() < end || handled <= STORM) {
+	while (now() < end || handled <= STORM || n < JUMPED_WRITES) {
 		wanted = 0;
 		sigsetjmp(back, 1);
 		wanted = 1;
 		/* Signals may jump back here forever, so the loop must notice the end, too. */
-		for (int i = 0; i < 200 && (now() < end || handled <= STORM); i++) {
+		for (int i = 0; i < 200 && (now() < end || handled <= STORM || n < JUMPED_WRITES);
+		     i++) {
 			if (pwrite(file, "y", 1, 0) != 1)
 				_exit(96);
 			n++;
@@ -188,7 +192,7 @@ static int storm_jump(int argc, char **argv)
 static volatile pid_t forked;
 
 /* The child returns to the interrupted code, which may be in the middle of a recorded call. */
-static void forks(int signal)
+HANDLER static void forks(int signal)
 {
 	(void)signal;
 	if (forked)
@@ -237,7 +241,7 @@ static void alarm_every_us(int us)
 
 /* A child of the handler makes no recorded call until it is back in the interrupted one. It does
  * not inherit the timer. */
-static void forks_silently(int signal)
+HANDLER static void forks_silently(int signal)
 {
 	(void)signal;
 	if (!forked) {
@@ -298,7 +302,7 @@ static int die(int argc, char **argv)
 
 static volatile sig_atomic_t last_signal;
 
-static void notes(int signal)
+HANDLER static void notes(int signal)
 {
 	last_signal = signal;
 }

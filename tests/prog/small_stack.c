@@ -15,7 +15,7 @@
 
 static volatile sig_atomic_t handled;
 
-static void handle(int signal)
+HANDLER static void handle(int signal)
 {
 	int saved = errno, fd = open("file", O_CREAT | O_WRONLY | O_TRUNC, 0644);
 

@@ -2,7 +2,7 @@
  *
  * I/O at the start of threads, during their work, and at their end.
  */
-#include "prog.h"
+#include "own_spool.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -148,14 +148,22 @@ static void *one_write(void *arg)
 	return NULL;
 }
 
-/* many N: N threads in total, eight at a time. */
+/* Threads that may end before the collector has emptied the chunks of others. */
+#define AHEAD 256
+
+/* many N: N threads in total, eight at a time, but not faster than the collector can follow. */
 static int many(int argc, char **argv)
 {
 	long n = argc > 0 ? atol(argv[0]) : 10000;
+	struct own_spool own = { 0 };
 
 	shared = file_make("shared");
+	own_spool_find(&own);
 	for (long i = 0; i < n; i += 8) {
 		pthread_t threads[8];
+
+		while (i % AHEAD == 0 && own.base && own_spool_used(&own) > 8)
+			pause_ms(1);
 
 		for (long j = 0; j < 8; j++)
 			MUST(!pthread_create(&threads[j], NULL, one_write, (void *)(i + j)));

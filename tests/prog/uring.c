@@ -173,14 +173,17 @@ static void *reap(void *arg)
 	return arg;
 }
 
-/* One thread submits, another gets the results; user data is reused at once. */
+/*
+ * One thread submits, another gets the results. The ring has room for all of them: the second
+ * thread takes most of them without a call, so the kernel could overwrite some before they are seen.
+ */
 static int threads(int argc, char **argv)
 {
 	int fd = file_make("data");
 	pthread_t thread;
 
 	(void)argc, (void)argv;
-	ring_make(THREADED, 0);
+	ring_make(WAVES * THREADED, 0);
 	MUST(!pthread_create(&thread, NULL, reap, NULL));
 	for (int wave = 0; wave < WAVES; wave++) {
 		for (unsigned i = 0; i < THREADED; i++) {

@@ -250,12 +250,30 @@ static void activity_number(sluice_activity activity, const char *key, size_t ke
 	activity_text(activity, key, key_bytes, at, (size_t)(digits + sizeof(digits) - at));
 }
 
+/* The files of a new step are placed anew (capture/apply/placed.h). The ranks do not reach it at
+ * the same time; the first decides. */
+static void note_step(int64_t step)
+{
+	struct control *control = capture_membership.control;
+	uint64_t mark = step >= 0 ? (uint64_t)step + 1 : 0, before;
+	struct control_placement *placement;
+
+	if (!control || !control->placement.count)
+		return;
+	placement = &control->placement;
+	before = atomic_load_explicit(&placement->mark, memory_order_relaxed);
+	while (before < mark && !atomic_compare_exchange_weak(&placement->mark, &before, mark))
+		;
+}
+
 static void activity_step(sluice_activity activity, int64_t step)
 {
 	struct activity_slot *slot = slot_find(activity);
 
-	if (slot)
-		slot->step = step;
+	if (!slot)
+		return;
+	slot->step = step;
+	note_step(step);
 }
 
 static void activity_data(sluice_activity activity, int64_t data_bytes)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Answers the questions of a program from the control page. Makes no system call.
+ * Papers: SIOX-16.
  */
 #include "capture/api/api.h"
 #include "capture/record/capture.h"

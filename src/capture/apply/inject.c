@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/vfs.h>
 
+#include "capture/apply/layout.h"
 #include "capture/libraries/mpi_io.h"
 #include "capture/libraries/wrapper_helpers.h"
 #include "capture/record/kernel.h"
@@ -193,6 +194,26 @@ static void refuse_all_rules(struct inject_opening *opening, enum parameters_pla
 		inject_refuse(&opening->requested, rule->name, "ranks");
 }
 
+/* Is the program's own hint used, and not that of the rule? */
+static bool is_program_hint(const struct inject_opening *opening,
+			    const struct parameters_line *rule, MPI_Info info)
+{
+	return rules_own.application_wins &&
+	       ((info_is_valid(opening->near, info) && info_has(opening->near, info, rule->name)) ||
+		mpi_io_hints_file_sets(opening->near, rule->name));
+}
+
+/* The file that this call creates does not get a layout for which the program has hints. */
+static void keep_own_layout(const struct inject_opening *opening, const char *path, MPI_Info info)
+{
+	const struct parameters_line *rule = NULL;
+
+	layout_keep_hint(NULL);
+	while (layout_is_wanted() && (rule = rules_next(&rules_own, rule, PLACE_HINT, path, "")))
+		if (is_program_hint(opening, rule, info))
+			layout_keep_hint(rule->name);
+}
+
 static void apply_rules(struct inject_opening *opening, MPI_Comm comm, int ranks,
 			const char *spelled, MPI_Info info)
 {
@@ -200,6 +221,7 @@ static void apply_rules(struct inject_opening *opening, MPI_Comm comm, int ranks
 	const struct parameters_line *rule = NULL;
 
 	rules_path(path, spelled);
+	keep_own_layout(opening, path, info);
 	if (!ranks_agree(opening, comm, ranks)) {
 		refuse_all_rules(opening, PLACE_HINT, path);
 		refuse_all_rules(opening, PLACE_PREFIX, path);
@@ -268,6 +290,14 @@ static bool is_hint(const char *name)
 	return false;
 }
 
+/* Does the file get this parameter from its file system, without the MPI library? */
+static bool is_layout(const struct inject_opening *opening, const char *key)
+{
+	char path[RULES_PATH_BYTES];
+
+	return layout_is_hint(key) && layout_is_supported(rules_path(path, opening->name));
+}
+
 /* Notes the hints that were passed, but that the library does not report back. */
 static void note_unread_hints(const struct inject_opening *opening, const char *reported)
 {
@@ -275,7 +305,8 @@ static void note_unread_hints(const struct inject_opening *opening, const char *
 	char key[64], value[256];
 
 	while (hints_next(&at, key, sizeof(key), value, sizeof(value)))
-		if (value[0] != '!' && !text_has_key(reported, key) && is_hint(key))
+		if (value[0] != '!' && !text_has_key(reported, key) && is_hint(key) &&
+		    !is_layout(opening, key))
 			rules_note_refusal(&rules_own, key, "unread");
 }
 
@@ -310,6 +341,7 @@ void inject_opened_slow(struct inject_opening *opening, const MPI_File *file)
 	uint64_t link = 0;
 	int saved = errno;
 
+	layout_keep_hint(NULL);
 	if (opening->is_copied)
 		info_free(opening->near, &opening->copy);
 	if (file && opening->is_collective)

@@ -16,6 +16,7 @@
  *   inject_transfer.c HDF5 datasets: transfers
  *
  * Without parameters, every function here costs one test of a word.
+ * Papers: H5T-1, ATE-1.
  */
 #ifndef SLUICE_CAPTURE_APPLY_INJECT_H
 #define SLUICE_CAPTURE_APPLY_INJECT_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Injects parameters into HDF5 datasets: creation properties.
+ * Papers: H5T-3.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Injects parameters into HDF5 files; also the code that files and datasets share.
+ * Papers: H5T-2, H5T-3.
  */
 #include "capture/apply/inject_hdf5.h"
 

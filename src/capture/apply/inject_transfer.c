@@ -150,7 +150,11 @@ static const char *dataset_file(void *const *functions, hid_t dataset, char path
 	return n > 0 && n < (ssize_t)sizeof(name) ? rules_path(path, name) : path;
 }
 
-static enum verdict decide_transfer(void *const *functions, hid_t dataset)
+/*
+ * NONE if a transfer with this mode need not be changed: then other ranks need not make it, and
+ * this one must not ask HDF5 on its own (see hdf5_is_parallel()).
+ */
+static enum verdict decide_transfer(void *const *functions, hid_t dataset, H5FD_mpio_xfer_t current)
 {
 	char path[RULES_PATH_BYTES];
 	enum verdict verdict = VERDICT_LEAVE;
@@ -164,6 +168,8 @@ static enum verdict decide_transfer(void *const *functions, hid_t dataset)
 	if (!mode || (inject_transfer_is_collective(mode) &&
 		      (!file_is_shared(path) || !is_native(functions, dataset))))
 		return VERDICT_LEAVE;
+	if (inject_transfer_is_collective(mode) == (current == TRANSFER_COLLECTIVE))
+		return VERDICT_NONE;
 	list = OF(functions, H5Dget_create_plist)(dataset);
 	if (list < 0)
 		return VERDICT_LEAVE;
@@ -175,26 +181,28 @@ static enum verdict decide_transfer(void *const *functions, hid_t dataset)
 	return verdict;
 }
 
-static enum verdict find_verdict(void *const *functions, uint64_t key, hid_t dataset)
+static enum verdict find_verdict(void *const *functions, uint64_t key, hid_t dataset,
+				 H5FD_mpio_xfer_t current)
 {
 	enum verdict verdict = (enum verdict)answer_cache_get(&verdicts, key);
 
-	if (verdict == VERDICT_NONE) {
-		verdict = decide_transfer(functions, dataset);
+	if (verdict == VERDICT_NONE)
+		verdict = decide_transfer(functions, dataset, current);
+	if (verdict != VERDICT_NONE)
 		answer_cache_put(&verdicts, key, verdict);
-	}
 	return verdict;
 }
 
 /* The verdict on all datasets; LEAVE if they have different ones. */
 static enum verdict find_common_verdict(const void *near, void *const *functions,
-					const hid_t *datasets, size_t count)
+					const hid_t *datasets, size_t count,
+					H5FD_mpio_xfer_t current)
 {
 	enum verdict common = VERDICT_LEAVE;
 
 	for (size_t i = 0; i < count; i++) {
-		enum verdict verdict =
-			find_verdict(functions, hdf5_handle(near, datasets[i]), datasets[i]);
+		enum verdict verdict = find_verdict(functions, hdf5_handle(near, datasets[i]),
+						    datasets[i], current);
 
 		if (i && verdict != common)
 			return VERDICT_LEAVE;
@@ -257,7 +265,7 @@ hid_t inject_transfer_slow(const void *near, hid_t list, const hid_t *datasets, 
 	if (library_is_usable(functions))
 		mode = read_mode(functions, list);
 	if (mode >= 0) {
-		verdict = find_common_verdict(near, functions, datasets, count);
+		verdict = find_common_verdict(near, functions, datasets, count, mode);
 		if (verdict ==
 		    (mode == TRANSFER_COLLECTIVE ? VERDICT_INDEPENDENT : VERDICT_COLLECTIVE))
 			copy = OF(functions, H5Pcopy)(

@@ -48,19 +48,61 @@ long layout_set_attribute(int fd, const char *name, const void *value, size_t by
 	return result_of(syscall(SYS_fsetxattr, fd, name, value, bytes, 0), saved);
 }
 
+long layout_get_path_attribute(const char *path, const char *name, void *value, size_t bytes)
+{
+	int saved = errno;
+
+	return result_of(syscall(SYS_getxattr, path, name, value, bytes), saved);
+}
+
+long layout_control(int fd, unsigned long request, void *argument)
+{
+	int saved = errno;
+
+	return result_of(syscall(SYS_ioctl, fd, request, argument), saved);
+}
+
+const char *layout_refusal_of(long error)
+{
+	switch (-error) {
+	case ENOTEMPTY:
+		return "not_empty";
+	case EINVAL:
+		return "invalid";
+	case EPERM:
+	case EACCES:
+	case EROFS:
+		return "denied";
+	case ENOTTY:
+	case EOPNOTSUPP:
+		return "filesystem";
+	default:
+		return "failed";
+	}
+}
+
+bool layout_descriptor_path(int fd, char to[RULES_PATH_BYTES])
+{
+	char link[64] = "/proc/self/fd/";
+	long got;
+
+	rules_put_number(link + strlen(link), (unsigned)fd);
+	got = kernel_call(SYS_readlinkat, AT_FDCWD, link, to, RULES_PATH_BYTES - 1);
+	if (got <= 0 || to[0] != '/')
+		return false;
+	to[got] = 0;
+	return true;
+}
+
 /* Puts the directory before a relative path; false if the result does not fit. */
 static bool path_join(char to[RULES_PATH_BYTES], const struct layout *layout)
 {
 	size_t n = strnlen(layout->path, RULES_PATH_BYTES), used = 0;
-	char link[64] = "/proc/self/fd/";
-	long got;
 
 	if (layout->path[0] != '/' && layout->directory != AT_FDCWD) {
-		rules_put_number(link + strlen(link), (unsigned)layout->directory);
-		got = kernel_call(SYS_readlinkat, AT_FDCWD, link, to, RULES_PATH_BYTES - 1);
-		if (got <= 0 || to[0] != '/')
+		if (!layout_descriptor_path(layout->directory, to))
 			return false;
-		used = (size_t)got;
+		used = strlen(to);
 		to[used++] = '/';
 	}
 	if (used + n >= RULES_PATH_BYTES)
@@ -69,23 +111,48 @@ static bool path_join(char to[RULES_PATH_BYTES], const struct layout *layout)
 	return true;
 }
 
-/* The magic of the parent directory's file system, 0 if it does not exist. Sets is_common. */
-static uint32_t parent_magic(struct layout *layout, char *full)
+/* The file systems with layouts. */
+static const struct layout_system *const systems[] = { &layout_lustre, &layout_ceph,
+						       &layout_ceph_fuse, &layout_beegfs };
+
+/* Stands for a file that is created in another directory. */
+static const struct layout_system elsewhere = { .name = "another directory" };
+
+static const struct layout_system *system_find(uint32_t magic, const char *directory)
+{
+	for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++)
+		if (systems[i]->magic == magic &&
+		    (!systems[i]->is_on || systems[i]->is_on(directory)))
+			return systems[i];
+	return NULL;
+}
+
+/* What is known of the directory in which a file is created. */
+struct parent {
+	bool is_there;
+	bool is_common; /* writable by all users and sticky, as /tmp */
+	const struct layout_system *system;
+};
+
+static struct parent parent_of(char *full)
 {
 	char *slash = strrchr(full, '/'), *end = slash ? slash + (slash == full) : NULL, was;
+	struct parent parent = { 0 };
 	struct statfs fs = { 0 };
 	struct stat st;
-	bool is_there;
 
 	if (!slash)
-		return 0;
+		return parent;
 	was = *end;
 	*end = 0;
-	is_there = ask_statfs(full, &fs) == 0 &&
-		   kernel_call(SYS_newfstatat, AT_FDCWD, full, &st, 0) == 0;
+	if (ask_statfs(full, &fs) == 0 &&
+	    kernel_call(SYS_newfstatat, AT_FDCWD, full, &st, 0) == 0) {
+		parent.is_there = true;
+		parent.is_common = (st.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
+		parent.system = system_find((uint32_t)fs.f_type, full);
+	}
 	*end = was;
-	layout->is_common = is_there && (st.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
-	return is_there ? (uint32_t)fs.f_type : 0;
+	return parent;
 }
 
 static struct layout_workspace *workspace_map(void)
@@ -106,9 +173,57 @@ bool layout_is_absent(const struct layout *layout)
 			   AT_SYMLINK_NOFOLLOW) == -ENOENT;
 }
 
+bool layout_is_supported(const char *path)
+{
+	struct layout_workspace *space = workspace_map();
+	bool is_supported;
+
+	if (!space)
+		return false;
+	strncpy(space->full, path, RULES_PATH_BYTES - 1);
+	is_supported = parent_of(space->full).system;
+	workspace_unmap(space);
+	return is_supported;
+}
+
+/* Rules that MPI-IO knows as hints, and the hints. */
+static const char *const hinted[][2] = { { "striping_factor", "striping_factor" },
+					 { "striping_unit", "striping_unit" },
+					 { "start_iodevice", "romio_lustre_start_iodevice" } };
+#define HINTED (sizeof(hinted) / sizeof(hinted[0]))
+
+static __thread unsigned kept TLS_FAST; /* a bit per row of `hinted` */
+
+/* The bit of a hint, 0 if it is not about layouts. */
+static unsigned hint_bit(const char *hint)
+{
+	for (size_t i = 0; i < HINTED; i++)
+		if (!strcmp(hinted[i][1], hint))
+			return 1u << i;
+	return 0;
+}
+
+void layout_keep_hint(const char *hint)
+{
+	kept = hint ? kept | hint_bit(hint) : 0;
+}
+
+bool layout_is_hint(const char *hint)
+{
+	return layout_is_wanted() && hint_bit(hint);
+}
+
+static bool is_kept(const char *name)
+{
+	for (size_t i = 0; kept && i < HINTED; i++)
+		if (!strcmp(hinted[i][0], name))
+			return kept >> i & 1;
+	return false;
+}
+
 const struct parameters_line *layout_rule(const char *full, const char *name)
 {
-	return rules_find(&rules_own, PLACE_LAYOUT, full, "", name);
+	return is_kept(name) ? NULL : rules_find(&rules_own, PLACE_LAYOUT, full, "", name);
 }
 
 bool layout_number(const char *full, const char *name, uint64_t *number)
@@ -119,34 +234,91 @@ bool layout_number(const char *full, const char *name, uint64_t *number)
 	return rules_number(&value, number) && !*value;
 }
 
-void layout_load(void)
+/* Reads the umask of the process. umask() would have to change it for a moment. */
+static bool read_umask(mode_t *mask)
 {
-	if (rules_has(PLACE_LAYOUT))
-		lustre_load();
+	long fd = kernel_call(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC), n;
+	char text[1024], *at;
+
+	if (fd < 0)
+		return false;
+	n = kernel_call(SYS_read, fd, text, sizeof(text) - 1);
+	kernel_call(SYS_close, fd);
+	text[n > 0 ? n : 0] = 0;
+	at = strstr(text, "\nUmask:\t");
+	if (!at)
+		return false;
+	*mask = 0;
+	for (at += 8; *at >= '0' && *at <= '7'; at++)
+		*mask = *mask << 3 | (mode_t)(*at - '0');
+	return true;
 }
 
-static void system_begin(struct layout *layout, uint32_t magic, const char *path, const char *full)
+bool layout_may_make(struct layout *layout)
 {
-	layout->magic = magic;
-	layout->turn = WEIGHTED_ROTATION_NONE;
-	if (magic == MAGIC_LUSTRE)
-		lustre_begin(layout, path, full);
-	else
-		ceph_begin(layout, full);
+	return layout->is_absent && read_umask(&layout->mask);
+}
+
+/* Creating the file satisfies O_EXCL, because only one process can succeed. */
+void layout_made(struct layout *layout)
+{
+	layout->is_made = true;
+	layout->flags &= ~O_EXCL;
+}
+
+/* Sets the permissions that the program wants, or removes the file if it could not be opened. */
+static void finish_made(struct layout *layout, int fd)
+{
+	struct stat st;
+
+	if (fd >= 0)
+		kernel_call(SYS_fchmod, fd, layout->mode & ~layout->mask & 07777);
+	else if (kernel_call(SYS_newfstatat, layout->directory, layout->path, &st,
+			     AT_SYMLINK_NOFOLLOW) == 0 &&
+		 !st.st_size)
+		kernel_call(SYS_unlinkat, layout->directory, layout->path, 0);
+}
+
+void layout_put_number(struct info_text *text, const char *key, uint64_t number)
+{
+	char value[24];
+
+	if (number <= UINT32_MAX) {
+		rules_put_number(value, number);
+		info_text_put(text, key, value);
+	}
+}
+
+void layout_load(void)
+{
+	for (size_t i = 0; rules_has(PLACE_LAYOUT) && i < sizeof(systems) / sizeof(systems[0]); i++)
+		if (systems[i]->load)
+			systems[i]->load();
+}
+
+static bool is_spread(const struct parameters_line *rule)
+{
+	return !strncmp(rule->name, "spread_", 7);
 }
 
 static void file_begin(struct layout *layout, struct layout_workspace *space)
 {
-	uint32_t magic;
+	struct parent parent;
 
 	if (!path_join(space->path, layout) ||
 	    !rules_next(&rules_own, NULL, PLACE_LAYOUT, rules_path(space->full, space->path), ""))
 		return;
-	magic = parent_magic(layout, space->full);
-	if (magic && spread_begin(layout, space))
-		layout->magic = LAYOUT_ANY;
-	if (!layout->is_linked && (magic == MAGIC_LUSTRE || magic == MAGIC_CEPH))
-		system_begin(layout, magic, space->path, space->full);
+	parent = parent_of(space->full);
+	layout->is_common = parent.is_common;
+	if (parent.is_there && spread_begin(layout, space))
+		layout->system = &elsewhere;
+	if (layout->is_linked || !parent.system)
+		return;
+	layout->system = parent.system;
+	layout->turn = WEIGHTED_ROTATION_NONE;
+	layout->is_absent = layout_is_absent(layout);
+	if (parent.system->create)
+		parent.system->create(layout, space);
 }
 
 void layout_begin_slow(struct layout *layout)
@@ -166,31 +338,49 @@ void layout_begin_slow(struct layout *layout)
 	errno = saved;
 }
 
-static bool is_recorded(int fd)
+/* Is the value of a key in "KEY=VALUE;...;" this one? -1: the key is missing. */
+static int has_value(const struct info_text *text, const char *key, const char *value)
 {
-	return fd >= 0 && capture_handles && handle_peek(fd);
+	size_t k = strlen(key), v = strlen(value);
+
+	for (const char *at = text->text; *at; at += strcspn(at, ";") + 1)
+		if (!strncmp(at, key, k) && at[k] == '=')
+			return !strncmp(at + k + 1, value, v) && at[k + 1 + v] == ';';
+	return -1;
 }
 
-static void workspace_record(struct layout_workspace *space, int fd)
+/* Why the rule has no effect on this file; NULL: it was applied, or the report shows the
+ * difference.
+ */
+static const char *refusal_of(const struct layout *layout, const struct parameters_line *rule,
+			      const struct info_text *effective)
 {
-	inject_record(CALL_posix_parameters, handle_peek(fd), &space->requested, &space->effective);
+	int is_in_effect = has_value(effective, rule->name, rule->value);
+
+	if (is_kept(rule->name))
+		return "application";
+	if (is_in_effect < 0)
+		return effective->used ? "filesystem" : layout->refusal;
+	return is_in_effect ? NULL : layout->refusal;
 }
 
-static void layout_record(const struct layout *layout, int fd, struct layout_workspace *space)
+/* Compares the rules with the layout that the file has. */
+static void judge_rules(const struct layout *layout, struct layout_workspace *space)
 {
-	struct info_text *requested = &space->requested, *effective = &space->effective;
-	const char *full = space->full;
 	const struct parameters_line *rule = NULL;
+	const char *known = layout->system->spread, *refusal;
 
-	while ((rule = rules_next(&rules_own, rule, PLACE_LAYOUT, full, "")))
-		if (strncmp(rule->name, "spread_", 7) &&
-		    !strncmp(rule->name, "ceph_", 5) == (layout->magic == MAGIC_CEPH))
-			inject_accept(requested, rule->name, rule->value);
-	if (layout->magic == MAGIC_LUSTRE)
-		lustre_report(layout, fd, full, requested, effective);
-	else
-		ceph_report(layout, fd, full, requested, effective);
-	workspace_record(space, fd);
+	while ((rule = rules_next(&rules_own, rule, PLACE_LAYOUT, space->full, ""))) {
+		if (!strcmp(rule->name, PARAMETERS_SPREAD_DIRECTORIES) ||
+		    (known && !strcmp(rule->name, known)))
+			continue;
+		refusal = is_spread(rule) ? "filesystem"
+					  : refusal_of(layout, rule, &space->effective);
+		if (refusal)
+			inject_refuse(&space->requested, rule->name, refusal);
+		else
+			inject_accept(&space->requested, rule->name, rule->value);
+	}
 }
 
 /* The texts of the workspace are empty. */
@@ -199,14 +389,17 @@ static void file_end(struct layout *layout, int fd, struct layout_workspace *spa
 	if (!path_join(space->path, layout))
 		return;
 	rules_path(space->full, space->path);
-	if (layout->magic == LAYOUT_ANY)
+	if (layout->system == &elsewhere) {
 		spread_end(layout, fd, space);
-	else if (fd >= 0 && layout->magic == MAGIC_CEPH)
-		ceph_end(layout, fd, space->full);
-	if (is_recorded(fd) && layout->magic == LAYOUT_ANY)
-		workspace_record(space, fd);
-	else if (is_recorded(fd))
-		layout_record(layout, fd, space);
+	} else if (fd >= 0) {
+		if (layout->system->set)
+			layout->system->set(layout, fd, space);
+		layout->system->get(layout, fd, space);
+		judge_rules(layout, space);
+	}
+	if (fd >= 0 && capture_handles && handle_peek(fd))
+		inject_record(CALL_posix_parameters, handle_peek(fd), &space->requested,
+			      &space->effective);
 }
 
 void layout_end_slow(struct layout *layout, int fd)
@@ -214,8 +407,8 @@ void layout_end_slow(struct layout *layout, int fd)
 	struct layout_workspace *space;
 	int saved = errno;
 
-	if (layout->magic == MAGIC_LUSTRE && layout->is_made)
-		lustre_end(layout, fd);
+	if (layout->is_made && !layout->is_linked)
+		finish_made(layout, fd);
 	if (fd >= 0 && layout->is_linked && layout->is_made)
 		kernel_call(SYS_fchmod, fd, layout->mode);
 	space = workspace_map();
@@ -223,5 +416,53 @@ void layout_end_slow(struct layout *layout, int fd)
 		file_end(layout, fd, space);
 		workspace_unmap(space);
 	}
+	errno = saved;
+}
+
+/* The layout of this file is now the program's. */
+static void note_yielded(const char *full)
+{
+	const struct parameters_line *rule = NULL;
+
+	while ((rule = rules_next(&rules_own, rule, PLACE_LAYOUT, full, "")))
+		if (strcmp(rule->name, PARAMETERS_SPREAD_DIRECTORIES) != 0)
+			rules_note_refusal(&rules_own, rule->name, "application");
+}
+
+static void file_yield(int fd, const char *attribute, struct layout_workspace *space)
+{
+	const struct layout_system *system;
+
+	if (!layout_descriptor_path(fd, space->path))
+		return;
+	rules_path(space->full, space->path);
+	system = parent_of(space->full).system;
+	if (system && system->yield &&
+	    rules_next(&rules_own, NULL, PLACE_LAYOUT, space->full, "") &&
+	    system->yield(fd, attribute, space))
+		note_yielded(space->full);
+}
+
+void layout_yield_slow(int fd, const char *path, const char *attribute)
+{
+	struct layout_workspace *space;
+	int saved = errno;
+	long opened = -1;
+
+	if (capture_self.vforked || !path_bytes(attribute, EINVAL) ||
+	    strncmp(attribute, "ceph.", 5) != 0)
+		return;
+	/* A path may lead to a pipe or a device, whose open must neither wait nor have an effect.
+	 */
+	if (fd < 0 && path_bytes(path, EINVAL))
+		opened = kernel_call(SYS_openat, AT_FDCWD, path,
+				     O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	space = fd >= 0 || opened >= 0 ? workspace_map() : NULL;
+	if (space) {
+		file_yield(fd >= 0 ? fd : (int)opened, attribute, space);
+		workspace_unmap(space);
+	}
+	if (opened >= 0)
+		kernel_call(SYS_close, opened);
 	errno = saved;
 }

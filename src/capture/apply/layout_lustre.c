@@ -1,17 +1,22 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: H5T-11.
+ */
 #include "capture/apply/layout_internal.h"
 
 #ifndef SLUICE_LINKED
 #include <dlfcn.h>
 #endif
 #include <string.h>
-#include <sys/stat.h>
 
 #include "capture/apply/inject.h"
 #include "capture/record/capture.h"
 #include "capture/record/handles.h"
 #include "capture/record/kernel.h"
+#include "capture/record/load.h"
 #include "capture/record/symbols.h"
+
+#define MAGIC_LUSTRE 0x0BD00BD0u
 
 /* The functions of liblustreapi, NULL if missing. */
 static struct {
@@ -30,16 +35,16 @@ static struct {
 
 static __thread bool is_within TLS_FAST;
 
-void lustre_load(void)
+static void lustre_load(void)
 {
 #ifndef SLUICE_LINKED
-	void *library;
+	const struct link_map *library;
 
 	if (lustre.create)
 		return;
-	library = dlopen("liblustreapi.so.1", RTLD_NOW | RTLD_LOCAL);
+	library = object_load("liblustreapi.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!library)
-		library = dlopen("liblustreapi.so", RTLD_NOW | RTLD_LOCAL);
+		library = object_load("liblustreapi.so", RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return;
 	lustre.level_get = (int (*)(void))(uintptr_t)symbol_find(library, "llapi_msg_get_level");
@@ -62,26 +67,6 @@ void lustre_load(void)
 bool lustre_is_within(void)
 {
 	return is_within;
-}
-
-/* Reads the umask of the process. umask() would have to change it for a moment. */
-static bool read_umask(mode_t *mask)
-{
-	long fd = kernel_call(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC), n;
-	char text[1024], *at;
-
-	if (fd < 0)
-		return false;
-	n = kernel_call(SYS_read, fd, text, sizeof(text) - 1);
-	kernel_call(SYS_close, fd);
-	text[n > 0 ? n : 0] = 0;
-	at = strstr(text, "\nUmask:\t");
-	if (!at)
-		return false;
-	*mask = 0;
-	for (at += 8; *at >= '0' && *at <= '7'; at++)
-		*mask = *mask << 3 | (mode_t)(*at - '0');
-	return true;
 }
 
 /* The requested layout of a new file. */
@@ -186,15 +171,17 @@ static bool request_read(struct request *request, const char *full)
 	return has_unit || has_count || has_first;
 }
 
-/* Creates the file with its stripes. That satisfies O_EXCL, because only one process can succeed.
- */
-static void create_as_requested(struct request *request, struct layout *layout, const char *path,
-				const char *full)
+/* Creates the file with its stripes. */
+static void create_as_requested(struct request *request, struct layout *layout,
+				const struct layout_workspace *space)
 {
-	const struct parameters_line *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
-	bool is_requested = request_read(request, full);
+	const struct parameters_line *rule = layout_rule(space->full, PARAMETERS_SPREAD_OSTS);
+	bool is_requested = request_read(request, space->full);
 
-	if (!(is_requested || rule) || !layout_is_absent(layout) || !read_umask(&layout->mask))
+	if (!is_requested && !rule)
+		return;
+	layout->refusal = layout->is_absent ? "failed" : "exists";
+	if (!lustre.create || !layout_may_make(layout))
 		return;
 	if (rule) {
 		layout->turn =
@@ -202,33 +189,20 @@ static void create_as_requested(struct request *request, struct layout *layout, 
 					       request->count > 0 ? (unsigned)request->count : 1);
 		choose_targets(request, rule, layout->turn);
 	}
-	if (lustre_create(path, request) != 0)
+	if (lustre_create(space->path, request) != 0)
 		return;
-	layout->is_made = true;
-	layout->flags &= ~O_EXCL;
+	layout->refusal = NULL;
+	layout_made(layout);
 }
 
-void lustre_begin(struct layout *layout, const char *path, const char *full)
+static void lustre_begin(struct layout *layout, struct layout_workspace *space)
 {
-	struct request *request = lustre.create ? kernel_map_private(sizeof(*request)) : NULL;
+	struct request *request = kernel_map_private(sizeof(*request));
 
 	if (!request)
 		return;
-	create_as_requested(request, layout, path, full);
+	create_as_requested(request, layout, space);
 	kernel_call(SYS_munmap, request, sizeof(*request));
-}
-
-/* Sets the permissions that the program wants, or removes the file if it could not be opened. */
-void lustre_end(struct layout *layout, int fd)
-{
-	struct stat st;
-
-	if (fd >= 0)
-		kernel_call(SYS_fchmod, fd, layout->mode & ~layout->mask & 07777);
-	else if (kernel_call(SYS_newfstatat, layout->directory, layout->path, &st,
-			     AT_SYMLINK_NOFOLLOW) == 0 &&
-		 !st.st_size)
-		kernel_call(SYS_unlinkat, layout->directory, layout->path, 0);
 }
 
 /* struct lov_user_md of Lustre: the common part of versions 1 and 3. */
@@ -249,16 +223,6 @@ struct object {
 #define STRIPES_1 0x0BD10BD0u
 #define STRIPES_3 0x0BD30BD0u
 #define STRIPES_BYTES 65536 /* with all objects; too large for a stack */
-
-static void put_number(struct info_text *text, const char *key, uint64_t number)
-{
-	char value[24];
-
-	if (number <= UINT32_MAX) {
-		rules_put_number(value, number);
-		info_text_put(text, key, value);
-	}
-}
 
 /* "3,7"; a list that is too long for a record is left out. */
 #define TARGETS_BYTES 2048
@@ -288,21 +252,34 @@ struct workspace {
 	};
 };
 
-/* Reports the targets of the file's objects, which follow the head. */
-static void report_targets(struct workspace *space, long bytes, struct info_text *effective)
+/* The objects of the file, which follow the head; NULL if they are not complete. */
+static const struct object *find_objects(const struct stripes *stripes, long bytes)
 {
-	const struct stripes *stripes = &space->stripes;
 	const struct object *objects =
 		(const struct object *)((const char *)(stripes + 1) +
 					(stripes->magic == STRIPES_3 ? STRIPES_POOL : 0));
+
+	return (const char *)(objects + stripes->count) <= (const char *)stripes + bytes ? objects
+											 : NULL;
+}
+
+/* Reports stripes that were read: the head and `bytes` in total. */
+static void put_stripes(struct workspace *space, long bytes, bool with_targets,
+			struct info_text *effective)
+{
+	const struct stripes *stripes = &space->stripes;
+	const struct object *objects = find_objects(stripes, bytes);
 	unsigned count = stripes->count;
 
-	if (count > PARAMETERS_DESTINATIONS ||
-	    (const char *)(objects + count) > (const char *)stripes + bytes)
+	layout_put_number(effective, "striping_factor", count);
+	layout_put_number(effective, "striping_unit", stripes->size);
+	if (!objects || !count || count > PARAMETERS_DESTINATIONS)
 		return;
-	for (unsigned i = 0; i < count; i++)
+	layout_put_number(effective, "start_iodevice", objects[0].target);
+	for (unsigned i = 0; with_targets && i < count; i++)
 		space->targets[i] = objects[i].target;
-	put_targets(effective, space->list, space->targets, count);
+	if (with_targets)
+		put_targets(effective, space->list, space->targets, count);
 }
 
 static void report_stripes(struct workspace *space, int fd, bool with_targets,
@@ -312,30 +289,35 @@ static void report_stripes(struct workspace *space, int fd, bool with_targets,
 	long bytes = layout_get_attribute(fd, "lustre.lov", space->bytes, STRIPES_BYTES);
 
 	if (bytes >= (long)sizeof(*stripes) &&
-	    (stripes->magic == STRIPES_1 || stripes->magic == STRIPES_3)) {
-		put_number(effective, "striping_factor", stripes->count);
-		put_number(effective, "striping_unit", stripes->size);
-		if (with_targets)
-			report_targets(space, bytes, effective);
-	}
+	    (stripes->magic == STRIPES_1 || stripes->magic == STRIPES_3))
+		put_stripes(space, bytes, with_targets, effective);
 }
 
-void lustre_report(const struct layout *layout, int fd, const char *full,
-		   struct info_text *requested, struct info_text *effective)
+static void lustre_report(const struct layout *layout, int fd, struct layout_workspace *texts)
 {
-	const struct parameters_line *rule = layout_rule(full, PARAMETERS_SPREAD_OSTS);
+	const struct parameters_line *rule = layout_rule(texts->full, PARAMETERS_SPREAD_OSTS);
 	bool is_spread = rule && layout->turn != WEIGHTED_ROTATION_NONE;
 	struct workspace *space = kernel_map_private(sizeof(*space));
 
 	if (!space)
 		return;
 	if (is_spread && layout->is_made) {
-		request_read(&space->request, full);
+		request_read(&space->request, texts->full);
 		choose_targets(&space->request, rule, layout->turn);
-		put_targets(requested, space->list, space->request.target, space->request.targets);
-	} else if (is_spread) {
-		inject_refuse(requested, PARAMETERS_SPREAD_OSTS, "failed");
+		put_targets(&texts->requested, space->list, space->request.target,
+			    space->request.targets);
+	} else if (rule && layout->refusal) {
+		inject_refuse(&texts->requested, PARAMETERS_SPREAD_OSTS, layout->refusal);
 	}
-	report_stripes(space, fd, is_spread, effective);
+	report_stripes(space, fd, is_spread, &texts->effective);
 	kernel_call(SYS_munmap, space, sizeof(*space));
 }
+
+const struct layout_system layout_lustre = {
+	.magic = MAGIC_LUSTRE,
+	.name = "Lustre",
+	.spread = PARAMETERS_SPREAD_OSTS,
+	.load = lustre_load,
+	.create = lustre_begin,
+	.get = lustre_report,
+};

@@ -34,6 +34,7 @@ struct rules {
  *   RULES_ALIGN   there is a rule for alignment, whose effect is seen in datasets
  *   RULES_SPREAD  there is a rule that replaces files by links
  *   RULES_CACHE   there is a rule for the chunk cache, of files or of datasets
+ *   RULES_PLACED  files are placed by the backlog, so their calls are measured
  *
  * It is 0 for most programs; then nothing else is looked at.
  */
@@ -41,6 +42,7 @@ struct rules {
 #define RULES_ALIGN (UINT32_C(1) << 30)
 #define RULES_SPREAD (UINT32_C(1) << 29)
 #define RULES_CACHE (UINT32_C(1) << 28)
+#define RULES_PLACED (UINT32_C(1) << 27)
 extern uint32_t rules_places;
 extern struct rules rules_own;
 

@@ -7,6 +7,7 @@
 
 #include "capture/apply/inject.h"
 #include "capture/apply/layout_internal.h"
+#include "capture/apply/placed.h"
 #include "capture/apply/weighted_rotation.h"
 #include "capture/libraries/wrapper_helpers.h"
 #include "capture/record/capture.h"
@@ -198,12 +199,15 @@ bool spread_begin(struct layout *layout, struct layout_workspace *space)
 	if (layout->is_common)
 		return true;
 	layout->turn = weighted_rotation_take(capture_membership.control->turns, rule, 1);
+	layout->placed = placed_choose(rule, &layout->turn, &space->view);
 	layout->number = random_number();
 	if (weighted_rotation_destination(rule, layout->turn, &in) &&
 	    write_target(space->target, &in, base_name(space->full), layout->number))
 		layout->is_linked = create_linked_file(layout, space->target);
 	if (layout->is_linked)
 		layout->flags &= ~O_EXCL;
+	else
+		placed_cancel(&layout->placed);
 	/* If another process has just created the file, nothing was refused. */
 	return layout->is_linked || layout_is_absent(layout);
 }
@@ -247,12 +251,15 @@ void spread_end(struct layout *layout, int fd, struct layout_workspace *space)
 
 	if (fd < 0 && layout->is_linked)
 		remove_unused_file(layout, space->target);
+	if (fd < 0)
+		placed_cancel(&layout->placed);
 	if (fd < 0 || !rule)
 		return;
 	if (!layout->is_linked) {
 		inject_refuse(&space->requested, PARAMETERS_SPREAD_DIRECTORIES, "failed");
 		return;
 	}
+	placed_open(layout->placed, layout->turn, fd, layout->flags);
 	/* The name fits, because it was part of a path. */
 	if (weighted_rotation_destination(rule, layout->turn, &in)) {
 		memcpy(space->target, in.name, in.bytes);

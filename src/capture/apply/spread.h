@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Spreads new files over several directories, from the run's parameters (spread_directories). The
- * file is created in the directory that the rotation assigns (capture/apply/weighted_rotation.h),
- * and a symbolic link to it is created where the program creates the file. Then the program's open
+ * file is created in the directory that the backlog chooses (capture/apply/placed.h) or the rotation
+ * assigns (capture/apply/weighted_rotation.h), and a symbolic link to it is created where the program creates the file. Then the program's open
  * follows the link. Guest.
  *
  * The file exists before the link. So if the directory rejects the file (no space, no permission,

@@ -133,21 +133,33 @@ unsigned weighted_rotation_count(const struct parameters_line *rule)
 	return count;
 }
 
-bool weighted_rotation_destination(const struct parameters_line *rule, uint64_t turn,
-				   struct parameters_destination *destination)
+/* The index of the destination of a turn; PARAMETERS_DESTINATIONS if the list is malformed. */
+static unsigned find_index(const struct parameters_line *rule, uint64_t turn)
 {
-	const char *text = rule->value;
 	struct list *list = list_new(rule->value);
 	const uint16_t *table;
 	unsigned chosen;
 
 	if (!list)
-		return false;
+		return PARAMETERS_DESTINATIONS;
 	table = find_table(rule, list);
 	turn %= list->sum;
 	chosen = table ? table[turn] : list_run(list, (uint32_t)turn + 1, NULL);
 	list_free(list);
-	for (unsigned i = 0; i <= chosen; i++)
-		parameters_destination(&text, destination);
+	return chosen;
+}
+
+bool weighted_rotation_destination(const struct parameters_line *rule, uint64_t turn,
+				   struct parameters_destination *destination)
+{
+	const char *text = rule->value;
+	uint64_t chosen = turn & WEIGHTED_ROTATION_INDEX ? turn & ~WEIGHTED_ROTATION_INDEX
+							 : find_index(rule, turn);
+
+	if (chosen >= PARAMETERS_DESTINATIONS)
+		return false;
+	for (uint64_t i = 0; i <= chosen; i++)
+		if (!parameters_destination(&text, destination))
+			return false;
 	return true;
 }

@@ -20,6 +20,8 @@
 #include "capture/apply/rules.h"
 
 #define WEIGHTED_ROTATION_NONE UINT64_MAX
+/* A turn with this bit is the index of a destination that was chosen otherwise. */
+#define WEIGHTED_ROTATION_INDEX (UINT64_C(1) << 63)
 
 #pragma GCC visibility push(hidden)
 

@@ -2,12 +2,12 @@
 #include "capture/inline/history.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "capture/inline/hint_text.h"
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
+#include "capture/record/number.h"
 #include "contract/hints.h"
 #include "contract/program.h"
 
@@ -131,13 +131,13 @@ struct explore {
 static bool explore_find(const char *text, struct explore *e)
 {
 	for (const char *line = text; *line; line = next_line(line)) {
-		char *at = (char *)skip_word(line, "explore");
+		const char *at = skip_word(line, "explore");
 
 		if (!at)
 			continue;
-		e->share = strtoull(at, &at, 10);
-		e->opens = strtoull(at, &at, 10);
-		e->explored = strtoull(at, &at, 10);
+		e->share = number_read(&at);
+		e->opens = number_read(&at);
+		e->explored = number_read(&at);
 		return *at == '\n' && e->share && e->share <= HINTS_MILLION &&
 		       e->opens < UINT32_MAX && e->explored < UINT32_MAX;
 	}

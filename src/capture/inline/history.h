@@ -8,6 +8,7 @@
  * A limited share of the opens is a trial of other hints; the share counts the opens of this run
  * and of the earlier runs that the file lists. Hints are tried only if the program sets none of
  * them.
+ * Papers: SIOX-39.
  */
 #ifndef SLUICE_CAPTURE_INLINE_HISTORY_H
 #define SLUICE_CAPTURE_INLINE_HISTORY_H

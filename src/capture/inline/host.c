@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-16, SIOX-38.
+ */
 #include "capture/inline/host.h"
 
 #ifndef SLUICE_LINKED
@@ -12,6 +15,7 @@
 #include "capture/record/files.h"
 #include "capture/record/handles.h"
 #include "capture/record/kernel.h"
+#include "capture/record/load.h"
 #include "capture/record/sandbox.h"
 #include "capture/record/symbols.h"
 #include "contract/call.h"
@@ -259,18 +263,15 @@ static const struct sluice_plugin *library_load(const char *path)
 
 static const struct sluice_plugin *library_load(const char *path)
 {
-	void *library = NULL;
+	struct link_map *library = NULL;
 	const struct sluice_plugin *found = NULL;
 
 	if (file_is_trusted_code(path))
-		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	/* In glibc, a handle is the object. */
+		library = object_load(path, RTLD_NOW | RTLD_LOCAL);
 	if (library)
 		found = symbol_find(library, "sluice_plugin");
 	if (library && !found)
-		dlclose(library);
-	/* Clears the error, so that the program does not see it. */
-	dlerror();
+		object_unload(library);
 	return found;
 }
 

@@ -18,6 +18,7 @@
  * the first time only makes the plug-in a suspect: for its next INLINE_SUSPECT_CALLS hook calls the
  * CPU time and the preemptions of the thread are read, which takes some system calls. A hook that
  * then exceeds the budget by itself switches the plug-in off.
+ * Papers: SIOX-27.
  */
 #ifndef SLUICE_CAPTURE_INLINE_HOST_H
 #define SLUICE_CAPTURE_INLINE_HOST_H

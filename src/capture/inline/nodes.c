@@ -19,6 +19,7 @@
 #include "capture/libraries/mpi_job.h"
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
+#include "capture/record/number.h"
 #include "capture/record/sandbox.h"
 #include "capture/record/site.h"
 #include "contract/agreement.h"
@@ -79,7 +80,10 @@ static long parent_of(long pid)
 		return 0;
 	end = strrchr(text, ')');
 	/* ") S PPID" */
-	return end && strlen(end) > 4 ? strtol(end + 4, NULL, 10) : 0;
+	if (!end || strlen(end) <= 4)
+		return 0;
+	end += 4;
+	return (long)number_read(&end);
 }
 
 /* Hydra: the proxies of all nodes have the address of mpiexec in their command line. */

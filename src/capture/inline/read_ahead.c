@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-42, SIOX-43, SIOX-61.
+ */
 #include "capture/inline/read_ahead.h"
 
 #include <errno.h>

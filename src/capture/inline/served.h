@@ -5,6 +5,7 @@
  *
  * The page is mapped when the process joins its run and stays mapped, whatever the daemon does.
  * Finding an entry makes no system call.
+ * Papers: SIOX-3.
  */
 #ifndef SLUICE_CAPTURE_INLINE_SERVED_H
 #define SLUICE_CAPTURE_INLINE_SERVED_H

@@ -6,9 +6,13 @@
  * Functions that only access memory are left out; tests/lint/not-io-hdf5.txt gives the reasons. Names are
  * as the library exports them: H5Dcreate is a macro for H5Dcreate1 or H5Dcreate2, H5Fopen_async is a macro
  * for a function that takes the caller's source location before its arguments.
+ * Papers: SIOX-24.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_HDF5_H
 #define SLUICE_CAPTURE_INTERFACES_HDF5_H
+
+/* The newest version whose functions are recorded; `sluice version --json` shows it. */
+#define HDF5_INTERFACE "1.14"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,11 +26,16 @@
 #define H5G_MODULE
 #define H5L_MODULE
 #define H5O_MODULE
+#define H5R_MODULE
 #define H5T_MODULE
 #include <hdf5.h>
 #define SINCE(major, minor, release) H5_VERSION_GE(major, minor, release)
 #ifdef H5_HAVE_PARALLEL
 #define PARALLEL 1
+#endif
+#if !SINCE(1, 12, 0)
+typedef H5O_info_t H5O_info1_t;
+typedef H5O_iterate_t H5O_iterate1_t;
 #endif
 #else
 #include "capture/apply/inject_hdf5.h"
@@ -70,6 +79,8 @@ LIBRARY(HDF5)
 	FIRST(struct inject_dataset injected;                                                       \
 	      inject_dataset(&injected, called, loc_id, name, type_id, space_id, dcpl_id, access);) \
 	PASS(dcpl_id, injected.creation) LAST(inject_dataset_end(&injected, ret, complete);)
+#define CREATED \
+	AFTER(hdf5_created(opened, dcpl_id);) AFTER(hdf5_facts_created(called, ret, injected.creation, opened);)
 #define WITH_DATASET_ACCESS PASS(dapl_id, injected.access)
 #define WITH_CACHE(access, complete)                                                                          \
 	FIRST(struct inject_dataset injected;                                                       \
@@ -122,15 +133,15 @@ SETS herr_t H5Fset_mpi_atomicity(HANDLE hid_t file_id, FLAGS hbool_t flag);
 
 /* Datasets. Sizes are bytes in memory, as passed to or got by the program. */
 WITH_CREATION(name, INJECT_NO_ACCESS, true) OPENS FIELD(LINK2, hdf5_link(called, dcpl_id))
-AFTER(hdf5_created(opened, dcpl_id);)
+CREATED
 hid_t H5Dcreate1(HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid_t space_id,
 		 hid_t dcpl_id);
 WITH_CREATION(name, dapl_id, true) WITH_DATASET_ACCESS OPENS
-FIELD(LINK2, hdf5_link(called, dcpl_id)) AFTER(hdf5_created(opened, dcpl_id);)
+FIELD(LINK2, hdf5_link(called, dcpl_id)) CREATED
 hid_t H5Dcreate2(HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid_t space_id,
 		 hid_t lcpl_id, hid_t dcpl_id, hid_t dapl_id);
 WITH_CREATION(NULL, dapl_id, true) WITH_DATASET_ACCESS OPENS
-FIELD(LINK2, hdf5_link(called, dcpl_id)) AFTER(hdf5_created(opened, dcpl_id);)
+FIELD(LINK2, hdf5_link(called, dcpl_id)) CREATED
 hid_t H5Dcreate_anon(HANDLE hid_t loc_id, hid_t type_id, hid_t space_id, hid_t dcpl_id,
 		     hid_t dapl_id);
 WITH_CACHE(INJECT_NO_ACCESS, true) OPENS_INSIDE
@@ -334,33 +345,33 @@ WALKS
 herr_t H5Ovisit_by_name(HANDLE hid_t loc_id, NAME const char *obj_name, H5_index_t idx_type,
 			H5_iter_order_t order, H5O_iterate_t op, void *op_data, hid_t lapl_id);
 #endif
-ASKS herr_t H5Oget_info1(HANDLE hid_t loc_id, H5O_info_t *oinfo);
+ASKS herr_t H5Oget_info1(HANDLE hid_t loc_id, H5O_info1_t *oinfo);
 ASKS
-herr_t H5Oget_info_by_name1(HANDLE hid_t loc_id, NAME const char *name, H5O_info_t *oinfo,
+herr_t H5Oget_info_by_name1(HANDLE hid_t loc_id, NAME const char *name, H5O_info1_t *oinfo,
 			    hid_t lapl_id);
 ASKS
 herr_t H5Oget_info_by_idx1(HANDLE hid_t loc_id, NAME const char *group_name, H5_index_t idx_type,
-			   H5_iter_order_t order, hsize_t n, H5O_info_t *oinfo, hid_t lapl_id);
+			   H5_iter_order_t order, hsize_t n, H5O_info1_t *oinfo, hid_t lapl_id);
 WALKS
-herr_t H5Ovisit1(HANDLE hid_t obj_id, H5_index_t idx_type, H5_iter_order_t order, H5O_iterate_t op,
+herr_t H5Ovisit1(HANDLE hid_t obj_id, H5_index_t idx_type, H5_iter_order_t order, H5O_iterate1_t op,
 		 void *op_data);
 WALKS
 herr_t H5Ovisit_by_name1(HANDLE hid_t loc_id, NAME const char *obj_name, H5_index_t idx_type,
-			 H5_iter_order_t order, H5O_iterate_t op, void *op_data, hid_t lapl_id);
-ASKS herr_t H5Oget_info2(HANDLE hid_t loc_id, H5O_info_t *oinfo, unsigned fields);
+			 H5_iter_order_t order, H5O_iterate1_t op, void *op_data, hid_t lapl_id);
+ASKS herr_t H5Oget_info2(HANDLE hid_t loc_id, H5O_info1_t *oinfo, unsigned fields);
 ASKS
-herr_t H5Oget_info_by_name2(HANDLE hid_t loc_id, NAME const char *name, H5O_info_t *oinfo,
+herr_t H5Oget_info_by_name2(HANDLE hid_t loc_id, NAME const char *name, H5O_info1_t *oinfo,
 			    unsigned fields, hid_t lapl_id);
 ASKS
 herr_t H5Oget_info_by_idx2(HANDLE hid_t loc_id, NAME const char *group_name, H5_index_t idx_type,
-			   H5_iter_order_t order, hsize_t n, H5O_info_t *oinfo, unsigned fields,
+			   H5_iter_order_t order, hsize_t n, H5O_info1_t *oinfo, unsigned fields,
 			   hid_t lapl_id);
 WALKS
-herr_t H5Ovisit2(HANDLE hid_t obj_id, H5_index_t idx_type, H5_iter_order_t order, H5O_iterate_t op,
+herr_t H5Ovisit2(HANDLE hid_t obj_id, H5_index_t idx_type, H5_iter_order_t order, H5O_iterate1_t op,
 		 void *op_data, unsigned fields);
 WALKS
 herr_t H5Ovisit_by_name2(HANDLE hid_t loc_id, NAME const char *obj_name, H5_index_t idx_type,
-			 H5_iter_order_t order, H5O_iterate_t op, void *op_data, unsigned fields,
+			 H5_iter_order_t order, H5O_iterate1_t op, void *op_data, unsigned fields,
 			 hid_t lapl_id);
 SETS herr_t H5Odisable_mdc_flushes(HANDLE hid_t object_id);
 SETS herr_t H5Oenable_mdc_flushes(HANDLE hid_t object_id);
@@ -697,6 +708,19 @@ WALKS
 herr_t H5Lvisit_by_name2(HANDLE hid_t loc_id, NAME const char *group_name, H5_index_t idx_type,
 			 H5_iter_order_t order, H5L_iterate2_t op, void *op_data, hid_t lapl_id);
 SETS herr_t H5Pset_vol(HANDLE hid_t plist_id, hid_t new_vol_id, const void *new_vol_info);
+CHANGES
+herr_t H5Rcreate_object(HANDLE hid_t loc_id, NAME const char *name, hid_t oapl_id,
+			H5R_ref_t *ref_ptr);
+CHANGES
+herr_t H5Rcreate_region(HANDLE hid_t loc_id, NAME const char *name, hid_t space_id, hid_t oapl_id,
+			H5R_ref_t *ref_ptr);
+CHANGES
+herr_t H5Rcreate_attr(HANDLE hid_t loc_id, const char *name, NAME const char *attr_name,
+		      hid_t oapl_id, H5R_ref_t *ref_ptr);
+OPENS hid_t H5Ropen_object(H5R_ref_t *ref_ptr, hid_t rapl_id, hid_t oapl_id);
+OPENS hid_t H5Ropen_attr(H5R_ref_t *ref_ptr, hid_t rapl_id, hid_t aapl_id);
+ASKS hid_t H5Ropen_region(H5R_ref_t *ref_ptr, hid_t rapl_id, hid_t oapl_id);
+ASKS herr_t H5Rget_obj_type3(H5R_ref_t *ref_ptr, hid_t rapl_id, H5O_type_t *obj_type);
 #endif
 #if SINCE(1, 14, 0)
 WALKS
@@ -840,6 +864,56 @@ CHANGES AFTER(hdf5_type_changed(called, type_id);)
 herr_t H5Tcommit_async(const char *app_file, const char *app_func, unsigned app_line,
 		       HANDLE hid_t loc_id, NAME const char *name, hid_t type_id, hid_t lcpl_id,
 		       hid_t tcpl_id, hid_t tapl_id, hid_t es_id);
+ASKS
+herr_t H5Aexists_async(const char *app_file, const char *app_func, unsigned app_line,
+		       HANDLE hid_t obj_id, NAME const char *attr_name, hbool_t *exists,
+		       hid_t es_id);
+ASKS
+herr_t H5Aexists_by_name_async(const char *app_file, const char *app_func, unsigned app_line,
+			       HANDLE hid_t loc_id, const char *obj_name, NAME const char *attr_name,
+			       hbool_t *exists, hid_t lapl_id, hid_t es_id);
+CHANGES
+herr_t H5Arename_async(const char *app_file, const char *app_func, unsigned app_line,
+		       HANDLE hid_t loc_id, NAME const char *old_name, const char *new_name,
+		       hid_t es_id);
+CHANGES
+herr_t H5Arename_by_name_async(const char *app_file, const char *app_func, unsigned app_line,
+			       HANDLE hid_t loc_id, const char *obj_name,
+			       NAME const char *old_attr_name, const char *new_attr_name,
+			       hid_t lapl_id, hid_t es_id);
+ASKS
+herr_t H5Gget_info_async(const char *app_file, const char *app_func, unsigned app_line,
+			 HANDLE hid_t loc_id, H5G_info_t *ginfo, hid_t es_id);
+ASKS
+herr_t H5Gget_info_by_name_async(const char *app_file, const char *app_func, unsigned app_line,
+				 HANDLE hid_t loc_id, NAME const char *name, H5G_info_t *ginfo,
+				 hid_t lapl_id, hid_t es_id);
+ASKS
+herr_t H5Gget_info_by_idx_async(const char *app_file, const char *app_func, unsigned app_line,
+				HANDLE hid_t loc_id, NAME const char *group_name,
+				H5_index_t idx_type, H5_iter_order_t order, hsize_t n,
+				H5G_info_t *ginfo, hid_t lapl_id, hid_t es_id);
+ASKS
+herr_t H5Oget_info_by_name_async(const char *app_file, const char *app_func, unsigned app_line,
+				 HANDLE hid_t loc_id, NAME const char *name, H5O_info2_t *oinfo,
+				 unsigned fields, hid_t lapl_id, hid_t es_id);
+CHANGES
+herr_t H5Ldelete_by_idx_async(const char *app_file, const char *app_func, unsigned app_line,
+			      HANDLE hid_t loc_id, NAME const char *group_name, H5_index_t idx_type,
+			      H5_iter_order_t order, hsize_t n, hid_t lapl_id, hid_t es_id);
+WALKS
+herr_t H5Literate_async(const char *app_file, const char *app_func, unsigned app_line,
+			HANDLE hid_t group_id, H5_index_t idx_type, H5_iter_order_t order,
+			hsize_t *idx, H5L_iterate2_t op, void *op_data, hid_t es_id);
+OPENS
+hid_t H5Ropen_object_async(const char *app_file, const char *app_func, unsigned app_line,
+			   H5R_ref_t *ref_ptr, hid_t rapl_id, hid_t oapl_id, hid_t es_id);
+OPENS
+hid_t H5Ropen_attr_async(const char *app_file, const char *app_func, unsigned app_line,
+			 H5R_ref_t *ref_ptr, hid_t rapl_id, hid_t aapl_id, hid_t es_id);
+ASKS
+hid_t H5Ropen_region_async(const char *app_file, const char *app_func, unsigned app_line,
+			   H5R_ref_t *ref_ptr, hid_t rapl_id, hid_t oapl_id, hid_t es_id);
 QUIET AFTER(hdf5_released(called, type_id, ret);)
 herr_t H5Tclose_async(const char *app_file, const char *app_func, unsigned app_line, hid_t type_id,
 		      hid_t es_id);
@@ -854,6 +928,15 @@ herr_t H5Pset_driver_by_name(HANDLE hid_t plist_id, NAME const char *driver_name
 SETS
 herr_t H5Pset_driver_by_value(HANDLE hid_t plist_id, FLAGS H5FD_class_value_t driver_value,
 			      const char *driver_config);
+SETS
+herr_t H5Pset_dataset_io_hyperslab_selection(HANDLE hid_t plist_id, FLAGS unsigned rank,
+					     H5S_seloper_t op, const hsize_t *start,
+					     const hsize_t *stride, const hsize_t *count,
+					     const hsize_t *block);
+SETS herr_t H5Pset_fapl_onion(HANDLE hid_t fapl_id, const H5FD_onion_fapl_info_t *fa);
+#ifdef PARALLEL
+SETS herr_t H5Pset_mpi_params(HANDLE hid_t fapl_id, MPI_Comm comm, MPI_Info info);
+#endif
 #endif
 
 #undef OPENS

@@ -3,6 +3,7 @@
  * The marks of annotated prototypes. They are empty macros for the compiler, which checks every
  * prototype against the library's own headers; wrapgen reads them. Include this header last. Reference:
  * docs/reference/interfaces.md.
+ * Papers: SIOX-20, SIOX-23.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_MARKS_H
 #define SLUICE_CAPTURE_INTERFACES_MARKS_H

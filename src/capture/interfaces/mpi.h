@@ -5,9 +5,13 @@
  *
  * The guest is built without any MPI (capture/libraries/mpi.h defines the types); with SLUICE_CHECK the
  * compiler compares the prototypes with those of an installed one.
+ * Papers: SIOX-22, SIOX-24.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_MPI_H
 #define SLUICE_CAPTURE_INTERFACES_MPI_H
+
+/* The newest version whose functions are recorded; `sluice version --json` shows it. */
+#define MPI_INTERFACE "4.0"
 
 #ifdef SLUICE_CHECK
 #include <mpi.h>
@@ -228,6 +232,8 @@ ASYNCHRONOUS_DATA(, int)
 #if !defined(SLUICE_CHECK) || MPI_VERSION >= 4
 DATA(_c, MPI_Count)
 ASYNCHRONOUS_DATA(_c, MPI_Count)
+CALL(CONTROL) FAILING
+int MPI_File_get_type_extent_c(HANDLE MPI_File fh, MPI_Datatype datatype, MPI_Count *extent);
 #endif
 
 CALL(WAIT) FAILING ENDS_SPLIT

@@ -5,9 +5,13 @@
  *
  * The number of a group contains that of its file, so calls on it are linked to the opening of the file.
  * tests/lint/not-io-netcdf.txt says why the other functions are left out.
+ * Papers: SIOX-24.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_NETCDF_H
 #define SLUICE_CAPTURE_INTERFACES_NETCDF_H
+
+/* The newest version whose functions are recorded; `sluice version --json` shows it. */
+#define NETCDF_INTERFACE "4.9"
 
 #include <stddef.h>
 

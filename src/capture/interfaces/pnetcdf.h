@@ -9,6 +9,9 @@
 #ifndef SLUICE_CAPTURE_INTERFACES_PNETCDF_H
 #define SLUICE_CAPTURE_INTERFACES_PNETCDF_H
 
+/* The newest version whose functions are recorded; `sluice version --json` shows it. */
+#define PNETCDF_INTERFACE "1.12"
+
 /* tests/lint compiles this header against that of an installed PnetCDF; the guest needs none. */
 #ifdef SLUICE_CHECK
 #include <mpi.h>

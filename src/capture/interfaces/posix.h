@@ -9,6 +9,7 @@
  *
  * mmap is recorded for files only, because allocators use anonymous mappings; munmap and mremap only if
  * they start at a recorded mapping. tests/lint/not-io.txt says why the other functions are left out.
+ * Papers: SIOX-24.
  */
 #ifndef SLUICE_CAPTURE_INTERFACES_POSIX_H
 #define SLUICE_CAPTURE_INTERFACES_POSIX_H
@@ -45,6 +46,7 @@
 #include <utime.h>
 
 #include "capture/apply/layout.h"
+#include "capture/apply/placed.h"
 #include "capture/apply/spread.h"
 #include "capture/preserve/preserve.h"
 #include "capture/interfaces/marks.h"
@@ -105,26 +107,28 @@ int mkostemps(PATH char *name, int suffix, FLAGS int flags);
 LAST(PRESERVE_MADE(ret >= 0, name)) CALL(OPEN) MAKES(FILE)
 int mkostemps64(PATH char *name, int suffix, FLAGS int flags);
 
-/* Closing and duplicating. */
-CALL(CLOSE) ENDS int close(FD int fd);
-CALL(CLOSE) ENDS int __close(FD int fd);
+/* Closing and duplicating. What is done with placed files is measured (capture/apply/placed.h). */
+FIRST(PLACED_CALL(CLOSE, fd, 0);) LAST(placed_end(&placed, 0);) CALL(CLOSE) ENDS int close(FD int fd);
+FIRST(PLACED_CALL(CLOSE, fd, 0);) LAST(placed_end(&placed, 0);) CALL(CLOSE) ENDS int __close(FD int fd);
+FIRST(if (!(flags & (int)CLOSE_RANGE_CLOEXEC)) placed_close_range(first, last);)
 CALL(CLOSE) FIELD(HANDLE, first)
 AFTER(if (!err && !(flags & (int)CLOSE_RANGE_CLOEXEC)) handle_clear(first, last);)
 int close_range(unsigned first, unsigned last, FLAGS int flags);
+FIRST(placed_close_range(first < 0 ? 0 : (unsigned)first, UINT32_MAX);)
 CALL(CLOSE) FIELD(HANDLE, first) AFTER(handle_clear(first < 0 ? 0 : (unsigned)first, UINT32_MAX);)
 void closefrom(int first);
-CALL(DUP) MAKES(SAME) int dup(FD int fd);
-CALL(DUP) MAKES(SAME) int dup2(FD int fd, int onto);
-CALL(DUP) MAKES(SAME) int __dup2(FD int fd, int onto);
-CALL(DUP) MAKES(SAME) int dup3(FD int fd, int onto, FLAGS int flags);
+LAST(placed_copy(fd, ret);) CALL(DUP) MAKES(SAME) int dup(FD int fd);
+LAST(placed_copy(fd, ret);) CALL(DUP) MAKES(SAME) int dup2(FD int fd, int onto);
+LAST(placed_copy(fd, ret);) CALL(DUP) MAKES(SAME) int __dup2(FD int fd, int onto);
+LAST(placed_copy(fd, ret);) CALL(DUP) MAKES(SAME) int dup3(FD int fd, int onto, FLAGS int flags);
 CALL(DUP) MAKES(FILE) int pidfd_getfd(int pidfd, int target, FLAGS unsigned flags);
-CALL(CONTROL) REST(void *arg)
+LAST(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) placed_copy(fd, ret);) CALL(CONTROL) REST(void *arg)
 AFTER(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) handle_made(ret, link_kind(link), &f);)
 int fcntl(FD int fd, FLAGS int command, ...);
-CALL(CONTROL) REST(void *arg)
+LAST(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) placed_copy(fd, ret);) CALL(CONTROL) REST(void *arg)
 AFTER(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) handle_made(ret, link_kind(link), &f);)
 int fcntl64(FD int fd, FLAGS int command, ...);
-CALL(CONTROL) REST(void *arg)
+LAST(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) placed_copy(fd, ret);) CALL(CONTROL) REST(void *arg)
 AFTER(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) handle_made(ret, link_kind(link), &f);)
 int __fcntl(FD int fd, FLAGS int command, ...);
 CALL(CONTROL) REST(void *arg) int ioctl(FD int fd, FLAGS unsigned long request, ...);
@@ -154,32 +158,33 @@ ssize_t preadv64v2(FD int fd, IOV const struct iovec *iov, IOVCNT int count, OFF
 CALL(ADVISE) ssize_t readahead(FD int fd, OFFSET off64_t offset, SIZE size_t count);
 
 /* Writing. */
-CALL(WRITE) ssize_t write(FD int fd, const void *buf, SIZE size_t count);
-CALL(WRITE) ssize_t __write(FD int fd, const void *buf, SIZE size_t count);
-CALL(WRITE) ssize_t pwrite(FD int fd, const void *buf, SIZE size_t count, OFFSET off_t offset);
-CALL(WRITE) ssize_t pwrite64(FD int fd, const void *buf, SIZE size_t count, OFFSET off64_t offset);
-CALL(WRITE)
+FIRST(PLACED_CALL(CACHED_WRITE, fd, count);) LAST(placed_end(&placed, ret);) CALL(WRITE) ssize_t write(FD int fd, const void *buf, SIZE size_t count);
+FIRST(PLACED_CALL(CACHED_WRITE, fd, count);) LAST(placed_end(&placed, ret);) CALL(WRITE) ssize_t __write(FD int fd, const void *buf, SIZE size_t count);
+FIRST(PLACED_CALL(CACHED_WRITE, fd, count);) LAST(placed_end(&placed, ret);) CALL(WRITE) ssize_t pwrite(FD int fd, const void *buf, SIZE size_t count, OFFSET off_t offset);
+FIRST(PLACED_CALL(CACHED_WRITE, fd, count);) LAST(placed_end(&placed, ret);) CALL(WRITE) ssize_t pwrite64(FD int fd, const void *buf, SIZE size_t count, OFFSET off64_t offset);
+FIRST(PLACED_CALL(CACHED_WRITE, fd, count);) LAST(placed_end(&placed, ret);) CALL(WRITE)
 ssize_t __pwrite64(FD int fd, const void *buf, SIZE size_t count, OFFSET off64_t offset);
-CALL(WRITE) ssize_t writev(FD int fd, IOV const struct iovec *iov, IOVCNT int count);
-CALL(WRITE)
+FIRST(PLACED_CALL(CACHED_WRITE, fd, 0);) LAST(placed_end(&placed, ret);) CALL(WRITE) ssize_t writev(FD int fd, IOV const struct iovec *iov, IOVCNT int count);
+FIRST(PLACED_CALL(CACHED_WRITE, fd, 0);) LAST(placed_end(&placed, ret);) CALL(WRITE)
 ssize_t pwritev(FD int fd, IOV const struct iovec *iov, IOVCNT int count, OFFSET off_t offset);
-CALL(WRITE)
+FIRST(PLACED_CALL(CACHED_WRITE, fd, 0);) LAST(placed_end(&placed, ret);) CALL(WRITE)
 ssize_t pwritev64(FD int fd, IOV const struct iovec *iov, IOVCNT int count, OFFSET off64_t offset);
-CALL(WRITE)
+FIRST(PLACED_CALL(CACHED_WRITE, fd, 0);) LAST(placed_end(&placed, ret);) CALL(WRITE)
 ssize_t pwritev2(FD int fd, IOV const struct iovec *iov, IOVCNT int count, OFFSET off_t offset,
 		 FLAGS int flags);
-CALL(WRITE)
+FIRST(PLACED_CALL(CACHED_WRITE, fd, 0);) LAST(placed_end(&placed, ret);) CALL(WRITE)
 ssize_t pwritev64v2(FD int fd, IOV const struct iovec *iov, IOVCNT int count, OFFSET off64_t offset,
 		    FLAGS int flags);
 
 /* Copying inside the kernel. */
-CALL(COPY) ssize_t sendfile(FD int out, SOURCE int in, OFFSET_AT off_t *offset, SIZE size_t count);
-CALL(COPY)
+FIRST(PLACED_CALL(CACHED_WRITE, out, count);) LAST(placed_end(&placed, ret);) CALL(COPY)
+ssize_t sendfile(FD int out, SOURCE int in, OFFSET_AT off_t *offset, SIZE size_t count);
+FIRST(PLACED_CALL(CACHED_WRITE, out, count);) LAST(placed_end(&placed, ret);) CALL(COPY)
 ssize_t sendfile64(FD int out, SOURCE int in, OFFSET_AT off64_t *offset, SIZE size_t count);
-CALL(COPY)
+FIRST(PLACED_CALL(CACHED_WRITE, out, count);) LAST(placed_end(&placed, ret);) CALL(COPY)
 ssize_t copy_file_range(SOURCE int in, off64_t *in_offset, FD int out, OFFSET_AT off64_t *offset,
 			SIZE size_t count, FLAGS unsigned flags);
-CALL(COPY)
+FIRST(PLACED_CALL(CACHED_WRITE, out, count);) LAST(placed_end(&placed, ret);) CALL(COPY)
 ssize_t splice(SOURCE int in, off64_t *in_offset, FD int out, OFFSET_AT off64_t *offset,
 	       SIZE size_t count, FLAGS unsigned flags);
 CALL(COPY) ssize_t tee(SOURCE int in, FD int out, SIZE size_t count, FLAGS unsigned flags);
@@ -210,8 +215,8 @@ CALL(ADVISE) FAILS(IS_ERRNO)
 int posix_fadvise64(FD int fd, OFFSET off64_t offset, SIZE off64_t length, FLAGS int advice);
 
 /* Synchronization with storage. */
-CALL(SYNC) int fsync(FD int fd);
-CALL(SYNC) int fdatasync(FD int fd);
+FIRST(PLACED_CALL(SYNC, fd, 0);) LAST(placed_end(&placed, 0);) CALL(SYNC) int fsync(FD int fd);
+FIRST(PLACED_CALL(SYNC, fd, 0);) LAST(placed_end(&placed, 0);) CALL(SYNC) int fdatasync(FD int fd);
 CALL(SYNC) void sync(void);
 CALL(SYNC) int syncfs(FD int fd);
 CALL(SYNC)
@@ -323,13 +328,13 @@ ssize_t getxattr(PATH const char *path, PATH2 const char *name, void *value, SIZ
 CALL(STAT)
 ssize_t lgetxattr(PATH const char *path, PATH2 const char *name, void *value, SIZE size_t room);
 CALL(STAT) ssize_t fgetxattr(FD int fd, PATH2 const char *name, void *value, SIZE size_t room);
-CALL(META)
+FIRST(layout_yield(-1, path, name);) CALL(META)
 int setxattr(PATH const char *path, PATH2 const char *name, const void *value, SIZE size_t length,
 	     FLAGS int flags);
-CALL(META)
+FIRST(layout_yield(-1, path, name);) CALL(META)
 int lsetxattr(PATH const char *path, PATH2 const char *name, const void *value, SIZE size_t length,
 	      FLAGS int flags);
-CALL(META)
+FIRST(layout_yield(fd, NULL, name);) CALL(META)
 int fsetxattr(FD int fd, PATH2 const char *name, const void *value, SIZE size_t length,
 	      FLAGS int flags);
 CALL(STAT) ssize_t listxattr(PATH const char *path, char *list, SIZE size_t room);
@@ -532,11 +537,20 @@ CALL(CONNECT) MAKES(NETWORK) int pidfd_open(pid_t pid, FLAGS unsigned flags);
 CALL(CONNECT) MAKES(NETWORK) int socket(MODE int domain, FLAGS int type, int protocol);
 CALL(CONNECT) FIELD(HANDLE, err ? -1 : fds[0]) AFTER(handle_pair(fds, LINK_NETWORK, &f, err);)
 int socketpair(MODE int domain, FLAGS int type, int protocol, int fds[2]);
-CALL(CONNECT) MAKES(NETWORK) int accept(FD int fd, __SOCKADDR_ARG address, socklen_t *length);
+
+/* The NAME of a TCP connection is the addresses of its ends, which the other end has in reverse. */
 CALL(CONNECT) MAKES(NETWORK)
+BEFORE(struct socket_ends ends;) FIELD(NAME, socket_accepted(&ends, ret))
+int accept(FD int fd, __SOCKADDR_ARG address, socklen_t *length);
+CALL(CONNECT) MAKES(NETWORK)
+BEFORE(struct socket_ends ends;) FIELD(NAME, socket_accepted(&ends, ret))
 int accept4(FD int fd, __SOCKADDR_ARG address, socklen_t *length, FLAGS int flags);
-CALL(CONNECT) int connect(FD int fd, __CONST_SOCKADDR_ARG address, socklen_t length);
-CALL(CONNECT) int __connect(FD int fd, __CONST_SOCKADDR_ARG address, socklen_t length);
+CALL(CONNECT) BEFORE(struct socket_ends ends;)
+FIELD(NAME, socket_connected(&ends, fd, address.__sockaddr__, length, err))
+int connect(FD int fd, __CONST_SOCKADDR_ARG address, socklen_t length);
+CALL(CONNECT) BEFORE(struct socket_ends ends;)
+FIELD(NAME, socket_connected(&ends, fd, address.__sockaddr__, length, err))
+int __connect(FD int fd, __CONST_SOCKADDR_ARG address, socklen_t length);
 CALL(CONNECT) int bind(FD int fd, __CONST_SOCKADDR_ARG address, socklen_t length);
 CALL(CONNECT) int listen(FD int fd, int waiting);
 CALL(CONNECT) int shutdown(FD int fd, FLAGS int how);

@@ -54,10 +54,12 @@ FILE *_IO_fopen(PATH const char *path, const char *mode);
 CALL(OPEN) MAKES(SAME) FIELD(FLAGS, stream_flags(mode)) FILE *fdopen(FD int fd, const char *mode);
 CALL(OPEN) MAKES(SAME) FIELD(FLAGS, stream_flags(mode))
 FILE *_IO_fdopen(FD int fd, const char *mode);
-FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL))
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL) PLACED_CALL(CLOSE, stream_fd(stream), 0);)
+LAST(placed_end(&placed, 0);)
 CALL(OPEN) MAKES(FILE) ENDS FIELD(FLAGS, stream_flags(mode))
 FILE *freopen(PATH const char *path, const char *mode, STREAM FILE *stream);
-FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL))
+FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL) PLACED_CALL(CLOSE, stream_fd(stream), 0);)
+LAST(placed_end(&placed, 0);)
 CALL(OPEN) MAKES(FILE) ENDS FIELD(FLAGS, stream_flags(mode))
 FILE *freopen64(PATH const char *path, const char *mode, STREAM FILE *stream);
 CALL(OPEN) MAKES(FILE) FILE *tmpfile(void);
@@ -74,11 +76,11 @@ FILE *setmntent(PATH const char *path, const char *mode);
 FIRST(PRESERVE(preserve_open(AT_FDCWD, path, stream_flags(mode)), NULL))
 CALL(OPEN) MAKES(FILE) FIELD(FLAGS, stream_flags(mode))
 FILE *__setmntent(PATH const char *path, const char *mode);
-FIRST(struct stream_buffer buffer; stream_buffer_closing(&buffer, stream);)
-LAST(stream_buffer_closed(&buffer);)
+FIRST(struct stream_buffer buffer; stream_buffer_closing(&buffer, stream); PLACED_CALL(CLOSE, stream_fd(stream), 0);)
+LAST(stream_buffer_closed(&buffer); placed_end(&placed, 0);)
 CALL(CLOSE) FAILS(EOF_ERRNO) ENDS int fclose(STREAM FILE *stream);
-FIRST(struct stream_buffer buffer; stream_buffer_closing(&buffer, stream);)
-LAST(stream_buffer_closed(&buffer);)
+FIRST(struct stream_buffer buffer; stream_buffer_closing(&buffer, stream); PLACED_CALL(CLOSE, stream_fd(stream), 0);)
+LAST(stream_buffer_closed(&buffer); placed_end(&placed, 0);)
 CALL(CLOSE) FAILS(EOF_ERRNO) ENDS int _IO_fclose(STREAM FILE *stream);
 CALL(CLOSE) FAILS(EOF_ERRNO) int fcloseall(void);
 CALL(CLOSE) ENDS int pclose(STREAM FILE *stream);
@@ -97,10 +99,13 @@ size_t __fread_chk(void *buf, size_t room, ITEM size_t item, ITEMS size_t n, STR
 CALL(READ) FAILS(SHORT_ERRNO)
 size_t __fread_unlocked_chk(void *buf, size_t room, ITEM size_t item, ITEMS size_t n,
 			    STREAM FILE *stream);
+FIRST(PLACED_CALL(CACHED_WRITE, stream_fd(stream), item * n);) LAST(placed_end(&placed, (int64_t)(ret * item));)
 CALL(WRITE) FAILS(SHORT_ERRNO)
 size_t fwrite(const void *buf, ITEM size_t item, ITEMS size_t n, STREAM FILE *stream);
+FIRST(PLACED_CALL(CACHED_WRITE, stream_fd(stream), item * n);) LAST(placed_end(&placed, (int64_t)(ret * item));)
 CALL(WRITE) FAILS(SHORT_ERRNO)
 size_t fwrite_unlocked(const void *buf, ITEM size_t item, ITEMS size_t n, STREAM FILE *stream);
+FIRST(PLACED_CALL(CACHED_WRITE, stream_fd(stream), item * n);) LAST(placed_end(&placed, (int64_t)(ret * item));)
 CALL(WRITE) FAILS(SHORT_ERRNO)
 size_t _IO_fwrite(const void *buf, ITEM size_t item, ITEMS size_t n, STREAM FILE *stream);
 CALL(READ) FAILS(EOF_ERRNO) RESULT(ret == EOF ? 0 : (int)sizeof(int)) int getw(STREAM FILE *stream);

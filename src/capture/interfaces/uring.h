@@ -9,6 +9,9 @@
 #ifndef SLUICE_CAPTURE_INTERFACES_URING_H
 #define SLUICE_CAPTURE_INTERFACES_URING_H
 
+/* The newest version whose functions are recorded; `sluice version --json` shows it. */
+#define URING_INTERFACE "2.3"
+
 #ifdef SLUICE_CHECK
 #include <liburing.h>
 #else

@@ -5,26 +5,27 @@
 #include "capture/libraries/hdf5.h"
 
 /* The functions of the library that are called: name, and the symbol if linked. */
-#define USES(X)                                                       \
-	X(H5Aget_space, H5Aget_space)                                 \
-	X(H5Aget_type, H5Aget_type)                                   \
-	X(H5Dget_create_plist, __real_H5Dget_create_plist)            \
-	X(H5Dget_space, H5Dget_space)                                 \
-	X(H5Dget_type, H5Dget_type)                                   \
-	X(H5Pclose, __real_H5Pclose)                                  \
-	X(H5Pget_layout, H5Pget_layout)                               \
-	X(H5Sclose, __real_H5Sclose)                                  \
-	X(H5Sget_select_npoints, H5Sget_select_npoints)               \
-	X(H5Sget_simple_extent_npoints, H5Sget_simple_extent_npoints) \
-	X(H5Tclose, __real_H5Tclose)                                  \
-	X(H5Tdetect_class, H5Tdetect_class)                           \
-	X(H5Tget_class, H5Tget_class)                                 \
-	X(H5Tget_member_index, H5Tget_member_index)                   \
-	X(H5Tget_member_name, H5Tget_member_name)                     \
-	X(H5Tget_member_type, H5Tget_member_type)                     \
-	X(H5Tget_nmembers, H5Tget_nmembers)                           \
-	X(H5Tget_size, H5Tget_size)                                   \
-	X(H5Tget_super, H5Tget_super)                                 \
+#define USES(X)                                                             \
+	X(H5Aget_space, H5Aget_space)                                       \
+	X(H5Aget_type, H5Aget_type)                                         \
+	X(H5Dget_create_plist, __real_H5Dget_create_plist)                  \
+	X(H5Dget_space, H5Dget_space)                                       \
+	X(H5Dget_type, H5Dget_type)                                         \
+	X(H5Pclose, __real_H5Pclose)                                        \
+	X(H5Pget_layout, H5Pget_layout)                                     \
+	X(H5Pget_mpio_no_collective_cause, H5Pget_mpio_no_collective_cause) \
+	X(H5Sclose, __real_H5Sclose)                                        \
+	X(H5Sget_select_npoints, H5Sget_select_npoints)                     \
+	X(H5Sget_simple_extent_npoints, H5Sget_simple_extent_npoints)       \
+	X(H5Tclose, __real_H5Tclose)                                        \
+	X(H5Tdetect_class, H5Tdetect_class)                                 \
+	X(H5Tget_class, H5Tget_class)                                       \
+	X(H5Tget_member_index, H5Tget_member_index)                         \
+	X(H5Tget_member_name, H5Tget_member_name)                           \
+	X(H5Tget_member_type, H5Tget_member_type)                           \
+	X(H5Tget_nmembers, H5Tget_nmembers)                                 \
+	X(H5Tget_size, H5Tget_size)                                         \
+	X(H5Tget_super, H5Tget_super)                                       \
 	X(H5free_memory, H5free_memory)
 
 #define USE_ENUM(name, symbol) USE_##name,
@@ -382,11 +383,26 @@ static int64_t space_take_points(void *const *functions, hid_t space)
 	return points;
 }
 
+static bool may_be_parallel(void *const *functions)
+{
+	return functions[USE_H5Pget_mpio_no_collective_cause] && mpi_is_used();
+}
+
+bool hdf5_is_parallel(const void *called)
+{
+	void *const *functions = library_use(&hdf5_uses, called);
+
+	return functions && may_be_parallel(functions);
+}
+
 static enum layout layout_read(void *const *functions, hid_t dataset)
 {
-	hid_t properties = call_with_id(functions, USE_H5Dget_create_plist, dataset);
+	hid_t properties;
 	int layout;
 
+	if (may_be_parallel(functions))
+		return LAYOUT_CHANGING;
+	properties = call_with_id(functions, USE_H5Dget_create_plist, dataset);
 	if (properties < 0)
 		return LAYOUT_CHANGING;
 	layout = call_with_id_int(functions, USE_H5Pget_layout, properties);

@@ -44,11 +44,12 @@ typedef int H5D_alloc_time_t, H5D_fill_time_t, H5D_layout_t, H5D_selection_io_mo
 	H5_iter_order_t;
 typedef void (*hdf5_callback)(void);
 typedef hdf5_callback H5A_operator1_t, H5A_operator2_t, H5D_append_cb_t, H5D_chunk_iter_op_t,
-	H5G_iterate_t, H5L_iterate1_t, H5L_iterate2_t, H5L_iterate_t, H5O_iterate2_t, H5O_iterate_t;
+	H5G_iterate_t, H5L_iterate1_t, H5L_iterate2_t, H5L_iterate_t, H5O_iterate1_t,
+	H5O_iterate2_t, H5O_iterate_t;
 typedef struct hdf5_opaque H5AC_cache_config_t, H5AC_cache_image_config_t, H5A_info_t,
-	H5D_chunk_index_t, H5D_space_status_t, H5FD_splitter_vfd_config_t, H5F_info1_t, H5F_info2_t,
-	H5F_sect_info_t, H5G_info_t, H5G_stat_t, H5L_info1_t, H5L_info2_t, H5L_info_t, H5O_info2_t,
-	H5O_info_t, H5O_native_info_t, H5O_type_t;
+	H5D_chunk_index_t, H5D_space_status_t, H5FD_onion_fapl_info_t, H5FD_splitter_vfd_config_t,
+	H5F_info1_t, H5F_info2_t, H5F_sect_info_t, H5G_info_t, H5G_stat_t, H5L_info1_t, H5L_info2_t,
+	H5L_info_t, H5O_info1_t, H5O_info2_t, H5O_info_t, H5O_native_info_t, H5O_type_t, H5R_ref_t;
 
 /* Constants of HDF5. */
 #define HDF5_DEFAULT 0	  /* H5P_DEFAULT */
@@ -135,6 +136,13 @@ __attribute__((cold)) uint64_t hdf5_dataset_ask(void *const *functions, hid_t da
 
 /* Bytes per element that a type with fields has in common with that of the dataset. */
 __attribute__((cold)) uint64_t hdf5_common_ask(void *const *functions, hid_t dataset, hid_t type);
+
+/*
+ * May the file be shared by several ranks? Then HDF5 may read metadata collectively, and a rank
+ * must not make it read any on its own: not even with a question such as H5Dget_create_plist(),
+ * which reads the object header if the cache has lost it.
+ */
+bool hdf5_is_parallel(const void *called);
 
 /* After a dataset was created: with default properties it cannot be virtual. */
 void hdf5_created(struct handle_entry *opened, hid_t properties);

@@ -135,27 +135,45 @@ static void *const *usable_functions(const void *called)
 	return functions;
 }
 
+static void record_layout(void *const *functions, hid_t dataset, hid_t creation,
+			  struct handle_entry *entry)
+{
+	struct facts facts = { 0 };
+	size_t slots = 0;
+
+	if (OF(functions, H5Pget_layout)(creation) != LAYOUT_CHUNKED)
+		return;
+	put_cache(&facts, functions, dataset, &slots);
+	put_chunk(&facts, functions, creation);
+	put_element(&facts, functions, dataset);
+	put_filters(&facts, functions, creation);
+	put_fact(&facts, ";slots=", slots);
+	record(CALL_H5D_layout, handle_entry_link(entry), &facts);
+}
+
 void hdf5_facts_record(const void *called, hid_t dataset, struct handle_entry *entry)
 {
-	void *const *functions = usable_functions(called);
-	struct facts facts;
-	size_t slots = 0;
+	void *const *functions = hdf5_is_parallel(called) ? NULL : usable_functions(called);
 	hid_t creation;
 
 	atomic_store_explicit(&entry->HDF5_IS_DESCRIBED, 1, memory_order_relaxed);
 	creation = functions ? OF(functions, H5Dget_create_plist)(dataset) : -1;
 	if (creation < 0)
 		return;
-	if (OF(functions, H5Pget_layout)(creation) == LAYOUT_CHUNKED) {
-		facts.used = 0;
-		put_cache(&facts, functions, dataset, &slots);
-		put_chunk(&facts, functions, creation);
-		put_element(&facts, functions, dataset);
-		put_filters(&facts, functions, creation);
-		put_fact(&facts, ";slots=", slots);
-		record(CALL_H5D_layout, handle_entry_link(entry), &facts);
-	}
+	record_layout(functions, dataset, creation, entry);
 	OF(functions, H5Pclose)(creation);
+}
+
+void hdf5_facts_created(const void *called, hid_t dataset, hid_t properties,
+			struct handle_entry *opened)
+{
+	void *const *functions;
+
+	if (!opened || properties == HDF5_DEFAULT || !hdf5_is_parallel(called))
+		return;
+	functions = usable_functions(called);
+	if (functions)
+		record_layout(functions, dataset, properties, opened);
 }
 
 void hdf5_cause_record(const void *called, hid_t transfer, struct handle_entry *entry)

@@ -9,8 +9,10 @@
  *   H5D_no_collective  a transfer was to be collective, but HDF5 made it independent: cause (bits
  *                      of H5D_mpio_no_collective_cause_t); once per handle and cause
  *
- * HDF5 answers these questions from memory. A dataset is asked about only after a transfer that is
- * much more expensive than the question, a transfer list only after few of its transfers.
+ * A dataset is asked about only after a transfer that is much more expensive than the question, a
+ * transfer list only after few of its transfers. In parallel programs, where the question could
+ * make HDF5 read metadata (see hdf5_is_parallel()), the layout is that of the list with which the
+ * dataset is created, and unknown if the dataset already exists.
  */
 #ifndef SLUICE_CAPTURE_LIBRARIES_HDF5_FACTS_H
 #define SLUICE_CAPTURE_LIBRARIES_HDF5_FACTS_H
@@ -30,6 +32,9 @@
 
 __attribute__((cold)) void hdf5_facts_record(const void *called, hid_t dataset,
 					     struct handle_entry *entry);
+/* After a call that has created a dataset with these properties. */
+__attribute__((cold)) void hdf5_facts_created(const void *called, hid_t dataset, hid_t properties,
+					      struct handle_entry *opened);
 __attribute__((cold)) void hdf5_cause_record(const void *called, hid_t transfer,
 					     struct handle_entry *entry);
 

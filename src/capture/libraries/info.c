@@ -23,6 +23,9 @@ LIBRARY_USES(USES)
 
 bool info_is_valid(const void *near, MPI_Info info)
 {
+	mpi_bind(near);
+	if (!mpi_is_used())
+		return false;
 	if (!mpi_kind.is_open)
 		return mpich_handle_is_valid(info, MPICH_INFO);
 	return info && info != (intptr_t)use_of(near, USE_ompi_mpi_info_null);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <link.h>
 
+#include "capture/record/load.h"
 #include "capture/record/symbols.h"
 
 /*
@@ -246,12 +247,13 @@ static int home_search_run(struct dl_phdr_info *first, size_t size, void *arg)
 /* The library is never unloaded, because the guest keeps addresses of it. */
 static void object_pin(const struct link_map *object)
 {
-	void *pinned = is_from_start(object)
-			       ? NULL
-			       : dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	struct link_map *pinned =
+		is_from_start(object)
+			? NULL
+			: object_load(object->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 
 	if (pinned)
-		dlclose(pinned);
+		object_unload(pinned);
 }
 
 /*

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-11.
+ */
 #include "capture/libraries/mpi.h"
 
 #include <dlfcn.h>

@@ -6,6 +6,7 @@
  *
  * Nothing here sends a message or takes part in a collective call. The helpers ask the real library
  * only about handles that a call has just accepted: an invalid handle would abort the program.
+ * Papers: SIOX-10.
  */
 #ifndef SLUICE_CAPTURE_LIBRARIES_MPI_H
 #define SLUICE_CAPTURE_LIBRARIES_MPI_H
@@ -88,6 +89,12 @@ INLINE void mpi_bind(const void *called)
 {
 	if (unlikely(!atomic_load_explicit(&mpi_kind.request_mask, memory_order_acquire)))
 		mpi_bind_slow(called);
+}
+
+/* Has the process called a function of MPI, such as MPI_Init()? */
+static inline bool mpi_is_used(void)
+{
+	return atomic_load_explicit(&mpi_kind.request_mask, memory_order_relaxed);
 }
 
 /* An MPI_File is a pointer in all implementations, and differs between copies of a library. */

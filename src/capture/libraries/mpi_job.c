@@ -2,6 +2,7 @@
 #include "capture/libraries/mpi_job.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -9,6 +10,7 @@
 #include "capture/libraries/mpi.h"
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
+#include "capture/record/number.h"
 
 /* The job of this process; valid once `joined` is set. */
 static struct {
@@ -18,18 +20,27 @@ static struct {
 	int index; /* in the control page; -1: the job is unknown, or there was no room for it */
 } own;
 
+/* The socket to the launcher of MPICH; -1: none. */
+static int launcher_socket(void)
+{
+	const char *text = getenv("PMI_FD"), *end = text;
+	uint64_t fd = text ? number_read(&end) : 0;
+
+	return end == text || *end || fd > INT_MAX ? -1 : (int)fd;
+}
+
 /* The hash of what the launcher says about the job; 0 if it says nothing. */
 static uint64_t find_key(void)
 {
-	const char *name = getenv("PMIX_NAMESPACE"), *fd = getenv("PMI_FD");
+	const char *name = getenv("PMIX_NAMESPACE");
 	struct ucred peer = { 0 };
 	socklen_t bytes = sizeof(peer);
 
 	if (name && name[0])
 		return mpi_text_hash(name);
 	/* The peer of this socket is the one process that has started all ranks of the node. */
-	if (fd &&
-	    kernel_call(SYS_getsockopt, atoi(fd), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
+	if (kernel_call(SYS_getsockopt, launcher_socket(), SOL_SOCKET, SO_PEERCRED, &peer,
+			&bytes) == 0 &&
 	    peer.pid > 0)
 		return mpi_mix(mpi_text_hash("PMI_FD"), (uint64_t)peer.pid);
 	return 0;

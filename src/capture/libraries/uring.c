@@ -3,6 +3,7 @@
  * Operations are recorded before the call that submits them, so that the thread that finds the
  * result also finds the operation. At that time the kernel has not checked the addresses in them.
  * So vectors, messages and paths are read only if a test shows that their memory is readable.
+ * Papers: SIOX-10.
  */
 #include "capture/libraries/uring.h"
 
@@ -450,6 +451,9 @@ static void record_results(struct uring_watch *watch)
 		if ((int32_t)(tail - at) <= 0)
 			return;
 		if (tail - at > entries) {
+			/* Another thread may have recorded them since. */
+			if (atomic_load(&watch->state->RING_SEEN) != met)
+				continue;
 			operations_forget(watch->state, ring);
 			atomic_compare_exchange_strong(&watch->state->RING_SEEN, &met,
 						       (uint64_t)(tail - entries));

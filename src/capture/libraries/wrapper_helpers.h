@@ -20,6 +20,7 @@
 #include "capture/record/handle_table.h"
 #include "capture/record/handles.h"
 #include "capture/record/launch.h"
+#include "capture/record/socket.h"
 
 #define COLD __attribute__((cold, visibility("hidden")))
 #define HIDDEN __attribute__((visibility("hidden")))

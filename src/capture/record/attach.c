@@ -7,12 +7,8 @@
  * small stack, or in a sandbox. So it calls no function of libc that allocates memory, and the
  * texts that it reads are not on the stack.
  */
-#ifndef SLUICE_LINKED
-#include <dlfcn.h>
-#endif
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -26,12 +22,16 @@
 #include "capture/record/hooks.h"
 #include "capture/record/kernel.h"
 #include "capture/record/launch.h"
+#include "capture/record/number.h"
+#include "capture/record/old_libc.h"
 #include "capture/record/sandbox.h"
 #include "capture/record/site.h"
 #include "capture/record/symbols.h"
+#include "contract/call.h"
 
 #define PAGE_BYTES 4096
 #define STAT_START_FIELD 22 /* of /proc/self/stat */
+#define STAT_OF_THREAD "/proc/self/task/"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -151,14 +151,20 @@ static bool create_gate_page(void)
 	return true;
 }
 
-/* Before Linux 4.14, the constructor registers gate_wipe(), because that may allocate memory. */
+/*
+ * If the kernel does not wipe the page, the constructor registers gate_wipe(), because that may
+ * allocate memory. This is so before Linux 4.14, and under emulators that accept any advice without
+ * following it, as qemu-user 7.2: they are recognized by advice that does not exist.
+ */
+#define MADV_NONSENSE (-1)
 static bool is_wiped_on_fork, needs_atfork;
 
 static void wipe_gate_on_fork(void)
 {
 	if (is_wiped_on_fork)
 		return;
-	needs_atfork = kernel_call(SYS_madvise, page, PAGE_BYTES, MADV_WIPEONFORK) != 0;
+	needs_atfork = kernel_call(SYS_madvise, page, PAGE_BYTES, MADV_WIPEONFORK) != 0 ||
+		       kernel_call(SYS_madvise, page, PAGE_BYTES, MADV_NONSENSE) == 0;
 	is_wiped_on_fork = true;
 }
 
@@ -189,7 +195,7 @@ static struct control *control_map(struct membership *m)
 	c = file_map(directory, CONTROL_NAME, sizeof(*c));
 	kernel_call(SYS_close, directory);
 	if (c && c->magic == CONTROL_MAGIC && c->version == SPOOL_VERSION &&
-	    !program_is_skipped(c->skip, sizeof(c->skip)))
+	    control_knows_calls(c, call_digest) && !program_is_skipped(c->skip, sizeof(c->skip)))
 		return c;
 	if (c)
 		kernel_call(SYS_munmap, c, sizeof(*c));
@@ -201,7 +207,7 @@ static bool is_allowed(void)
 {
 	const char *disable;
 
-	if (getauxval(AT_SECURE) || is_doubled() || is_foreign_libc())
+	if (getauxval(AT_SECURE) || is_doubled())
 		return false;
 	disable = getenv("SLUICE_DISABLE");
 	return !disable || !disable[0] || !strcmp(disable, "0");
@@ -223,7 +229,8 @@ static struct control *control_find(struct membership *m)
  * child may have inherited a run that is over. */
 static struct control *control_find_of_site(struct membership *m)
 {
-	if (m->policy ? !site_is_closed(m) : m->control || getenv("SLUICE_SPOOL") || !is_allowed())
+	if (m->policy ? !site_is_closed(m)
+		      : m->control || getenv("SLUICE_SPOOL") || !is_allowed() || is_foreign_libc())
 		return m->control;
 	return site_find_control(m);
 }
@@ -248,20 +255,33 @@ static void spool_name(struct membership *m, int pid)
 	memcpy(p, SPOOL_SUFFIX, sizeof(SPOOL_SUFFIX));
 }
 
-/* The start time in /proc/self/stat, counted from the end of the name, which may contain blanks. */
+/*
+ * The start time in /proc/self/stat, counted from the end of the name, which may contain blanks. It
+ * is read from the first thread: qemu-user makes up /proc/self/stat, with a different time than
+ * other processes see. /proc/self names the process as /proc does, in whatever namespace.
+ */
 static uint64_t read_process_start(void)
 {
 	static char text[1024]; /* only one thread at a time attaches */
-	char *p;
+	static char path[sizeof(STAT_OF_THREAD) + 32] = STAT_OF_THREAD;
+	char *name = path + sizeof(STAT_OF_THREAD) - 1;
+	long n = kernel_call(SYS_readlinkat, AT_FDCWD, "/proc/self", name, 24);
+	const char *p;
 	int field = 2;
 
-	file_read(AT_FDCWD, "/proc/self/stat", text, sizeof(text));
+	if (n <= 0)
+		return 0;
+	memcpy(name + n, "/stat", sizeof("/stat"));
+	file_read(AT_FDCWD, path, text, sizeof(text));
 	p = strrchr(text, ')');
 	while (p && field < STAT_START_FIELD) {
 		p = strchr(p + 1, ' ');
 		field++;
 	}
-	return p ? strtoull(p + 1, NULL, 10) : 0;
+	if (!p)
+		return 0;
+	p++;
+	return number_read(&p);
 }
 
 static void describe_process(struct spool_header *h)
@@ -432,6 +452,14 @@ static bool membership_init(struct membership *m)
 	return create_spool(m);
 }
 
+/* The user says that the filters of a container permit what the guest does. */
+static bool sandbox_is_trusted(void)
+{
+	const char *seccomp = getenv("SLUICE_SECCOMP");
+
+	return seccomp && !strcmp(seccomp, "trust");
+}
+
 /*
  * Is this process in a sandbox that the collector is not in? Then nothing else must be tried. What
  * was done before are system calls of the dynamic linker.
@@ -446,7 +474,7 @@ static bool is_sandboxed(void)
 	/* A forked child: its filters are those of its parent. */
 	if (resolved)
 		return false;
-	filters = sandbox_count_filters();
+	filters = sandbox_is_trusted() ? 0 : sandbox_count_filters();
 	if (filters)
 		m->control = control_find(m);
 	return filters && (!m->control || filters != m->control->seccomp_filters);
@@ -463,6 +491,14 @@ static void stay_out(void)
 	gate_set(CAPTURE_OFF);
 }
 
+/* A process with another libc is not captured, but the run counts it. */
+static void count_foreign_libc(struct membership *m)
+{
+	launch_failed(LOSS_MUSL);
+	kernel_call(SYS_munmap, m->control, sizeof(*m->control));
+	m->control = NULL;
+}
+
 /* Joins the run. Signals are blocked, because a handler may leave this function by longjmp. */
 static void join(void)
 {
@@ -474,6 +510,8 @@ static void join(void)
 	wipe_gate_on_fork();
 	if (!m->control)
 		m->control = control_find(m);
+	if (m->control && is_foreign_libc())
+		count_foreign_libc(m);
 	m->control = control_find_of_site(m);
 	joined = membership_init(m);
 	mode = joined ? atomic_load(&m->control->mode) : CAPTURE_OFF;

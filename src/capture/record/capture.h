@@ -24,6 +24,7 @@
  *   exec.c           wraps the functions that start programs
  *   hooks.h          the events that the other folders of the guest act on
  *   vfork.S          wraps vfork, which returns twice on one stack
+ * Papers: SIOX-2, SIOX-64.
  */
 #ifndef SLUICE_CAPTURE_RECORD_CAPTURE_H
 #define SLUICE_CAPTURE_RECORD_CAPTURE_H

@@ -5,13 +5,13 @@
 #include "capture/record/frame.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 
 #include "capture/record/capture.h"
 #include "capture/record/cost.h"
 #include "capture/record/hooks.h"
 #include "capture/record/kernel.h"
+#include "capture/record/old_libc.h"
 #include "capture/record/sandbox.h"
 #include "capture/record/site.h"
 #include "contract/call.h"
@@ -109,7 +109,9 @@ __attribute__((destructor)) static void process_leave(void)
 
 __attribute__((constructor(101))) static void create_leave_key(void)
 {
-	leave_key_made = pthread_key_create(&leave_key, thread_leave) == 0;
+	/* With an old libc, a program that has not loaded libpthread has no threads. */
+	if (libc_has(pthread_key_create) && libc_has(pthread_setspecific))
+		leave_key_made = pthread_key_create(&leave_key, thread_leave) == 0;
 }
 
 /* glibc stores keys below FIRST_BLOCK_KEYS in the thread itself, so setting one allocates nothing.

@@ -20,6 +20,7 @@
  * is 0: calls that the real call or a handler makes are recorded as its children.
  *
  * Nothing here changes errno.
+ * Papers: SIOX-26.
  */
 #ifndef SLUICE_CAPTURE_RECORD_FRAME_H
 #define SLUICE_CAPTURE_RECORD_FRAME_H

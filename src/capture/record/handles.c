@@ -12,6 +12,7 @@
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
 #include "capture/record/sandbox.h"
+#include "capture/record/socket.h"
 #include "contract/calls.h"
 
 _Atomic uint64_t *capture_handles;
@@ -50,16 +51,27 @@ static size_t read_descriptor_name(int fd, char *name, size_t size)
 	return length > 0 ? (size_t)length : 0;
 }
 
+#define NAME_BYTES 512
+
+/* Puts the addresses of a TCP connection at w and returns the place behind them. */
+static uint64_t *put_socket_ends(uint64_t *w, int fd)
+{
+	size_t length = strlen(socket_accepted((struct socket_ends *)(w + 1), fd));
+
+	*w = length;
+	memset((char *)(w + 1) + length, 0, -length & 7);
+	return w + text_words(length);
+}
+
 /*
  * Writes the record. The call in `user`, which used the descriptor, is still the innermost one of
  * its lane. The record becomes its sibling, not its child, and is one tick earlier. The name is
  * read into the record itself, because the stack may be small.
  */
-#define NAME_BYTES 512
-
-static uint64_t write_inherited_record(int fd, const struct frame *user)
+static uint64_t write_inherited_record(int fd, enum link_kind kind, const struct frame *user)
 {
-	unsigned words = RECORD_HEAD_WORDS + 3 + text_words(NAME_BYTES);
+	unsigned words =
+		RECORD_HEAD_WORDS + 3 + text_words(NAME_BYTES) + text_words(SOCKET_ENDS_BYTES);
 	uint64_t enclosing, *w;
 	struct frame f;
 
@@ -75,10 +87,12 @@ static uint64_t write_inherited_record(int fd, const struct frame *user)
 	w[6] = (uint64_t)kernel_call(SYS_fcntl, fd, F_GETFL);
 	if (w != f.scratch) {
 		size_t length = read_descriptor_name(fd, (char *)(w + 8), NAME_BYTES);
+		uint64_t *end;
 
 		w[7] = length;
 		memset((char *)(w + 8) + length, 0, -length & 7);
-		words = RECORD_HEAD_WORDS + 3 + text_words(length);
+		end = put_socket_ends(w + 7 + text_words(length), kind == LINK_NETWORK ? fd : -1);
+		words = (unsigned)(end - w);
 		w[2] = record_word2(0, words);
 	}
 	frame_commit(&f, w, words);
@@ -91,7 +105,7 @@ uint64_t handle_inherit(int fd)
 	const void *at = level < LANES ? capture_self.lanes[level].current_at : NULL;
 	const struct frame *user = at != FRAME_REGION ? at : NULL;
 	enum link_kind kind = user && !sandbox_is_sealed() ? descriptor_kind(fd) : LINK_UNKNOWN;
-	uint64_t id = kind != LINK_UNKNOWN ? write_inherited_record(fd, user) : 0, link = 0;
+	uint64_t id = kind != LINK_UNKNOWN ? write_inherited_record(fd, kind, user) : 0, link = 0;
 
 	if (id) {
 		link = link_make(kind, id);

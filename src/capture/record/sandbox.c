@@ -60,10 +60,13 @@ static bool installs_filter(long number, unsigned long first)
 
 /*
  * Before and after the call that installs a filter. The process counts as sealed before, because
- * the filter may apply to all threads at once. Returns whether it was sealed already.
+ * the filter may apply to all threads at once. Returns whether it was sealed already. A clock that
+ * needs system calls ends the recording.
  */
 static bool seal_begin(void)
 {
+	if (capture_gate->clock == CLOCK_SOURCE_KERNEL)
+		stop_recording();
 	return atomic_exchange(&sandbox_sealed, true);
 }
 

@@ -9,10 +9,12 @@
  * collector empties. What does not fit is counted as lost. In-line plug-ins and the injection of
  * parameters stop, and forked children are not recorded.
  *
- * Strict mode ends the recording on x86, where it takes the CPU's counter away from the program.
+ * Strict mode ends the recording on x86, where it takes the CPU's counter away from the program. So
+ * does any sandbox if the capture clock needs system calls (CLOCK_SOURCE_KERNEL).
  *
  * A program that is executed in a sandbox is not recorded either, unless `sluice run` itself runs
- * in the same sandbox, as in most containers. The guest reads this from /proc/self/status before it
+ * in the same sandbox, or the user says by SLUICE_SECCOMP=trust that the sandbox permits what the
+ * guest does, as those of containers do. The guest reads this from /proc/self/status before it
  * does anything else, by system calls that the dynamic linker has just used.
  *
  * A program that installs a filter by a system call instruction of its own is not noticed.

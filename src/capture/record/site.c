@@ -16,6 +16,7 @@
 
 #include "capture/record/kernel.h"
 #include "capture/record/sandbox.h"
+#include "contract/call.h"
 #include "contract/clock.h"
 #include "contract/frame.h"
 #include "contract/handover.h"
@@ -245,6 +246,7 @@ char *site_put_prefix(const struct membership *m, char *name)
 APART static void control_fill(struct control *c, const struct policy *page)
 {
 	c->version = SPOOL_VERSION;
+	c->calls = call_digest;
 	c->clock = page->clock;
 	c->owner = subject.user;
 	c->chunks_max = page->chunks_max;
@@ -283,7 +285,8 @@ static bool control_create(const struct membership *m, long directory)
 static bool control_is_valid(const struct control *c)
 {
 	return c->magic == CONTROL_MAGIC && c->version == SPOOL_VERSION &&
-	       c->owner == subject.user && c->clock <= CLOCK_SOURCE_COUNTER;
+	       control_knows_calls(c, call_digest) && c->owner == subject.user &&
+	       c->clock < CLOCK_SOURCE_COUNT;
 }
 
 static struct control *control_map(struct membership *m)

@@ -6,6 +6,7 @@
  *
  * Each wrapper refers to its real function directly, so that --gc-sections removes the wrappers
  * that a program does not call, and the program need not contain their real functions.
+ * Papers: SIOX-25.
  */
 #include <string.h>
 

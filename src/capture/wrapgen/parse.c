@@ -316,8 +316,8 @@ static int set_field(struct parser *p, const char *mark, size_t place)
 	if (error)
 		return error;
 	field = s.first < s.end ? find_choice(s.first, field_choices, COUNT(field_choices)) : -1;
-	/* Strings are marked arguments, except hints, which are always computed. */
-	if (field < 0 || (field >= FIELD_PATH && field != FIELD_HINTS))
+	/* Paths are marked arguments. Hints are always computed, and names may be. */
+	if (field < 0 || (field >= FIELD_PATH && field != FIELD_HINTS && field != FIELD_NAME))
 		return fail_choice(p, s.first, "field", field_choices, FIELD_PATH);
 	if (s.end - s.first < 3 || !token_is(s.first + 1, ","))
 		return fail(p, s.first, "FIELD takes a field and an expression");
@@ -398,7 +398,8 @@ static int read_function_marks(struct parser *p)
 			;
 		if (i == COUNT(function_marks))
 			return fail(p, t,
-				    "unknown mark '%.*s' before a function; see docs/reference/interfaces.md",
+				    "unknown mark '%.*s' before a function; see "
+				    "docs/reference/interfaces.md",
 				    shown_length(t), t->at);
 		error = function_marks[i].set(p, function_marks[i].name, function_marks[i].place);
 		if (error)
@@ -449,7 +450,8 @@ static int read_arg_marks(struct parser *p, struct span *s, struct arg *arg)
 			return 0;
 		if (role < 0)
 			return fail(p, s->first,
-				    "unknown mark '%.*s' before an argument; see docs/reference/interfaces.md",
+				    "unknown mark '%.*s' before an argument; see "
+				    "docs/reference/interfaces.md",
 				    shown_length(s->first), s->first->at);
 		if (arg->role != ROLE_NONE)
 			return fail(p, s->first, "an argument takes one mark, not %s and %s",

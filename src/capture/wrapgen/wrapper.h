@@ -3,6 +3,7 @@
  * The code that the templates of wrappers share: everything except how a wrapper gets its symbol
  * and finds the real function. The template prints `struct real real` and the macro REAL(function)
  * before.
+ * Papers: SIOX-21.
  */
 #ifndef SLUICE_CAPTURE_WRAPGEN_WRAPPER_H
 #define SLUICE_CAPTURE_WRAPGEN_WRAPPER_H

@@ -197,24 +197,26 @@ static void print_value(struct buf *out, const struct row *row, enum field field
 
 /* The strings of a record, in the order of their fields. */
 static const struct {
+	enum field field;
 	enum role role;
-	const char *length; /* name of the variable with its length */
+	const char *length;   /* name of the variable with its length */
+	const char *computed; /* name of the variable with the text of FIELD() */
 } strings[] = {
-	{ ROLE_PATH, "path_len" },
-	{ ROLE_PATH2, "path2_len" },
-	{ ROLE_NAME, "name_len" },
-	{ ROLE_NONE, "hints_len" },
+	{ FIELD_PATH, ROLE_PATH, "path_len", NULL },
+	{ FIELD_PATH2, ROLE_PATH2, "path2_len", NULL },
+	{ FIELD_NAME, ROLE_NAME, "name_len", "computed_name" },
+	{ FIELD_HINTS, ROLE_NONE, "hints_len", "hints" },
 };
 
 #define STRINGS (sizeof(strings) / sizeof(strings[0]))
 
-/* The variable of a string; NULL if the row has none. Hints are computed and not an argument. */
+/* The variable of a string: computed, or an argument. NULL if the row has none. */
 static const char *string_variable(const struct row *row, size_t i)
 {
-	const struct arg *arg = row_arg(row, strings[i].role);
+	const struct arg *arg = strings[i].role != ROLE_NONE ? row_arg(row, strings[i].role) : NULL;
 
-	if (strings[i].role == ROLE_NONE)
-		return row->field_code[FIELD_HINTS] ? "hints" : NULL;
+	if (row->field_code[strings[i].field])
+		return strings[i].computed;
 	return arg ? arg->name : NULL;
 }
 
@@ -223,18 +225,19 @@ static unsigned print_lengths(struct buf *out, const struct row *row)
 {
 	unsigned count = 0;
 
-	if (row->field_code[FIELD_HINTS]) {
-		buf_printf(out, "\tconst char *hints = %s;\n", row->field_code[FIELD_HINTS]);
-		buf_puts(out, "\tsize_t hints_len = text_length(hints, 0);\n");
-		count++;
-	}
 	for (size_t i = 0; i < STRINGS; i++) {
-		const char *string = string_variable(row, i);
+		const char *string = string_variable(row, i), *code;
 
-		if (!string || strings[i].role == ROLE_NONE)
+		if (!string)
 			continue;
-		buf_printf(out, "\tsize_t %s = path_bytes(%s, %s);\n", strings[i].length, string,
-			   row->library ? "err ? -1 : 0" : "err");
+		code = row->field_code[strings[i].field];
+		if (code)
+			buf_printf(out,
+				   "\tconst char *%s = %s;\n\tsize_t %s = text_length(%s, 0);\n",
+				   string, code, strings[i].length, string);
+		else
+			buf_printf(out, "\tsize_t %s = path_bytes(%s, %s);\n", strings[i].length,
+				   string, row->library ? "err ? -1 : 0" : "err");
 		count++;
 	}
 	return count;

@@ -30,6 +30,7 @@ program instrument
     value = 'none'
     print '(a,l1,1x,l1,1x,l1,1x,a)', 'answers ', sluice_target('none', answer), sluice_target_at(1, answer), &
         sluice_best('cb_nodes', '', value), trim(value)
+    print '(a,i0)', 'advised ', sluice_advise(1000000_c_int64_t)
     print '(a,l1)', 'present ', sluice_is_present()
 contains
     subroutine write_file(name, blocks)

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Simulates Lustre and CephFS, which the test system lacks: as liblustreapi, and, preloaded, by
- * replacing those calls by which the guest (with syscall()) and probes ask the kernel. Paths below
- * STANDIN_ROOT are on a file system with the magic STANDIN_MAGIC; operations on files are logged to
- * STANDIN_LOG. If STANDIN_OST is set, all objects are on that OST, whatever is requested.
+ * Simulates Lustre, CephFS and BeeGFS, which the test system lacks: as liblustreapi, and,
+ * preloaded, by replacing those calls by which the guest (with syscall()) and probes ask the
+ * kernel. Paths below STANDIN_ROOT are on a file system with the magic STANDIN_MAGIC; operations on
+ * files are logged to STANDIN_LOG. If STANDIN_OST is set, all objects are on that OST, whatever is
+ * requested.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -32,8 +35,6 @@ static struct stripes {
 		uint32_t generation, target;
 	} objects[OBJECTS];
 } stripes;
-static char pool[64]; /* "": the layout of the directory, which is never requested */
-static uint64_t unit = 4194304, object = 4194304;
 
 static void note(const char *format, ...)
 {
@@ -155,45 +156,142 @@ int llapi_layout_file_create(const char *path, int flags, int mode, const void *
 	return fd;
 }
 
-static long fsetxattr_stand(const char *name, const char *value, size_t bytes)
-{
-	const char *field = name + strlen("ceph.file.layout.");
-	uint64_t number = strtoull(value, NULL, 10);
-	uint64_t *of = !strcmp(field, "stripe_unit")   ? &unit
-		       : !strcmp(field, "object_size") ? &object
-						       : NULL;
-	uint64_t was = of ? *of : 0;
+/* The layout of a file of CephFS, or the stripes of one of BeeGFS (unit and count). */
+struct layout {
+	ino_t file;
+	uint64_t unit, count, object;
+	char pool[64]; /* "": that of the directory, which is never requested */
+};
 
-	if (!strcmp(field, "pool"))
-		snprintf(pool, sizeof(pool), "%.*s", (int)bytes, value);
-	if (of)
-		*of = number;
-	if (object % unit) {
-		*of = was;
-		note("illegal %s %.*s\n", field, (int)bytes, value);
-		errno = EINVAL;
+static struct layout *layout_of(int fd)
+{
+	static _Thread_local struct layout layouts[OBJECTS];
+	struct layout *layout = layouts;
+	struct stat st = { .st_ino = 1 };
+
+	fstat(fd, &st);
+	while (layout->file && layout->file != st.st_ino && layout < layouts + OBJECTS - 1)
+		layout++;
+	if (layout->file != st.st_ino)
+		*layout = (struct layout){
+			.file = st.st_ino, .unit = 4194304, .count = 1, .object = 4194304
+		};
+	return layout;
+}
+
+/* Sets "FIELD=VALUE FIELD=VALUE"; false: there is an unknown field. */
+static bool set_fields(struct layout *layout, char *text)
+{
+	for (char *field = strtok(text, " "); field; field = strtok(NULL, " ")) {
+		char *value = strchr(field, '=');
+		uint64_t number = value ? strtoull(value + 1, NULL, 10) : 0;
+
+		if (value && !strncmp(field, "pool=", 5))
+			snprintf(layout->pool, sizeof(layout->pool), "%s", value + 1);
+		else if (!strncmp(field, "stripe_unit=", 12))
+			layout->unit = number;
+		else if (!strncmp(field, "stripe_count=", 13))
+			layout->count = number;
+		else if (!strncmp(field, "object_size=", 12))
+			layout->object = number;
+		else
+			return false;
+	}
+	return true;
+}
+
+/* As the server: all fields or one of them, of empty files, and no invalid sizes. */
+static long fsetxattr_stand(int fd, const char *name, const char *value, size_t bytes)
+{
+	const char *field = name + strlen("ceph.file.layout");
+	char text[512], shown[512];
+	struct layout layout = *layout_of(fd);
+	struct stat st;
+
+	snprintf(text, sizeof(text), "%s%s%.*s", *field ? field + 1 : "", *field ? "=" : "",
+		 (int)bytes, value);
+	snprintf(shown, sizeof(shown), "%s%s%.*s", *field ? field + 1 : "", *field ? " " : "",
+		 (int)bytes, value);
+	errno = EINVAL;
+	if (fstat(fd, &st) == 0 && st.st_size) {
+		errno = ENOTEMPTY;
 		return -1;
 	}
-	note("set %s %.*s\n", field, (int)bytes, value);
+	if (!set_fields(&layout, text) || !layout.unit || layout.unit % 65536 || !layout.count ||
+	    layout.object % layout.unit) {
+		note("illegal %s\n", shown);
+		return -1;
+	}
+	*layout_of(fd) = layout;
+	note("set %s\n", shown);
 	return 0;
 }
 
-static long fgetxattr_stand(const char *name, char *value, size_t bytes)
+static long fgetxattr_stand(int fd, const char *name, char *value, size_t bytes)
 {
+	const struct layout *layout = layout_of(fd);
 	size_t used = offsetof(struct stripes, objects[stripes.count]);
 
 	if (!strcmp(name, "lustre.lov") && stripes.magic && bytes >= used) {
 		memcpy(value, &stripes, used);
 		return (long)used;
 	}
-	if (pool[0] && !strcmp(name, "ceph.file.layout.pool"))
-		return snprintf(value, bytes, "%s", pool);
-	if (!strcmp(name, "ceph.file.layout.stripe_unit"))
-		return snprintf(value, bytes, "%llu", (unsigned long long)unit);
-	if (!strcmp(name, "ceph.file.layout.object_size"))
-		return snprintf(value, bytes, "%llu", (unsigned long long)object);
+	if (!strcmp(name, "ceph.file.layout"))
+		return snprintf(value, bytes,
+				"stripe_unit=%llu stripe_count=%llu object_size=%llu%s%s",
+				(unsigned long long)layout->unit, (unsigned long long)layout->count,
+				(unsigned long long)layout->object, layout->pool[0] ? " pool=" : "",
+				layout->pool);
+	if (layout->pool[0] && !strcmp(name, "ceph.file.layout.pool"))
+		return snprintf(value, bytes, "%s", layout->pool);
 	errno = ENODATA;
 	return -1;
+}
+
+/* Directories have no layouts of their own; STANDIN_FUSE: they are on CephFS by FUSE. */
+static long getxattr_stand(const char *name, char *value, size_t bytes)
+{
+	if (!strcmp(name, "ceph.dir.entries") && getenv("STANDIN_FUSE"))
+		return snprintf(value, bytes, "7");
+	errno = ENODATA;
+	return -1;
+}
+
+/* BeeGFS: the numbers and structs of its client. */
+struct beegfs_hints {
+	const char *name;
+	unsigned mode, targets, chunk;
+};
+
+static long ioctl_stand(int fd, unsigned long request, void *argument)
+{
+	const struct beegfs_hints *hints = argument;
+	struct {
+		unsigned pattern, chunk;
+		uint16_t targets;
+	} *found = argument;
+	struct layout *layout;
+	int file;
+
+	if (request == 0x800c6619) {
+		found->targets = (uint16_t)layout_of(fd)->count;
+		found->chunk = (unsigned)layout_of(fd)->unit;
+		return 0;
+	}
+	if (request != 0x4018661b || (hints->chunk && hints->chunk & (hints->chunk - 1))) {
+		errno = request == 0x4018661b ? EINVAL : ENOTTY;
+		return -1;
+	}
+	file = openat(fd, hints->name, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY | O_ASYNC,
+		      hints->mode);
+	if (file < 0)
+		return -1;
+	layout = layout_of(file);
+	layout->count = hints->targets ? hints->targets : layout->count;
+	layout->unit = hints->chunk ? hints->chunk : layout->unit;
+	close(file);
+	note("beegfs %s %u %u\n", hints->name, hints->targets, hints->chunk);
+	return 0;
 }
 
 long syscall(long number, ...)
@@ -210,9 +308,14 @@ long syscall(long number, ...)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
 	if (magic && number == SYS_fsetxattr)
-		return fsetxattr_stand((const char *)a[1], (const char *)a[2], (size_t)a[3]);
+		return fsetxattr_stand((int)a[0], (const char *)a[1], (const char *)a[2],
+				       (size_t)a[3]);
 	if (magic && number == SYS_fgetxattr)
-		return fgetxattr_stand((const char *)a[1], (char *)a[2], (size_t)a[3]);
+		return fgetxattr_stand((int)a[0], (const char *)a[1], (char *)a[2], (size_t)a[3]);
+	if (magic && number == SYS_getxattr)
+		return getxattr_stand((const char *)a[1], (char *)a[2], (size_t)a[3]);
+	if (magic && number == SYS_ioctl)
+		return ioctl_stand((int)a[0], (unsigned long)a[1], (void *)a[2]);
 	result = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (!result && number == SYS_statfs && root && magic &&
 	    !strncmp((const char *)a[0], root, strlen(root)))
@@ -223,13 +326,11 @@ long syscall(long number, ...)
 
 int fsetxattr(int fd, const char *name, const void *value, size_t bytes, int flags)
 {
-	(void)fd;
 	(void)flags;
-	return (int)fsetxattr_stand(name, value, bytes);
+	return (int)fsetxattr_stand(fd, name, value, bytes);
 }
 
 ssize_t fgetxattr(int fd, const char *name, void *value, size_t bytes)
 {
-	(void)fd;
-	return fgetxattr_stand(name, value, bytes);
+	return fgetxattr_stand(fd, name, value, bytes);
 }

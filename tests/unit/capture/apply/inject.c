@@ -2,6 +2,7 @@
  *
  * Rules and chunk shapes: reading the compiled parameters, matching rules with files, prefixes of
  * names, and shapes of chunks.
+ * Papers: H5T-AC-6.
  */
 #include "check.h"
 

@@ -2,6 +2,7 @@
  *
  * In-line plug-ins on the real hot path: which calls they get, what they may do, and how their time
  * is accounted for. The plug-ins are defined in this file.
+ * Papers: SIOX-16, SIOX-26, SIOX-27, SIOX-38.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The plug-in read_ahead with a simulated guest that only stores the advices.
+ * Papers: SIOX-42, SIOX-43, SIOX-61, SIOX-AC-6.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -9,6 +9,15 @@
 
 struct mpi_kind mpi_kind;
 
+/* What mpi_bind() detects, which is MPICH if it is set. */
+static uint64_t detected;
+
+void mpi_bind_slow(const void *called)
+{
+	(void)called;
+	atomic_store(&mpi_kind.request_mask, detected);
+}
+
 void *const *library_use_slow(struct library_uses *table, const void *real)
 {
 	(void)table;
@@ -67,6 +76,7 @@ static void hints_that_do_not_fit_are_left_out(void)
 /* The handles of MPICH contain their kind; the upper half of the word may hold anything. */
 static void invalid_handles_are_detected(void)
 {
+	detected = UINT32_MAX;
 	CHECK(!info_is_valid(NULL, 0x1c000000)); /* MPI_INFO_NULL */
 	CHECK(!info_is_valid(NULL, 0));
 	CHECK(!info_is_valid(NULL, 0x44000000)); /* a communicator */
@@ -75,6 +85,16 @@ static void invalid_handles_are_detected(void)
 	CHECK(info_is_valid(NULL, (intptr_t)(int32_t)0x9c000000));
 }
 
+/* A pointer of Open MPI may look like a handle of MPICH. */
+static void no_handle_is_valid_before_the_library_is_known(void)
+{
+	detected = 0;
+	atomic_store(&mpi_kind.request_mask, 0);
+	CHECK(!info_is_valid(NULL, 0x5c000001));
+	detected = UINT32_MAX;
+	CHECK(info_is_valid(NULL, 0x5c000001));
+}
+
 TESTS(TEST(hints_are_sorted_by_key), TEST(without_hints_the_text_is_empty),
       TEST(ambiguous_hints_are_left_out), TEST(hints_that_do_not_fit_are_left_out),
-      TEST(invalid_handles_are_detected))
+      TEST(invalid_handles_are_detected), TEST(no_handle_is_valid_before_the_library_is_known))

@@ -51,6 +51,21 @@ static void a_job_has_its_ranks_when_all_are_counted(void)
 	CHECK(!mpi_job_has_ranks(&page, other, 0));
 }
 
+static void only_a_descriptor_names_the_launcher(void)
+{
+	static const char *const wrong[] = { "",   "-1",	 "x",
+					     "3x", "2147483648", "99999999999999999999" };
+
+	CHECK(!unsetenv("PMI_FD"));
+	CHECK_INT(launcher_socket(), -1);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		CHECK(!setenv("PMI_FD", wrong[i], 1));
+		CHECK_INT(launcher_socket(), -1);
+	}
+	CHECK(!setenv("PMI_FD", "8", 1));
+	CHECK_INT(launcher_socket(), 8);
+}
+
 static void jobs_beyond_the_table_are_not_counted(void)
 {
 	memset((void *)&page, 0, sizeof(page));
@@ -95,6 +110,7 @@ static void hints_files_are_read_as_romio_does(void)
 	CHECK(!hints_file_text_has("", "alone"));
 }
 
-TESTS(TEST(a_job_has_its_ranks_when_all_are_counted), TEST(jobs_beyond_the_table_are_not_counted),
+TESTS(TEST(a_job_has_its_ranks_when_all_are_counted), TEST(only_a_descriptor_names_the_launcher),
+      TEST(jobs_beyond_the_table_are_not_counted),
       TEST(a_process_without_a_job_shares_its_parameters), TEST(different_hints_files_are_noticed),
       TEST(hints_files_are_read_as_romio_does))

@@ -18,36 +18,12 @@
 #include "base/mem.h"
 #include "capture/preserve/copy.h"
 #include "capture/preserve/target.h"
-#include "capture/record/capture.h"
-#include "capture/record/hooks.h"
-#include "capture/record/sandbox.h"
 #include "check.h"
 #include "contract/journal.h"
+#include "guest_outside.h"
 #include "tune/trial/snapshot.h"
 
 #define LIMIT (1 << 20)
-
-/* The process is part of no run: nothing is recorded. */
-struct membership capture_membership;
-atomic_bool sandbox_sealed;
-
-bool attach(void)
-{
-	return false;
-}
-
-bool program_is_skipped(const char *skip, size_t bytes)
-{
-	(void)skip, (void)bytes;
-	return false;
-}
-
-static void nothing_to_flush(struct self *s)
-{
-	(void)s;
-}
-
-const struct record_hooks record_hooks = { .flush = nothing_to_flush };
 
 static char buffer[8192];
 

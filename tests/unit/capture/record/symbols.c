@@ -61,7 +61,9 @@ static void a_search_ends_at_the_last_object(void)
 {
 	/* libc is needed by this program, so it comes after it. */
 	CHECK(symbol_find_next("puts", libc_find()) != NULL);
-	CHECK(!symbol_find_next("puts", object_first()->l_next));
+	/* Usually the vDSO, which an emulator may lack. */
+	if (object_first()->l_next != libc_find())
+		CHECK(!symbol_find_next("puts", object_first()->l_next));
 	CHECK(object_last() && !object_last()->l_next);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * How wrapgen reads annotated prototypes, and its messages about mistakes.
+ * Papers: SIOX-21, SIOX-23.
  */
 #include "check.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The output of the templates for rows with all kinds of marks.
+ * Papers: SIOX-21, SIOX-23, SIOX-AC-1.
  */
 #include "check.h"
 
@@ -36,7 +37,7 @@ static void table_lists_fields_in_order(void)
 	const char *text = print("table", pread_row);
 
 	CHECK_HAS(text, "{ NAME(\"none\"), ");
-	CHECK_HAS(text, "{ NAME(\"inherited\"), LAYER_POSIX, CLASS_OPEN, FAILS_NEVER, 4,");
+	CHECK_HAS(text, "{ NAME(\"inherited\"), LAYER_POSIX, CLASS_OPEN, FAILS_NEVER, 5,");
 	CHECK_HAS(text, "{ NAME(\"pread\"), LAYER_POSIX, CLASS_READ, FAILS_MINUS_ERRNO, 4,\n"
 			"\t  { FIELD_RESULT, FIELD_LINK, FIELD_SIZE, FIELD_OFFSET } },\n");
 }
