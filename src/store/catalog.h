@@ -2,6 +2,7 @@
  *
  * The catalogs of SIOX: the ontology of attributes, global ids of things, and the facts of each
  * run. Registering is idempotent: the same name always gets the same id, in every process.
+ * Papers: SIOX-12 to SIOX-14.
  */
 #ifndef SLUICE_STORE_CATALOG_H
 #define SLUICE_STORE_CATALOG_H

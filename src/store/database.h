@@ -11,6 +11,7 @@
  *   -ENOTCONN the server cannot be reached   -EACCES  no right    -ENOSPC  no space on disk
  *   -EBUSY    locked by others for too long  -EEXIST  a key exists already
  *   -ENODATA  a table or the database is missing    -EBADMSG  damaged, or invalid data
+ * Papers: SIOX-31.
  */
 #ifndef SLUICE_STORE_DATABASE_H
 #define SLUICE_STORE_DATABASE_H

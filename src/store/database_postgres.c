@@ -2,6 +2,7 @@
  *
  * The driver of PostgreSQL, version 15 or later. Tables are in the schema "sluice", or in that of
  * the search_path that the connection string sets. A result is received as a whole.
+ * Papers: SIOX-33.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -3,6 +3,7 @@
  * Benchmarks of elementary I/O operations of a platform ('sluice model measure'): one row per
  * repetition. The rows of a complete cell are saved before the next cell starts, so that an
  * interrupted benchmark can be resumed.
+ * Papers: HYB-38.
  */
 #ifndef SLUICE_STORE_ELEMENTS_H
 #define SLUICE_STORE_ELEMENTS_H

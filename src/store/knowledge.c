@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: ATE-2.
+ */
 #include "store/knowledge.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
  * a dozen further libraries (TLS, Kerberos, LDAP), and `sluice run` starts every program of a site.
  * Without the headers of libpq at build time, or without the library at run time, libpq_load()
  * fails and says what to install.
+ * Papers: SIOX-29.
  */
 #ifndef SLUICE_STORE_LIBPQ_H
 #define SLUICE_STORE_LIBPQ_H

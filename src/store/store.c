@@ -88,9 +88,9 @@ static int fail_later(const struct store *store, int version, struct err *err)
 {
 	return err_set(err, EPROTO,
 		       "%s: made by a later version of Sluice (store version %d, this version "
-		       "supports up to %d); %s",
+		       "supports up to %d); update Sluice, or use another %s",
 		       store->database->name, version, SCHEMA_VERSION,
-		       is_postgres(store) ? "use that version" : "set store.path to another file");
+		       is_postgres(store) ? "database" : "file");
 }
 
 static int migrate_locked(struct store *store, int to, struct err *err)

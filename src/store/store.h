@@ -21,6 +21,7 @@
  * of other applications are refused. A store of an earlier version is migrated; its rows are kept.
  * A store without write permission can be read. A store is private to its user: the file is created
  * with mode 0600, and one that another user may have written is refused (base/trusted.h).
+ * Papers: SIOX-31.
  */
 #ifndef SLUICE_STORE_STORE_H
 #define SLUICE_STORE_STORE_H

@@ -135,6 +135,7 @@ int trace_open(struct trace *trace, const char *path, const struct trace_filter 
 		*trace = (struct trace){ 0 };
 		return r;
 	}
+	trace->path = xstrdup(path);
 	trace->head.format = trace->format->name;
 	prepare_filter(trace, filter);
 	return 0;
@@ -170,6 +171,7 @@ void trace_close(struct trace *trace)
 	if (!trace->is_borrowed)
 		head_release(&trace->head);
 	free(trace->file_match);
+	free(trace->path);
 	*trace = (struct trace){ 0 };
 }
 

@@ -6,6 +6,7 @@
  * same information: converting a trace to another form and back gives an identical sequence of
  * activities. A writer or reader is used by one thread only. Writers copy the strings they are
  * given. format.c, facts.c and head.c implement what the forms share.
+ * Papers: SIOX-32.
  */
 #ifndef SLUICE_TRACE_FORMAT_H
 #define SLUICE_TRACE_FORMAT_H
@@ -87,7 +88,7 @@ struct flow;
 /* How the clock of a host was aligned with that of the trace; one per host of a merged trace. */
 struct host_info {
 	char *host;
-	char *method;	   /* "reference", "collective calls", "time of day" */
+	char *method;	   /* "reference", "collective calls", "messages", "time of day" */
 	int64_t offset_ns; /* correction that was added to the host's time of day */
 	int64_t error_ns;  /* maximum error of the corrected times; -1: unknown */
 };
@@ -287,6 +288,7 @@ const struct trace_format *trace_format_by_suffix(const char *path);
 struct trace {
 	const struct trace_format *format;
 	void *reader;
+	char *path; /* that trace_open() was given; NULL after trace_reopen() */
 	struct trace_head head;
 	struct trace_filter filter;
 	char *file_match;     /* per file: 1 if it passes filter.file; NULL without that filter */

@@ -57,8 +57,7 @@ static int add_call(struct head_builder *builder, struct call_row *row, struct e
 			       head->call_count - 1);
 	unknown = call_row_parse(row, &call);
 	if (unknown)
-		return err_set(err, EBADMSG,
-			       "call \"%s\" has an unknown %s; use a newer version of Sluice",
+		return err_set(err, EBADMSG, "call \"%s\" has an unknown %s; update Sluice",
 			       row->name, unknown);
 	head->calls = xgrow(head->calls, &builder->call_cap, head->call_count + 1, sizeof(call));
 	call.name = row->name;
@@ -123,10 +122,9 @@ static int add_aggregate(struct head_builder *builder, const struct aggregate_ro
 	const char *unknown = aggregate_row_parse(row, &aggregate);
 
 	if (unknown)
-		return err_set(
-			err, EBADMSG,
-			"an aggregate has an unknown %s, \"%s\"; use a newer version of Sluice",
-			unknown, unknown[0] == 'g' ? row->group : row->layer);
+		return err_set(err, EBADMSG,
+			       "an aggregate has an unknown %s, \"%s\"; update Sluice", unknown,
+			       unknown[0] == 'g' ? row->group : row->layer);
 	head->aggregates = xgrow(head->aggregates, &builder->aggregate_cap,
 				 head->aggregate_count + 1, sizeof(aggregate));
 	head->aggregates[head->aggregate_count++] = aggregate;

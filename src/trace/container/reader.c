@@ -73,8 +73,8 @@ static int check_file(struct reader *r, uint64_t *bytes, struct err *err)
 		return err_set(err, EINVAL, "%s: not a Sluice trace", r->path);
 	if (load_u32(head + 8) != CONTAINER_VERSION)
 		return err_set(err, ENOTSUP,
-			       "%s: container version %u is not supported (expected %d); use a "
-			       "newer version of Sluice",
+			       "%s: the trace has container version %u, but this version of Sluice "
+			       "reads version %d; update Sluice",
 			       r->path, load_u32(head + 8), CONTAINER_VERSION);
 	*bytes = (uint64_t)st.st_size;
 	return 0;
@@ -154,9 +154,9 @@ static int check_versions(const struct reader *r, struct err *err)
 		if (known && block->version > known)
 			return err_set(
 				err, ENOTSUP,
-				"%s: version %u of the block at offset %llu is not supported "
-				"(maximum %u); use a newer version of Sluice",
-				r->path, block->version, (unsigned long long)block->offset, known);
+				"%s: the block at offset %llu has version %u, but this version "
+				"of Sluice reads up to %u; update Sluice",
+				r->path, (unsigned long long)block->offset, block->version, known);
 	}
 	return 0;
 }

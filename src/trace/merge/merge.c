@@ -20,6 +20,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "trace/facts.h"
+#include "trace/interruption.h"
 #include "trace/merge/merge_time.h"
 #include "trace/output.h"
 
@@ -42,7 +43,8 @@ struct merger {
 	size_t part_count;
 	const struct trace_head **heads;
 	struct merge_times times;
-	struct call_info *calls; /* the parts own the names */
+	const struct merge_corrections *corrections; /* may be NULL */
+	struct call_info *calls;		     /* the parts own the names */
 	size_t call_count, call_cap;
 	const char **files; /* the parts own the paths; the first is "" */
 	size_t file_count, file_cap;
@@ -305,6 +307,7 @@ static int add_statistics(struct merger *m, const struct part *p, struct err *er
 static int add_notes(struct merger *m, const struct part *p, struct err *err)
 {
 	const struct trace_head *head = &p->trace.head;
+	struct note interruption;
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < head->note_count; i++) {
@@ -316,6 +319,8 @@ static int add_notes(struct merger *m, const struct part *p, struct err *err)
 			row.time_ns = ns_add(row.time_ns, p->shift_ns);
 		r = m->form->add_fact(m->writer, &fact_note, &row, err);
 	}
+	if (r >= 0 && interruption_make_note(&interruption, head))
+		r = m->form->add_fact(m->writer, &fact_note, &interruption, err);
 	return r;
 }
 
@@ -531,7 +536,8 @@ static int merge_into(struct merger *m, const char *const *paths, const char *pa
 	if (r >= 0)
 		r = open_parts(m, paths, err);
 	if (r >= 0)
-		r = merge_times_find(&m->times, m->heads, paths, m->part_count, err);
+		r = merge_times_find(&m->times, m->heads, paths, m->part_count, m->corrections,
+				     err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < m->part_count; i++) {
@@ -547,14 +553,15 @@ static int merge_into(struct merger *m, const char *const *paths, const char *pa
 }
 
 int trace_merge(const char *const *parts, size_t count, const struct trace_format *form,
-		const char *path, struct merge_totals *totals, const struct trace_watch *watch,
-		struct err *err)
+		const char *path, const struct merge_corrections *corrections,
+		struct merge_totals *totals, const struct trace_watch *watch, struct err *err)
 {
 	struct merger m;
 	int r;
 
 	merger_init(&m, count, form);
 	m.watch = watch;
+	m.corrections = corrections;
 	r = merge_into(&m, parts, path, err);
 	if (r >= 0 && totals)
 		*totals = compute_totals(&m);
@@ -587,25 +594,25 @@ static int identity_read(struct identity *id, const char *path, struct err *err)
 }
 
 static int check_same_job(const struct identity *a, const char *a_path, const struct identity *b,
-			  const char *b_path, struct err *err)
+			  const char *b_path, bool different_runs, struct err *err)
 {
 	if (!strcmp(a->host, b->host) && a->from_ns == b->from_ns)
 		return err_set(err, EINVAL, "%s and %s are the same part; name it once", a_path,
 			       b_path);
-	if (strcmp(a->uuid, b->uuid) != 0)
+	if (!different_runs && strcmp(a->uuid, b->uuid) != 0)
 		return err_set(err, EINVAL,
 			       "%s and %s are not parts of one job: their uuids differ (%s, %s)",
 			       a_path, b_path, a->uuid, b->uuid);
 	if (a->from_ns > ns_add(b->to_ns, OVERLAP_SLACK_NS) ||
 	    b->from_ns > ns_add(a->to_ns, OVERLAP_SLACK_NS))
-		return err_set(err, EINVAL,
-			       "%s and %s are not parts of one job: they did not run at the same "
-			       "time",
-			       a_path, b_path);
+		return err_set(err, EINVAL, "%s and %s %s: they did not run at the same time",
+			       a_path, b_path,
+			       different_runs ? "cannot have communicated"
+					      : "are not parts of one job");
 	return 0;
 }
 
-int trace_merge_check(const char *const *parts, size_t count, struct err *err)
+int trace_merge_check(const char *const *parts, size_t count, bool different_runs, struct err *err)
 {
 	AUTO_FREE struct identity *ids = xcalloc(count, sizeof(*ids));
 	int r = 0;
@@ -613,7 +620,8 @@ int trace_merge_check(const char *const *parts, size_t count, struct err *err)
 	for (size_t i = 0; r >= 0 && i < count; i++) {
 		r = identity_read(&ids[i], parts[i], err);
 		for (size_t k = 0; r >= 0 && k < i; k++)
-			r = check_same_job(&ids[k], parts[k], &ids[i], parts[i], err);
+			r = check_same_job(&ids[k], parts[k], &ids[i], parts[i], different_runs,
+					   err);
 	}
 	return r;
 }

@@ -247,6 +247,27 @@ static int64_t compare_time_of_day_ns(const struct merge_times *times,
 			   heads[times->clocks[times->reference].first]->run.started_ns);
 }
 
+/* Applies what the caller knows about clocks that were aligned by the time of day. */
+static void correct_clocks(struct merge_times *times, const struct trace_head *const *heads,
+			   const struct merge_corrections *corrections)
+{
+	for (size_t i = 0; i < times->clock_count; i++) {
+		struct merge_clock *c = &times->clocks[i];
+
+		if (i == times->reference || c->error_ns >= 0)
+			continue;
+		for (size_t k = 0; k < corrections->count; k++) {
+			const struct merge_correction *known = &corrections->list[k];
+
+			if (strcmp(known->host, heads[c->first]->run.host) != 0)
+				continue;
+			c->offset_ns = ns_add(c->offset_ns, known->offset_ns);
+			c->error_ns = known->error_ns;
+			c->method = "messages";
+		}
+	}
+}
+
 static void compute_shifts(struct merge_times *times, const struct trace_head *const *heads,
 			   size_t count)
 {
@@ -265,7 +286,8 @@ static void compute_shifts(struct merge_times *times, const struct trace_head *c
 }
 
 int merge_times_find(struct merge_times *times, const struct trace_head *const *heads,
-		     const char *const *paths, size_t count, struct err *err)
+		     const char *const *paths, size_t count,
+		     const struct merge_corrections *corrections, struct err *err)
 {
 	int r = 0;
 
@@ -286,6 +308,8 @@ int merge_times_find(struct merge_times *times, const struct trace_head *const *
 	times->clocks[times->reference].error_ns = 0;
 	if (times->clock_count > 1)
 		r = clocks_align(times, paths, count, err);
+	if (corrections)
+		correct_clocks(times, heads, corrections);
 	compute_shifts(times, heads, count);
 	if (r < 0)
 		merge_times_release(times);

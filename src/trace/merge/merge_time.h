@@ -7,6 +7,7 @@
 #define SLUICE_TRACE_MERGE_MERGE_TIME_H
 
 #include "trace/format.h"
+#include "trace/merge/merge.h"
 
 /* Times come from files and may be any number: results saturate. */
 static inline int64_t ns_add(int64_t a, int64_t b)
@@ -44,9 +45,11 @@ struct merge_times {
 	int64_t started_ns; /* time of day at the merged time 0, by the reference clock */
 };
 
-/* heads[i] belongs to the trace at paths[i]. Reads the traces if there is more than one clock. */
+/* heads[i] belongs to the trace at paths[i]. Reads the traces if there is more than one clock.
+ * corrections may be NULL. */
 int merge_times_find(struct merge_times *times, const struct trace_head *const *heads,
-		     const char *const *paths, size_t count, struct err *err);
+		     const char *const *paths, size_t count,
+		     const struct merge_corrections *corrections, struct err *err);
 void merge_times_release(struct merge_times *times);
 
 /* The correction of a host's time of day. */

@@ -76,8 +76,8 @@ static int check_origin(struct reader *r, struct err *err)
 			       r->path);
 	if (r->version < 1 || r->version > SQLITE_SCHEMA_VERSION)
 		return err_set(err, ENOTSUP,
-			       "%s: schema version %lld is not supported (maximum %d); use a "
-			       "newer version of Sluice",
+			       "%s: the trace has schema version %lld, but this version of Sluice "
+			       "reads 1 to %d; update Sluice",
 			       r->path, (long long)r->version, SQLITE_SCHEMA_VERSION);
 	return 0;
 }

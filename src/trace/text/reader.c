@@ -198,9 +198,8 @@ static int check_magic(struct reader *r, struct err *err)
 		return err_set(err, EINVAL, "%s: not a Sluice trace", r->path);
 	if (r->version < 1 || r->version > TEXT_VERSION)
 		return err_set(err, ENOTSUP,
-			       "%s: text version %lld is not supported (maximum %d); use a newer "
-			       "version of "
-			       "Sluice",
+			       "%s: the trace has text version %lld, but this version of Sluice "
+			       "reads 1 to %d; update Sluice",
 			       r->path, (long long)r->version, TEXT_VERSION);
 	return 0;
 }

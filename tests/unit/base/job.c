@@ -2,7 +2,9 @@
 #include "base/job.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/mem.h"
 #include "check.h"
 
 static const char *const variables[] = {
@@ -19,6 +21,8 @@ static const char *const variables[] = {
 	"SLURM_NTASKS",
 	"SLURM_JOB_ID",
 	"SLURM_STEP_ID",
+	"SLURM_ARRAY_JOB_ID",
+	"SLURM_ARRAY_TASK_ID",
 	"SLURM_NODEID",
 	"SLURM_STEP_TASKS_PER_NODE",
 	"PBS_JOBID",
@@ -89,6 +93,38 @@ static void slurm_is_identified_by_job_and_step(void)
 	CHECK_INT(job.rank, 5);
 	CHECK_INT(job.locals, 3);
 	job_release(&job);
+}
+
+static void tasks_of_an_array_have_ids_as_slurm_shows_them(void)
+{
+	struct job job;
+
+	REQUIRE(FIND(&job, "SLURM_PROCID=0", "SLURM_NTASKS=2", "SLURM_JOB_ID=44", "SLURM_STEP_ID=0",
+		     "SLURM_ARRAY_JOB_ID=42", "SLURM_ARRAY_TASK_ID=7"));
+	CHECK_TEXT(job.id, "42_7.0");
+	job_release(&job);
+}
+
+static void check_batch_id(const char *expected)
+{
+	AUTO_FREE char *id = job_batch_id();
+
+	CHECK(id && strcmp(id, expected) == 0);
+}
+
+static void a_batch_job_has_an_id_without_ranks(void)
+{
+	SET("SLURM_JOB_ID=42");
+	check_batch_id("42");
+	SET("SLURM_JOB_ID=43", "SLURM_ARRAY_JOB_ID=42", "SLURM_ARRAY_TASK_ID=1", "SLURM_PROCID=0",
+	    "SLURM_NTASKS=1", "SLURM_STEP_ID=4294967291");
+	check_batch_id("42_1");
+	SET("SLURM_JOB_ID=42", "SLURM_PROCID=0", "SLURM_NTASKS=1", "SLURM_STEP_ID=2");
+	check_batch_id("42.2");
+	SET("PBS_JOBID=17[3].server");
+	check_batch_id("17[3].server");
+	SET("HOME=/");
+	CHECK(!job_batch_id());
 }
 
 static void a_batch_script_of_slurm_has_no_rank(void)
@@ -187,6 +223,8 @@ static void the_launcher_names_its_mpi(void)
 
 TESTS(TEST(the_rank_is_found_without_an_id), TEST(the_launcher_names_its_mpi),
       TEST(without_a_launcher_there_is_no_job), TEST(open_mpi_is_identified_by_namespace_and_key),
-      TEST(slurm_is_identified_by_job_and_step), TEST(a_batch_script_of_slurm_has_no_rank),
+      TEST(slurm_is_identified_by_job_and_step),
+      TEST(tasks_of_an_array_have_ids_as_slurm_shows_them),
+      TEST(a_batch_job_has_an_id_without_ranks), TEST(a_batch_script_of_slurm_has_no_rank),
       TEST(mpiexec_inside_of_slurm_takes_precedence), TEST(the_id_of_the_user_takes_precedence),
       TEST(tasks_per_node_are_read_as_slurm_writes_them), TEST(a_uuid_has_32_digits))

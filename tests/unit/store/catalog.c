@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-12, SIOX-13.
+ */
 #include "store/catalog.h"
 
 #include <sys/wait.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-32.
+ * Papers: SIOX-7.
+ */
 #include "trace/format.h"
 
 #include <errno.h>

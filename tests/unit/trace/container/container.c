@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-7.
+ */
 #include "trace/container/rows.h"
 
 #include <errno.h>
@@ -365,7 +368,7 @@ static void a_future_version_is_refused(void)
 	bytes[8] = 9;
 	store_file(path, bytes, size);
 	CHECK_INT(trace_open(&trace, path, NULL, &err), -ENOTSUP);
-	CHECK(strstr(err.text, "version 9") && strstr(err.text, "newer"));
+	CHECK(strstr(err.text, "version 9") && strstr(err.text, "update"));
 	CHECK(!trace.reader);
 	unlink(path);
 }
@@ -452,7 +455,8 @@ static void activities_of_a_future_version_are_refused(void)
 	sample_write(&trace_container, path, &a, 1, 1);
 	replace_activities(path, 4, 0);
 	CHECK_INT(trace_open(&trace, path, NULL, &err), -ENOTSUP);
-	CHECK(strstr(err.text, path) && strstr(err.text, "version 4") && strstr(err.text, "newer"));
+	CHECK(strstr(err.text, path) && strstr(err.text, "version 4") &&
+	      strstr(err.text, "update"));
 	unlink(path);
 }
 

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "trace/interruption.h"
 #include "trace_sample.h"
 
 #define SECOND INT64_C(1000000000)
@@ -139,7 +141,7 @@ static char *merge_two(struct trace *trace, const char *a, const char *b,
 	const char *parts[] = { a, b };
 	char *path = sample_path(form->suffix);
 	struct err err = { 0 };
-	int r = trace_merge(parts, 2, form, path, NULL, NULL, &err);
+	int r = trace_merge(parts, 2, form, path, NULL, NULL, NULL, &err);
 
 	if (r < 0)
 		printf("%s\n", err.text);
@@ -481,7 +483,7 @@ static void large_parts_are_merged_completely_and_in_order(void)
 		free(some);
 		paths[i] = path;
 	}
-	REQUIRE(trace_merge(paths, PARTS, &trace_container, out, &totals, NULL, &err) == 0);
+	REQUIRE(trace_merge(paths, PARTS, &trace_container, out, NULL, &totals, NULL, &err) == 0);
 	all = sample_read(out, NULL, &n);
 	CHECK_INT(n, PARTS * EACH);
 	CHECK_INT(totals.activities, PARTS * EACH);
@@ -520,7 +522,7 @@ static void damage_of_a_part_is_counted(void)
 	sample_write(&trace_container, hurt, some, 300000, 10000);
 	REQUIRE(stat(hurt, &st) == 0);
 	damage_byte(hurt, st.st_size / 2);
-	REQUIRE(trace_merge(parts, 2, &trace_container, out, &totals, NULL, &err) == 0);
+	REQUIRE(trace_merge(parts, 2, &trace_container, out, NULL, &totals, NULL, &err) == 0);
 	CHECK(totals.damaged_blocks >= 1);
 	CHECK(totals.activities > 300000 && totals.activities < 600000);
 	sample_open(&merged, out, NULL);
@@ -531,6 +533,40 @@ static void damage_of_a_part_is_counted(void)
 	discard(whole);
 	discard(hurt);
 	discard(out);
+}
+
+/* Removes the end of a trace, as if its collector had been killed. */
+static void cut_end(const char *path)
+{
+	struct stat st;
+
+	REQUIRE(stat(path, &st) == 0 && truncate(path, st.st_size - 8) == 0);
+}
+
+static void the_host_of_a_part_without_end_is_noted_once(void)
+{
+	struct made a, b = two_hosts(&a, 0);
+	char *path, *again;
+	struct trace merged;
+	size_t found = 0;
+
+	cut_end(b.path);
+	path = merge_two(&merged, a.path, b.path, &trace_container);
+	CHECK(!merged.head.end.complete);
+	trace_close(&merged);
+	again = merge_two(&merged, path, a.path, &trace_container);
+	for (size_t i = 0; i < merged.head.note_count; i++) {
+		if (!interruption_is_note(&merged.head.notes[i]))
+			continue;
+		CHECK_TEXT(merged.head.notes[i].host, "n2");
+		found++;
+	}
+	CHECK_INT(found, 1);
+	trace_close(&merged);
+	discard(a.path);
+	discard(b.path);
+	discard(path);
+	discard(again);
 }
 
 static void an_invalid_part_is_named_and_leaves_no_file(void)
@@ -544,12 +580,12 @@ static void an_invalid_part_is_named_and_leaves_no_file(void)
 	made_end(&a, SECOND, 0);
 	fputs("this is not a trace", f);
 	fclose(f);
-	CHECK(trace_merge(parts, 2, &trace_container, out, NULL, NULL, &err) < 0);
+	CHECK(trace_merge(parts, 2, &trace_container, out, NULL, NULL, NULL, &err) < 0);
 	CHECK(strstr(err.text, garbage) != NULL);
 	CHECK(access(out, F_OK) != 0);
-	CHECK(trace_merge_check(parts, 2, &err) < 0);
+	CHECK(trace_merge_check(parts, 2, false, &err) < 0);
 	unlink(garbage);
-	CHECK_INT(trace_merge(parts, 2, &trace_container, out, NULL, NULL, &err), -ENOENT);
+	CHECK_INT(trace_merge(parts, 2, &trace_container, out, NULL, NULL, NULL, &err), -ENOENT);
 	CHECK(access(out, F_OK) != 0);
 	discard(a.path);
 	discard(garbage);
@@ -568,12 +604,14 @@ static void parts_of_other_jobs_are_refused(void)
 	const char *late[] = { a.path, made_end(&later, SECOND, 0) };
 	struct err err = { 0 };
 
-	CHECK_INT(trace_merge_check(good, 2, &err), 0);
-	CHECK_INT(trace_merge_check(twice, 3, &err), -EINVAL);
+	CHECK_INT(trace_merge_check(good, 2, false, &err), 0);
+	CHECK_INT(trace_merge_check(twice, 3, false, &err), -EINVAL);
 	CHECK(strstr(err.text, "same part") != NULL);
-	CHECK_INT(trace_merge_check(strange, 2, &err), -EINVAL);
+	CHECK_INT(trace_merge_check(strange, 2, false, &err), -EINVAL);
+	CHECK_INT(trace_merge_check(strange, 2, true, &err), 0);
 	CHECK(strstr(err.text, "uuid") != NULL);
-	CHECK_INT(trace_merge_check(late, 2, &err), -EINVAL);
+	CHECK_INT(trace_merge_check(late, 2, false, &err), -EINVAL);
+	CHECK_INT(trace_merge_check(late, 2, true, &err), -EINVAL);
 	CHECK(strstr(err.text, "same time") != NULL);
 	discard(a.path);
 	discard(b.path);
@@ -588,4 +626,5 @@ TESTS(TEST(parts_of_one_host_are_placed_by_their_ticks), TEST(everything_is_renu
       TEST(without_a_common_call_the_time_of_day_is_used),
       TEST(merging_again_keeps_the_hosts_apart),
       TEST(large_parts_are_merged_completely_and_in_order), TEST(damage_of_a_part_is_counted),
+      TEST(the_host_of_a_part_without_end_is_noted_once),
       TEST(an_invalid_part_is_named_and_leaves_no_file), TEST(parts_of_other_jobs_are_refused))
