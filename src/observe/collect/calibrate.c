@@ -1,67 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "observe/collect/calibrate.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "base/mem.h"
+#include "observe/collect/cpu_counter.h"
 
 /* Below this, the nominal frequency is more accurate than the quotient of two short intervals. */
 #define MEASURED_MIN_NS 10000000
+/* The same, where the CPU does not tell its nominal frequency. */
+#define MEASURING_NS 1000000
 #define READINGS 16
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-
-/*
- * The kernel monitors the TSCs of all cores; if it trusts them, it uses them as its own clock
- * source.
- */
-bool calibrate_counter_is_steady(const char **name)
+/* Measures the rate for a short time, once per process. */
+static uint64_t measure_hertz(void)
 {
-	AUTO_FCLOSE FILE *f =
-		fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
-	unsigned a, b, c, d;
-	char source[32] = "";
+	static _Atomic uint64_t measured;
+	struct moment begin, end;
 
-	*name = "tsc";
-	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
-		return false;
-	return f && fgets(source, sizeof(source), f) && !strncmp(source, "tsc", 3);
+	if (measured)
+		return measured;
+	begin = calibrate_moment(CLOCK_SOURCE_COUNTER);
+	clock_sleep_ns(MEASURING_NS);
+	end = calibrate_moment(CLOCK_SOURCE_COUNTER);
+	if (end.ticks > begin.ticks && end.monotonic_ns > begin.monotonic_ns)
+		measured = (uint64_t)((unsigned __int128)(end.ticks - begin.ticks) * NS_PER_S /
+				      (uint64_t)(end.monotonic_ns - begin.monotonic_ns));
+	return measured;
 }
-
-static uint64_t nominal_hertz(void)
-{
-	return 0;
-}
-#elif defined(__aarch64__)
-/* The architecture defines one counter for the whole system that user space can read. */
-bool calibrate_counter_is_steady(const char **name)
-{
-	*name = "cntvct_el0";
-	return true;
-}
-
-static uint64_t nominal_hertz(void)
-{
-	uint64_t hertz;
-
-	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hertz));
-	return hertz;
-}
-#else
-bool calibrate_counter_is_steady(const char **name)
-{
-	*name = "none";
-	return false;
-}
-
-static uint64_t nominal_hertz(void)
-{
-	return 0;
-}
-#endif
 
 struct moment calibrate_moment(enum capture_clock source)
 {
@@ -78,9 +42,26 @@ struct moment calibrate_moment(enum capture_clock source)
 		best = (struct moment){ ticks, (int64_t)(before_ns + (after_ns - before_ns) / 2),
 					error_ns };
 	}
-	if (source == CLOCK_SOURCE_MONOTONIC)
+	if (source != CLOCK_SOURCE_COUNTER)
 		best = (struct moment){ (uint64_t)best.monotonic_ns, best.monotonic_ns, 0 };
 	return best;
+}
+
+int64_t calibrate_time_of_day(int64_t monotonic_ns)
+{
+	int64_t least_ns = INT64_MAX, since_ns = 0;
+
+	for (int i = 0; i < READINGS; i++) {
+		int64_t before_ns = (int64_t)clock_monotonic_ns();
+		int64_t time_of_day_ns = clock_realtime_ns();
+		int64_t took_ns = (int64_t)clock_monotonic_ns() - before_ns;
+
+		if (took_ns >= least_ns)
+			continue;
+		least_ns = took_ns;
+		since_ns = time_of_day_ns - (before_ns + took_ns / 2);
+	}
+	return monotonic_ns + since_ns;
 }
 
 struct run_clock calibrate_run(enum capture_clock source, const struct moment *begin,
@@ -88,12 +69,15 @@ struct run_clock calibrate_run(enum capture_clock source, const struct moment *b
 {
 	struct run_clock clock = { .tick0 = begin->ticks, .num = 1, .den = 1 };
 	int64_t elapsed_ns = now->monotonic_ns - begin->monotonic_ns;
-	uint64_t hertz = nominal_hertz();
+	struct cpu_counter counter;
+	uint64_t hertz;
 
-	if (source == CLOCK_SOURCE_MONOTONIC)
+	if (source != CLOCK_SOURCE_COUNTER)
 		return clock;
-	if ((elapsed_ns < MEASURED_MIN_NS && hertz) || now->ticks <= begin->ticks ||
-	    elapsed_ns <= 0) {
+	cpu_counter_read(&counter);
+	hertz = counter.hertz;
+	if (elapsed_ns < (hertz ? MEASURED_MIN_NS : MEASURING_NS) || now->ticks <= begin->ticks) {
+		hertz = hertz ? hertz : measure_hertz();
 		clock.num = NS_PER_S;
 		clock.den = hertz ? hertz : NS_PER_S;
 	} else {
@@ -102,4 +86,9 @@ struct run_clock calibrate_run(enum capture_clock source, const struct moment *b
 	}
 	clock.error_ns = begin->error_ns + now->error_ns;
 	return clock;
+}
+
+uint64_t calibrate_scale(const struct run_clock *clock, uint64_t den)
+{
+	return (uint64_t)(((unsigned __int128)clock->num * den + clock->den / 2) / clock->den);
 }

@@ -7,6 +7,7 @@
  * Memory: the records of a pass (PORTION_WORDS) with their sort keys, the container's block, and
  * tables of the names (NAMES_MAX), processes (PROCESSES_MAX) and handles (HANDLES_MAX) of the run.
  * What exceeds these limits is counted in the totals and noted in the trace.
+ * Papers: SIOX-64.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_COLLECTOR_H
 #define SLUICE_OBSERVE_COLLECT_COLLECTOR_H
@@ -57,7 +58,11 @@ struct collector_options {
 	const char *parameters; /* text of contract/parameters.h; NULL: none */
 	const char *forbidden;	/* names as in control.forbidden; NULL: none */
 	const struct advice *advice; /* for programs that ask; NULL: no opinion on anything */
-	bool parameters_shared;	     /* the other nodes of the job use the same parameters */
+	/* The list of directories that files are placed on by their backlog, with the limits of the
+	 * site; NULL: by the weights of the list. */
+	const char *placed;
+	double placed_most, placed_least;
+	bool parameters_shared; /* the other nodes of the job use the same parameters */
 	/* NULL: processes find the spool directory. Otherwise `trace` is completed by the number of
 	 * its generation, see collector_trace(). */
 	const struct collector_handed *handed;

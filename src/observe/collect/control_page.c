@@ -9,11 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/trusted.h"
+#include "contract/call.h"
 #include "contract/sandbox.h"
+#include "observe/collect/calibrate.h"
 #include "observe/collect/mapping.h"
 
 /* The nodes of a job must not all start with the same destination of new files. */
@@ -40,6 +43,86 @@ static uint32_t count_seccomp_filters(void)
 	return sandbox_filters(status);
 }
 
+/* Opens the backlog of the user, or creates it. Returns a descriptor or -errno. */
+static int open_backlog(const char *path)
+{
+	int fd = trusted_open_file(AT_FDCWD, path, O_RDWR, TRUSTED_PRIVATE, NULL);
+
+	if (fd == -ENOENT)
+		fd = trusted_create_file(AT_FDCWD, path, NULL);
+	if (fd == -EEXIST)
+		fd = trusted_open_file(AT_FDCWD, path, O_RDWR, TRUSTED_PRIVATE, NULL);
+	return fd;
+}
+
+/* Maps the backlog at this path; a new one if there is none. -EPROTO: it is not valid. */
+static int map_backlog(struct mapping *mapping, const char *path)
+{
+	AUTO_CLOSE int fd = open_backlog(path);
+	struct backlog *backlog;
+	int code = fd < 0 ? -fd : posix_fallocate(fd, 0, sizeof(*backlog));
+
+	if (!code)
+		code = -mapping_open(mapping, fd, sizeof(*backlog));
+	if (code)
+		return -code;
+	backlog = mapping->base;
+	if (!backlog->magic)
+		backlog->magic = BACKLOG_MAGIC;
+	if (backlog_is_valid(backlog, (uint64_t)clock_now_ns()))
+		return 0;
+	mapping_close(mapping);
+	return -EPROTO;
+}
+
+/* Maps the backlog, which all runs below the parent of `directory` share, and links it there. */
+static int join_backlog(struct mapping *mapping, const char *directory)
+{
+	const char *slash = strrchr(directory, '/');
+	AUTO_FREE char *path = xprintf("%.*s/%s", slash ? (int)(slash - directory) : 1,
+				       slash ? directory : ".", BACKLOG_NAME);
+	AUTO_FREE char *link_path = xprintf("%s/%s", directory, BACKLOG_NAME);
+	int r = map_backlog(mapping, path);
+
+	/* Programs that use the old one keep it. */
+	if (r == -EPROTO && unlink(path) == 0)
+		r = map_backlog(mapping, path);
+	if (r < 0)
+		return r;
+	if (link(path, link_path) == 0)
+		return 0;
+	r = -errno;
+	mapping_close(mapping);
+	return r;
+}
+
+/* Without the backlog, files are placed by the weights of the list. */
+static void set_placement(struct control *page, const char *directory,
+			  const struct collector_options *o)
+{
+	struct control_placement *p = &page->placement;
+	const char *at = o->placed;
+	struct parameters_destination next;
+	struct mapping mapping = { 0 };
+	uint32_t n = 0;
+
+	if (join_backlog(&mapping, directory) < 0)
+		return;
+	while (n < PARAMETERS_DESTINATIONS && parameters_destination(&at, &next)) {
+		int target = backlog_find_target(mapping.base, backlog_key(next.name, next.bytes));
+
+		if (target < 0)
+			break;
+		p->targets[n] = (uint16_t)target;
+		p->weights[n++] = (uint16_t)next.weight;
+	}
+	mapping_close(&mapping);
+	p->list = parameters_destinations_key(o->placed);
+	p->most = o->placed_most;
+	p->least = o->placed_least;
+	p->count = *at ? 0 : n;
+}
+
 int control_page_create(struct mapping *mapping, const char *directory,
 			const struct collector_options *o, struct err *err)
 {
@@ -55,6 +138,7 @@ int control_page_create(struct mapping *mapping, const char *directory,
 		return err_set(err, code, "%s: %s", path, strerror(code));
 	page = mapping->base;
 	page->version = SPOOL_VERSION;
+	page->calls = call_digest;
 	page->clock = o->clock;
 	page->messages = o->messages;
 	page->seccomp_filters = count_seccomp_filters();
@@ -69,12 +153,24 @@ int control_page_create(struct mapping *mapping, const char *directory,
 		snprintf(page->forbidden, sizeof(page->forbidden), "%s", o->forbidden);
 	if (o->advice)
 		page->advice = *o->advice;
+	if (o->placed)
+		set_placement(page, directory, o);
 	page->parameters_shared = o->parameters_shared;
 	if (o->parameters_shared)
 		shift_turns(page);
 	atomic_store(&page->mode, o->mode);
 	page->magic = CONTROL_MAGIC;
 	return 0;
+}
+
+void control_page_refine(struct control *control, const struct run_clock *clock)
+{
+	uint64_t den = control->clock_den;
+
+	/* A reader must not see the parts of two clocks, so that only one of them changes. */
+	if (den)
+		__atomic_store_n(&control->clock_num, calibrate_scale(clock, den),
+				 __ATOMIC_RELAXED);
 }
 
 void control_page_describe(struct control *control, const struct run_clock *clock,

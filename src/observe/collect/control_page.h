@@ -18,4 +18,7 @@ int control_page_create(struct mapping *mapping, const char *directory,
 void control_page_describe(struct control *control, const struct run_clock *clock,
 			   const struct run_info *run, const char *trace);
 
+/* Stores how long a tick is, as known now. */
+void control_page_refine(struct control *control, const struct run_clock *clock);
+
 #endif

@@ -4,6 +4,7 @@
  * When an anomaly is signaled, the whole ring is shipped to the trace, oldest first, and emptied:
  * no activity is shipped twice, and without a signal none is shipped. If the collector is killed,
  * the ring is lost; only shipped activities can be recovered.
+ * Papers: SIOX-30.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_FLIGHT_H
 #define SLUICE_OBSERVE_COLLECT_FLIGHT_H

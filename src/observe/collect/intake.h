@@ -3,8 +3,8 @@
  * Turns spools into a trace: reads the committed records pass by pass, sorts and resolves them, and
  * passes them to a writer. Spools are found in the directory of a run, or are handed over by their
  * processes (intake_adopt()). The collector uses it for living processes, and recover.c for the
- * spools that a dead collector left behind. collector.c, intake.c,
- * accounts.c, launches.c, control_page.c and overhead.c implement one collector together.
+ * spools that a dead collector left behind. collector.c, intake.c, final_account.c, accounts.c,
+ * launches.c, control_page.c and overhead.c implement one collector together.
  */
 #ifndef SLUICE_OBSERVE_COLLECT_INTAKE_H
 #define SLUICE_OBSERVE_COLLECT_INTAKE_H
@@ -158,7 +158,14 @@ void intake_ship(struct intake *in);
 /* Writes a statistic, a sample or a note into the trace. */
 void intake_fact(struct intake *in, const struct fact *fact, const void *row);
 
-/* Converts a number of ticks to nanoseconds; saturates. */
+/* Notes that the writer failed, if the result is negative; after the first time nothing is written.
+ */
+void intake_note_failure(struct intake *in, int result, const struct err *err);
+
+/*
+ * Converts a number of ticks to nanoseconds. The largest result is HEAD_TIME_MAX, because a program
+ * may have overwritten the number, and readers refuse larger ones with all rows around them.
+ */
 int64_t intake_ns(const struct run_clock *clock, uint64_t ticks);
 
 #endif

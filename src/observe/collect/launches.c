@@ -495,8 +495,7 @@ static void publish(const char *directory, enum launch_kind kind, pid_t pid, con
 		note->pid = (int32_t)pid;
 		note->pid_namespace = process_namespace();
 		note->time = clock_ticks(c->clock);
-		note->path[0] = 0;
-		strncat(note->path, program, LAUNCH_PATH_BYTES - 1);
+		snprintf(note->path, sizeof(note->path), "%s", program);
 		launch_publish(note);
 	}
 	if (c)

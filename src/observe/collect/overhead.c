@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-18.
+ */
 #include "observe/collect/overhead.h"
 
 #include <ctype.h>

@@ -21,6 +21,7 @@
 #include "base/process.h"
 #include "base/trusted.h"
 #include "observe/collect/calibrate.h"
+#include "observe/collect/cpu_counter.h"
 #include "observe/collect/intake.h"
 #include "observe/collect/ledger.h"
 #include "observe/collect/reception_files.h"
@@ -68,8 +69,8 @@ struct run {
 struct reception {
 	struct reception_options options;
 	char *traces;
-	int spools;		  /* descriptor of the directory; -1: none */
-	struct moment earlier[2]; /* by enum capture_clock */
+	int spools;				   /* descriptor of the directory; -1: none */
+	struct moment earlier[CLOCK_SOURCE_COUNT]; /* by enum capture_clock */
 	uint64_t opened_ns;
 	struct run **runs;
 	size_t run_count, run_cap;
@@ -80,6 +81,7 @@ struct reception {
 int reception_open(struct reception **out, const struct reception_options *options, struct err *err)
 {
 	AUTO_CLOSE int traces = trusted_make_directory(options->traces, err);
+	struct cpu_counter counter;
 	struct reception *r;
 	int spools = -1;
 
@@ -101,8 +103,12 @@ int reception_open(struct reception **out, const struct reception_options *optio
 	if (!r->options.shards)
 		r->options.shards = 1;
 	r->traces = xstrdup(options->traces);
-	for (int i = 0; i < 2; i++)
-		r->earlier[i] = calibrate_moment((enum capture_clock)i);
+	cpu_counter_read(&counter);
+	for (int i = 0; i < CLOCK_SOURCE_COUNT; i++) {
+		/* What guests cannot read, this process cannot read either. */
+		if (i != CLOCK_SOURCE_COUNTER || counter.state != COUNTER_UNREADABLE)
+			r->earlier[i] = calibrate_moment((enum capture_clock)i);
+	}
 	clock_sleep_ns(CALIBRATION_NS);
 	r->opened_ns = clock_monotonic_ns();
 	*out = r;

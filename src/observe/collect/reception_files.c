@@ -37,7 +37,7 @@ uint32_t reception_read_clock(int control)
 
 	if (pread(control, &clock, sizeof(clock), offsetof(struct control, clock)) !=
 		    (ssize_t)sizeof(clock) ||
-	    clock > CLOCK_SOURCE_COUNTER)
+	    clock >= CLOCK_SOURCE_COUNT)
 		return CLOCK_SOURCE_MONOTONIC;
 	return clock;
 }

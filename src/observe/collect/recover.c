@@ -5,6 +5,7 @@
  *
  * Everything is checked to be the user's own. The control page holds the id of the run, so that a
  * trace that a later run has written under the same name is not touched.
+ * Papers: SIOX-68.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #include "base/place.h"
 #include "base/process.h"
 #include "base/trusted.h"
+#include "contract/call.h"
 #include "observe/collect/collector.h"
 #include "observe/collect/continuation.h"
 #include "observe/collect/intake.h"
@@ -46,9 +48,30 @@ static void run_close(struct spool_run *run)
 
 static bool control_is_valid(const struct control *c)
 {
-	return c->magic == CONTROL_MAGIC && c->version == SPOOL_VERSION && c->clock_den &&
-	       c->clock_num && memchr(c->trace, 0, sizeof(c->trace)) &&
-	       memchr(c->run, 0, sizeof(c->run));
+	return c->magic == CONTROL_MAGIC && c->clock_den && c->clock_num &&
+	       memchr(c->trace, 0, sizeof(c->trace)) && memchr(c->run, 0, sizeof(c->run));
+}
+
+/* Spools are read only by the version that wrote them, because their records are raw memory. */
+static int check_version(const struct control *c, const char *directory, struct err *err)
+{
+	if (c->magic != CONTROL_MAGIC ||
+	    (c->version == SPOOL_VERSION && control_knows_calls(c, call_digest)))
+		return 0;
+	if (c->version == SPOOL_VERSION)
+		return err_set(err, EPROTONOSUPPORT,
+			       "%s: another build of Sluice recorded the run, with another table "
+			       "of calls; recover it with 'sluice trace recover' of that build. "
+			       "The spools stay as they are",
+			       directory);
+	return err_set(err, EPROTONOSUPPORT,
+		       "%s: %s version of Sluice recorded the run (spool version %u, this version "
+		       "reads version %u); %s. The spools stay as they are",
+		       directory, c->version > SPOOL_VERSION ? "a later" : "an earlier", c->version,
+		       SPOOL_VERSION,
+		       c->version > SPOOL_VERSION
+			       ? "update Sluice, then recover it"
+			       : "recover it with 'sluice trace recover' of that version");
 }
 
 /* Copies the control page instead of mapping it, because somebody may truncate it. */
@@ -56,16 +79,19 @@ static int read_control(struct spool_run *run, const char *directory, struct err
 {
 	struct control *c = xcalloc(1, sizeof(*c));
 	ssize_t n = pread(run->control_fd, c, sizeof(*c), 0);
+	int r = n >= (ssize_t)offsetof(struct control, clock) ? check_version(c, directory, err)
+							      : 0;
 
 	run->control = c;
 	if (n < 0)
 		return err_set(err, errno, "%s/%s: %s", directory, CONTROL_NAME, strerror(errno));
+	if (r < 0)
+		return r;
 	if (n < (ssize_t)sizeof(*c))
 		return err_set(err, EINVAL, "%s/%s: too short for a control page", directory,
 			       CONTROL_NAME);
 	if (!control_is_valid(c))
-		return err_set(err, EINVAL, "%s/%s: not a control page of this version of Sluice",
-			       directory, CONTROL_NAME);
+		return err_set(err, EINVAL, "%s/%s: not a control page", directory, CONTROL_NAME);
 	return 0;
 }
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-8.
+ */
 #include "observe/collect/resolve.h"
 
 #include <fcntl.h>
@@ -16,6 +19,10 @@
 #define CLOSED_MAX 65536
 /* Number of ended processes whose handles are remembered. */
 #define ENDED_MAX 1024
+
+/* Connections whose addresses are kept. Each is a name of its own, and a server with many clients
+ * must not exhaust the names of the run's files. */
+#define CONNECTIONS_MAX 32768
 
 #define POSITION_UNKNOWN (-1)
 
@@ -51,7 +58,8 @@ struct trait {
 	uint16_t present;  /* PRESENT() bits of its fields */
 	bool makes_handle; /* its HANDLE is a new one */
 	bool is_inherited, is_chdir, is_chroot, is_opaque_seek, is_fcntl;
-	bool has_text; /* has at least one string */
+	bool has_text;	    /* has at least one string */
+	bool is_connection; /* its NAME is the addresses of a connection */
 };
 
 struct resolver {
@@ -60,6 +68,7 @@ struct resolver {
 	size_t process_count, process_cap;
 	struct names names;
 	size_t handle_count;
+	size_t connection_count;
 	uint64_t handles_over;
 	uint32_t *ended; /* ring of the indices of ended processes */
 	size_t ended_at, ended_count;
@@ -81,11 +90,13 @@ static struct trait trait_of(const struct call_info *call)
 		.is_chroot = !strcmp(call->name, "chroot"),
 		.is_opaque_seek = !strncmp(call->name, "fsetpos", 7),
 		.is_fcntl = !strncmp(call->name, "fcntl", 5),
+		.is_connection = call->class == CLASS_CONNECT,
 	};
 
 	for (unsigned i = 0; i < call->field_count; i++)
 		t.present |= (uint16_t)(1u << call->fields[i]);
 	t.makes_handle = t.present & PRESENT(HANDLE);
+	t.is_connection |= t.is_inherited;
 	t.has_text = t.present & (PRESENT(PATH) | PRESENT(PATH2) | PRESENT(NAME) | PRESENT(HINTS));
 	return t;
 }
@@ -512,7 +523,8 @@ static void use_paths(struct resolver *r, struct process *p, const struct fields
 		a->file = path_resolve(r, p, base, strip_driver(a, f->path));
 	if (a->present & PRESENT(PATH2))
 		a->file2 = path_resolve(r, p, 0, f->path2);
-	if (a->present & PRESENT(NAME) && f->name[0])
+	if (a->present & PRESENT(NAME) && f->name[0] &&
+	    (!trait->is_connection || r->connection_count++ < CONNECTIONS_MAX))
 		a->name = path_id(r, f->name);
 	if (a->present & PRESENT(HINTS) && f->hints[0])
 		a->hints = path_id(r, f->hints);

@@ -194,7 +194,7 @@ static void part_of_a_sequence_can_be_left_for_later(void)
 static void chunk_left_after_it_was_drained_is_freed_once(void)
 {
 	struct chunk *chunk;
-	uint64_t last;
+	uint64_t last = 0;
 
 	guest_make(1);
 	chunk = claim(0, 1, 1);

@@ -2,6 +2,7 @@
  *
  * Nothing is shipped without an anomaly; after a signal exactly the buffered activities arrive, in
  * order.
+ * Papers: SIOX-30, SIOX-AC-8.
  */
 #include "observe/collect/flight.h"
 

@@ -63,7 +63,7 @@ static void post(enum launch_kind kind, int32_t pid, unsigned flags, uint64_t ti
 	note->cause = LOSS_NO_SPACE;
 	note->pid_namespace = process_namespace();
 	note->time = time;
-	strcpy(note->path, path);
+	snprintf(note->path, sizeof(note->path), "%s", path);
 	launch_publish(note);
 }
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-8.
+ */
 #include "observe/collect/resolve.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/collect/agreement.h"
+#include "observe/job/agreement.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/process.h"
 #include "check.h"
-#include "observe/collect/parts.h"
+#include "observe/job/parts.h"
 
 #define JOB UINT64_C(0x1234)
 /*

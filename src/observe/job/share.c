@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/collect/share.h"
+#include "observe/job/share.h"
 
 #include <dirent.h>
 #include <errno.h>

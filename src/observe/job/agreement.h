@@ -13,8 +13,8 @@
  * A node without parameters uses those that it finds. If it finds none, it writes nothing and does
  * not wait; if other nodes have parameters, they find that not all ranks are represented.
  */
-#ifndef SLUICE_OBSERVE_COLLECT_AGREEMENT_H
-#define SLUICE_OBSERVE_COLLECT_AGREEMENT_H
+#ifndef SLUICE_OBSERVE_JOB_AGREEMENT_H
+#define SLUICE_OBSERVE_JOB_AGREEMENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

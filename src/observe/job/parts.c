@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/collect/parts.h"
+#include "observe/job/parts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/trusted.h"
-#include "observe/collect/agreement.h"
+#include "observe/job/agreement.h"
 #include "trace/format.h"
 #include "trace/merge/merge.h"
 
@@ -198,7 +198,7 @@ static int merge_all(const char *directory, const struct parts *parts,
 {
 	char *path = free_name(whole);
 	int r = trace_merge((const char *const *)parts->paths, parts->count, whole->form, path,
-			    NULL, NULL, err);
+			    NULL, NULL, NULL, err);
 
 	if (r < 0) {
 		free(path);

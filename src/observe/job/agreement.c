@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/collect/agreement.h"
+#include "observe/job/agreement.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "base/trusted.h"
 #include "contract/clock.h"
 #include "contract/parameters.h"
-#include "observe/collect/parts.h"
+#include "observe/job/parts.h"
 
 #define PARAMETERS "parameters"
 #define VERDICT "verdict"

@@ -14,8 +14,8 @@
  * file exclusively. parts.c and agreement.c manage this directory together. It is private to the
  * user (base/trusted.h), although its name can be guessed.
  */
-#ifndef SLUICE_OBSERVE_COLLECT_PARTS_H
-#define SLUICE_OBSERVE_COLLECT_PARTS_H
+#ifndef SLUICE_OBSERVE_JOB_PARTS_H
+#define SLUICE_OBSERVE_JOB_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,8 +15,8 @@
  *
  * The locks are flock(2) locks, which the kernel releases when a process is killed.
  */
-#ifndef SLUICE_OBSERVE_COLLECT_SHARE_H
-#define SLUICE_OBSERVE_COLLECT_SHARE_H
+#ifndef SLUICE_OBSERVE_JOB_SHARE_H
+#define SLUICE_OBSERVE_JOB_SHARE_H
 
 #include <stdbool.h>
 #include <stdint.h>
