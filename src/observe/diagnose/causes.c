@@ -13,6 +13,7 @@ static const char *const names[] = {
 	"the dataset is neither contiguous nor chunked",
 	"parallel writes with filters are disabled",
 	"HDF5 failed to check whether it is possible",
+	"selection I/O is disabled",
 };
 
 const char *causes_name(uint32_t causes)

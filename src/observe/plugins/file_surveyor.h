@@ -3,6 +3,7 @@
  * The surveys of all files, per layer and process, of activities that arrive in the order of their
  * start. observe/tally/surveyor.h defines what is counted. The asynchronous plug-in `file_surveyor`
  * feeds it while the program runs.
+ * Papers: SIOX-41.
  */
 #ifndef SLUICE_OBSERVE_PLUGINS_FILE_SURVEYOR_H
 #define SLUICE_OBSERVE_PLUGINS_FILE_SURVEYOR_H

@@ -162,6 +162,8 @@ int history_options_read(struct history_options *options, history_option get, vo
 		history_options_release(&o);
 		return r;
 	}
+	if (get(arg, "calls") && *get(arg, "calls"))
+		o.calls = xstrdup(get(arg, "calls"));
 	if (get(arg, "store") && *get(arg, "store"))
 		o.store = xstrdup(get(arg, "store"));
 	*options = o;
@@ -173,6 +175,7 @@ void history_options_release(struct history_options *options)
 	for (size_t i = 0; i < options->set_count; i++)
 		free(options->sets[i]);
 	free(options->sets);
+	free(options->calls);
 	free(options->store);
 	*options = (struct history_options){ 0 };
 }

@@ -35,6 +35,7 @@ struct history_options {
 	double margin, explore; /* fractions: 0.05 is 5 % */
 	char **sets;		/* each sorted by key */
 	size_t set_count;
+	char *calls; /* names of the watched accesses; NULL: all */
 	char *store; /* path; NULL: not configured */
 };
 

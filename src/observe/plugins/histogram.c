@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-37.
+ */
 #include "observe/plugins/histogram.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-62.
+ */
 #include "observe/plugins/history.h"
 
 #include <errno.h>
@@ -19,6 +22,7 @@
 #include "contract/program.h"
 #include "contract/record.h"
 #include "observe/plugins/hint_choice.h"
+#include "observe/tally/names.h"
 #include "observe/tally/recent.h"
 #include "observe/tally/traffic.h"
 #include "store/outcomes.h"
@@ -236,13 +240,18 @@ static void add_access(struct member *m, unsigned what, int64_t start, int64_t e
 		m->opening->done[what].longest_ns = m->busy_ns[what];
 }
 
+static bool is_watched(const struct history *h, const struct call_info *call)
+{
+	return !h->options.calls || names_list_has(h->options.calls, call->layer, call->name);
+}
+
 static void add_transfer(struct history *h, const struct activity *a, const struct call_info *call)
 {
 	struct member *m = recent_find(&h->opens, call_ref_make(a, a->link));
 	unsigned what = traffic_ways(call) == 1u << READING ? READING : WRITING;
 	struct started *s;
 
-	if (!m || !traffic_ways(call))
+	if (!m || !traffic_ways(call) || !is_watched(h, call))
 		return;
 	if (a->present & PRESENT(COLLECTIVE))
 		what |= TOGETHER;

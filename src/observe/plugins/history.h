@@ -21,8 +21,10 @@
  *   learn = 3            runs with a hint set, and with the defaults, before they are compared
  *   margin = 5%          a set must be faster than the defaults by this much
  *   explore = 0%         share of opens, over all runs, that try one of the sets below
+ *   calls = NAMES        accesses that are watched, such as MPI_File_write_all; default: all
  *   sets =               hint sets to try: KEY=VALUE;KEY=VALUE | KEY=VALUE | ...
  *   store = PATH         default: the setting store.path
+ * Papers: SIOX-39.
  */
 #ifndef SLUICE_OBSERVE_PLUGINS_HISTORY_H
 #define SLUICE_OBSERVE_PLUGINS_HISTORY_H

@@ -3,11 +3,18 @@
  * The file surveyor as an asynchronous plug-in: it surveys while the program runs and reports at
  * the end the files that took most time.
  *
- * Option, in [plugin.file_surveyor]:
+ * Options, in [plugin.file_surveyor]:
  *   top = 20           number of files to report
+ *   read = NAMES       functions that are surveyed as reads, of those that read; default: all
+ *   write = NAMES      the same for writes
+ *   seek = NAMES       the same for seeks
+ * NAMES are separated by blanks or commas; LAYER/NAME selects the function of one layer only. Calls
+ * that are left out do not change the position at which the next access is expected.
+ * Papers: SIOX-41.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/unit.h"
@@ -16,11 +23,56 @@
 #include "observe/tally/traffic.h"
 
 #define TOP_DEFAULT 20
+#define CALL_NUMBERS_MAX 65536 /* of a valid trace; calls beyond are all surveyed */
+
+/* The classes whose functions can be selected. */
+enum selectable { SELECT_READ, SELECT_WRITE, SELECT_SEEK, SELECTS };
+static const struct {
+	const char *option;
+	enum call_class class;
+} selectables[SELECTS] = {
+	[SELECT_READ] = { "read", CLASS_READ },
+	[SELECT_WRITE] = { "write", CLASS_WRITE },
+	[SELECT_SEEK] = { "seek", CLASS_SEEK },
+};
+
+/* Whether calls with a number are surveyed. */
+enum decision { UNDECIDED, SURVEYED, LEFT_OUT };
 
 struct plugin_state {
 	struct file_surveyor surveyor;
-	uint64_t top; /* number of files to report */
+	uint64_t top;		  /* number of files to report */
+	char *selected[SELECTS];  /* NULL: all functions of the class */
+	unsigned char *decisions; /* enum decision by the number of the call */
+	size_t decision_count, decision_cap;
 };
+
+static enum decision decide(const struct plugin_state *state, const struct call_info *call)
+{
+	for (int i = 0; call && i < SELECTS; i++)
+		if (state->selected[i] && call->class == selectables[i].class &&
+		    !names_list_has(state->selected[i], call->layer, call->name))
+			return LEFT_OUT;
+	return SURVEYED;
+}
+
+static bool is_selected(struct plugin_state *state, uint32_t number)
+{
+	const struct sluice_host *host = state->surveyor.host;
+
+	if (number >= CALL_NUMBERS_MAX)
+		return true;
+	if (number >= state->decision_count) {
+		state->decisions = xgrow(state->decisions, &state->decision_cap, number + 1, 1);
+		memset(state->decisions + state->decision_count, UNDECIDED,
+		       number + 1 - state->decision_count);
+		state->decision_count = number + 1;
+	}
+	if (state->decisions[number] == UNDECIDED)
+		state->decisions[number] =
+			(unsigned char)decide(state, host->call(host->self, number));
+	return state->decisions[number] == SURVEYED;
+}
 
 static int start(const struct sluice_host *host, void **out)
 {
@@ -34,6 +86,11 @@ static int start(const struct sluice_host *host, void **out)
 	}
 	state = xcalloc(1, sizeof(*state));
 	state->top = files;
+	for (int i = 0; i < SELECTS; i++) {
+		const char *names = host->option(host->self, selectables[i].option);
+
+		state->selected[i] = names ? xstrdup(names) : NULL;
+	}
 	file_surveyor_init(&state->surveyor, host);
 	*out = state;
 	return 0;
@@ -44,7 +101,8 @@ static void batch(void *arg, const struct activity *activities, size_t count)
 	struct plugin_state *state = arg;
 
 	for (size_t i = 0; i < count; i++)
-		file_surveyor_add(&state->surveyor, &activities[i]);
+		if (is_selected(state, activities[i].call))
+			file_surveyor_add(&state->surveyor, &activities[i]);
 }
 
 /* Rows of the files to report. */
@@ -117,6 +175,9 @@ static void stop(void *arg)
 	struct plugin_state *state = arg;
 
 	file_surveyor_release(&state->surveyor);
+	for (int i = 0; i < SELECTS; i++)
+		free(state->selected[i]);
+	free(state->decisions);
 	free(state);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "trace/interruption.h"
 
 struct merged_head *merged_head_new(void)
 {
@@ -131,6 +132,10 @@ static int32_t find_process(const struct merged_head *m, const struct merged_map
 static void add_notes(struct merged_head *m, const struct trace_head *part,
 		      const struct merged_map *map)
 {
+	struct note interruption;
+
+	if (interruption_make_note(&interruption, part))
+		add_fact(m, &fact_note, &interruption);
 	for (size_t i = 0; i < part->note_count; i++) {
 		struct note note = part->notes[i];
 

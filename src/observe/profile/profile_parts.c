@@ -100,8 +100,6 @@ static int add_path(struct loading *l, struct profile *whole, size_t number, str
 	if (r >= 0) {
 		r = merge_part(whole, &part, path, err);
 		profile_release(&part);
-	} else {
-		err_prefix(err, "%s", path);
 	}
 	trace_close(&trace);
 	return r;

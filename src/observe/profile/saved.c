@@ -22,19 +22,38 @@ struct saving {
 	const struct trace_head *head;
 };
 
-static void pack_version(struct pack *pack)
+/* Returns the version, which is 0 if the numbers that it does not show differ. */
+static uint64_t pack_version(struct pack *pack)
 {
-	const uint64_t expected[] = { SAVED_VERSION,	    LAYER_COUNT,    CLASS_COUNT,
-				      sizeof(struct tally), CELL_SIZE_BINS, sizeof(struct survey),
-				      sizeof(struct cell),  TIMELINE_BINS,  TIMELINE_ROWS,
-				      RASTER_COLUMNS,	    RASTER_LINES };
+	const uint64_t expected[] = { LAYER_COUNT,    CLASS_COUNT,	     sizeof(struct tally),
+				      CELL_SIZE_BINS, sizeof(struct survey), sizeof(struct cell),
+				      TIMELINE_BINS,  TIMELINE_ROWS,	     RASTER_COLUMNS,
+				      RASTER_LINES };
+	uint64_t version = SAVED_VERSION;
 
-	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+	pack_number(pack, &version);
+	for (size_t i = 0; version == SAVED_VERSION && i < sizeof(expected) / sizeof(*expected);
+	     i++) {
 		uint64_t value = expected[i];
 
 		pack_number(pack, &value);
-		pack->in.bad |= value != expected[i];
+		if (value != expected[i])
+			version = 0;
 	}
+	return version;
+}
+
+static int fail_version(uint64_t version, struct err *err)
+{
+	if (!version)
+		return err_set(err, ENOTSUP,
+			       "the profile was saved by another build of Sluice; save it again "
+			       "with 'sluice report --part'");
+	return err_set(err, ENOTSUP,
+		       "the saved profile has version %llu, but this version of Sluice reads "
+		       "version %d; %ssave it again with 'sluice report --part'",
+		       (unsigned long long)version, SAVED_VERSION,
+		       version > SAVED_VERSION ? "update Sluice, or " : "");
 }
 
 static uint64_t file_limit(const struct saving *s)
@@ -571,12 +590,11 @@ static int read_bytes(struct profile *profile, struct trace *trace, const struct
 	struct saving s = { .pack = { .in = { at, at + bytes->len, false } },
 			    .profile = profile,
 			    .head = &trace->head };
-	uint64_t activities = 0;
+	uint64_t activities = 0, version;
 
-	pack_version(&s.pack);
-	if (s.pack.in.bad)
-		return err_set(err, ENOTSUP,
-			       "the profile was saved by another version of Sluice; save it again");
+	version = pack_version(&s.pack);
+	if (s.pack.in.bad || version != SAVED_VERSION)
+		return fail_version(version, err);
 	/* The counted calls of the head are in the saved sums. */
 	profile_init_share(profile, &trace->head, NULL);
 	pack_profile(&s, &activities);
@@ -597,5 +615,6 @@ int saved_read(struct profile *profile, struct trace *trace, struct err *err)
 	r = trace->format->read_profile(trace->reader, &bytes, err);
 	if (r < 0 || !bytes.len)
 		return r;
-	return read_bytes(profile, trace, &bytes, err);
+	r = read_bytes(profile, trace, &bytes, err);
+	return r < 0 && trace->path ? err_prefix(err, "%s", trace->path) : r;
 }

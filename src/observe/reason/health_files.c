@@ -95,9 +95,17 @@ static int replace_file(int directory, const char *name, const struct buf *text)
 	return r;
 }
 
+/* A node that leaves removes the directory if no other node has written its file yet. */
+static int open_or_make(const char *directory, struct err *err)
+{
+	if (mkdir(directory, 0700) != 0 && errno != EEXIST)
+		return -errno;
+	return trusted_open_directory(AT_FDCWD, directory, TRUSTED_PRIVATE, err);
+}
+
 int health_files_write(const char *directory, const struct health_report *report, struct err *err)
 {
-	AUTO_CLOSE int dir = trusted_open_directory(AT_FDCWD, directory, TRUSTED_PRIVATE, err);
+	AUTO_CLOSE int dir = open_or_make(directory, err);
 	AUTO_FREE char *name = file_name(report->id);
 	AUTO_BUF struct buf text = { 0 };
 	int r = dir;

@@ -13,7 +13,8 @@
 
 struct err;
 
-/* Writes or replaces the file of the report's id. */
+/* Writes or replaces the file of the report's id. Makes the directory again if a node that left has
+ * removed it. */
 int health_files_write(const char *directory, const struct health_report *report, struct err *err);
 
 /* Removes the file of the id, and the directory if it is empty then. */

@@ -18,6 +18,7 @@
  *
  * A process that has made no call for `hold` is dropped, so memory grows with the number of active
  * processes.
+ * Papers: SIOX-35.
  */
 #ifndef SLUICE_OBSERVE_REASON_HIERARCHY_H
 #define SLUICE_OBSERVE_REASON_HIERARCHY_H

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-17.
+ */
 #include "observe/report/brief.h"
 
 #include <inttypes.h>

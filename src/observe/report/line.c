@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-9.
+ */
 #include "observe/report/line.h"
 
 #include <fcntl.h>
@@ -10,6 +13,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "observe/chain/chain.h"
 #include "observe/tally/names.h"
 
 /* Columns of a tree, wide enough for an hour, a thousand processes and all layers. */
@@ -339,7 +343,24 @@ static void put_rest_of_line(struct buf *out, const struct trace_head *head,
 	put_call(out, head, a);
 	buf_printf(out, " = %" PRId32, a->error);
 	put_relations(out, head, a);
-	buf_putc(out, '\n');
+}
+
+/* The calls at the other end of a connection, or the request that the call was made for. */
+static void put_chain(struct buf *out, const struct chain *chain, const struct activity *a)
+{
+	const struct chain_transfer *t = chain_find(chain, a->process, a->id);
+	const struct chain_transfer *request = chain_request(chain, a);
+
+	if (request) {
+		buf_puts(out, " <- ");
+		line_id(out, request->process, request->id);
+	}
+	for (uint32_t i = 0; t && i < t->count; i++) {
+		const struct chain_transfer *partner = chain_partner(chain, t, i);
+
+		buf_puts(out, i ? " " : t->is_sent ? " -> " : " <- ");
+		line_id(out, partner->process, partner->id);
+	}
 }
 
 void line_format(struct buf *out, const struct trace_head *head, const struct activity *activity)
@@ -349,6 +370,7 @@ void line_format(struct buf *out, const struct trace_head *head, const struct ac
 	line_id(out, activity->process, activity->id);
 	buf_printf(out, " %s ", names_layer(activity->layer));
 	put_rest_of_line(out, head, activity);
+	buf_putc(out, '\n');
 }
 
 /* Appends blanks up to a column of the line that began at start, at least one. */
@@ -360,7 +382,7 @@ static void put_blanks(struct buf *out, size_t start, size_t column)
 }
 
 void line_tree(struct buf *out, const struct trace_head *head, const struct activity *activity,
-	       size_t depth)
+	       size_t depth, const struct chain *chain)
 {
 	size_t start = out->len;
 
@@ -371,6 +393,8 @@ void line_tree(struct buf *out, const struct trace_head *head, const struct acti
 	buf_puts(out, names_layer(activity->layer));
 	put_blanks(out, start, TREE_CALL + TREE_INDENT * depth);
 	put_rest_of_line(out, head, activity);
+	put_chain(out, chain, activity);
+	buf_putc(out, '\n');
 }
 
 static int32_t activity_rank(const struct trace_head *head, const struct activity *a)
@@ -477,7 +501,32 @@ static void json_fields(struct json *json, const struct activity *a)
 	}
 }
 
-void line_json(struct json *json, const struct trace_head *head, const struct activity *activity)
+static void json_transfer(struct json *json, const char *key, const struct chain_transfer *t)
+{
+	AUTO_BUF struct buf text = { 0 };
+
+	line_id(&text, t->process, t->id);
+	json_text(json, key, buf_text(&text));
+}
+
+static void json_chain(struct json *json, const struct chain *chain, const struct activity *a)
+{
+	const struct chain_transfer *t = chain_find(chain, a->process, a->id);
+	const struct chain_transfer *request = chain_request(chain, a);
+
+	if (request)
+		json_transfer(json, "request", request);
+	if (!t)
+		return;
+	json_text(json, "connection", chain_state_key(t->state));
+	json_open(json, "remote_calls", '[');
+	for (uint32_t i = 0; i < t->count; i++)
+		json_transfer(json, NULL, chain_partner(chain, t, i));
+	json_close(json);
+}
+
+void line_json(struct json *json, const struct trace_head *head, const struct activity *activity,
+	       const struct chain *chain)
 {
 	const struct activity *a = activity;
 	const struct call_info *call = call_get(head, a);
@@ -507,6 +556,7 @@ void line_json(struct json *json, const struct trace_head *head, const struct ac
 	json_id(json, "cause", head, a, a->parent);
 	json_id(json, "relation", head, a, a->link);
 	json_id(json, "relation2", head, a, a->link2);
+	json_chain(json, chain, a);
 	json_close(json);
 }
 

@@ -2,12 +2,14 @@
 #include "observe/report/loss.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "observe/tally/losses.h"
+#include "trace/interruption.h"
 
 static const char *plural(uint64_t n, const char *one, const char *many)
 {
@@ -57,6 +59,41 @@ static void describe_unrecorded(struct buf *out, const struct losses *losses)
 	}
 }
 
+/* Appends up to HOSTS_SHOWN hosts of a merged trace that have no complete part. Returns the number
+ * of all. */
+#define HOSTS_SHOWN 8
+static uint64_t put_interrupted_hosts(struct buf *out, const struct trace_head *head)
+{
+	uint64_t hosts = 0;
+
+	for (size_t i = 0; i < head->note_count; i++) {
+		if (!interruption_is_note(&head->notes[i]) || hosts++ >= HOSTS_SHOWN)
+			continue;
+		buf_puts(out, hosts > 1 ? ", " : "");
+		escape_text(out, text_or_empty(head->notes[i].host), "");
+	}
+	if (hosts > HOSTS_SHOWN)
+		buf_printf(out, " and %" PRIu64 " others", hosts - HOSTS_SHOWN);
+	return hosts;
+}
+
+static void describe_interruption(struct buf *out, const struct trace_head *head)
+{
+	AUTO_BUF struct buf hosts = { 0 };
+	uint64_t n = put_interrupted_hosts(&hosts, head);
+
+	if (n)
+		buf_printf(out,
+			   "%s: the node%s lost, or the collector there was killed; the most "
+			   "recent calls of %s are missing, those of other nodes are not "
+			   "affected\n",
+			   buf_text(&hosts), plural(n, " was", "s were"),
+			   plural(n, "this node", "these nodes"));
+	else
+		buf_puts(out, "the recording was interrupted: the trace contains the calls "
+			      "collected until then\n");
+}
+
 void loss_describe_causes(struct buf *out, const struct trace_head *head)
 {
 	struct losses losses = losses_sum(head);
@@ -80,8 +117,7 @@ void loss_describe(struct buf *out, const struct trace_head *head)
 		buf_printf(out, "%" PRIu64 " damaged block%s skipped\n", head->damaged_blocks,
 			   plural(head->damaged_blocks, " was", "s were"));
 	if (!head->end.complete)
-		buf_puts(out, "the recording was interrupted: the trace contains the calls "
-			      "collected until then\n");
+		describe_interruption(out, head);
 }
 
 /* Appends "; " before everything but the first part. */
@@ -151,8 +187,12 @@ void loss_summarize(struct buf *out, const struct trace_head *head)
 		buf_printf(out, "%" PRIu64 " damaged blocks", head->damaged_blocks);
 	}
 	if (!head->end.complete) {
+		AUTO_BUF struct buf hosts = { 0 };
+
 		separate(out);
 		buf_puts(out, "the recording was interrupted");
+		if (put_interrupted_hosts(&hosts, head))
+			buf_printf(out, " on %s", buf_text(&hosts));
 	}
 }
 
@@ -202,5 +242,10 @@ void loss_json(struct json *json, const struct trace_head *head)
 	json_count(json, "damaged_blocks", head->damaged_blocks);
 	json_count(json, "unrecorded_processes", losses.unrecorded_processes);
 	json_causes(json, &losses);
+	json_open(json, "interrupted_hosts", '[');
+	for (size_t i = 0; i < head->note_count; i++)
+		if (interruption_is_note(&head->notes[i]))
+			json_text(json, NULL, text_or_empty(head->notes[i].host));
+	json_close(json);
 	json_close(json);
 }

@@ -358,7 +358,7 @@ static void print_node(FILE *out, const struct report *report)
 
 	if (render_node_table(&table, report)) {
 		render_node_title(&title, report->summary);
-		term_printf(out, "\n%s\n", buf_text(&title));
+		term_sentence(out, "\n%s\n", buf_text(&title));
 		table_print(&table, out, 2);
 	}
 	table_release(&table);

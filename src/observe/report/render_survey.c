@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Renders the survey of files as lines of SIOX's reporter.
+ * Papers: SIOX-53, SIOX-54.
  */
 #include "base/buf.h"
 #include "base/json.h"

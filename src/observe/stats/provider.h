@@ -3,6 +3,7 @@
  * A source of node statistics: one constant per kind in the list providers[]. Providers read /proc
  * and /sys. They never fail as a whole: a missing source has no statistics, and a value that cannot
  * be read this time is NAN.
+ * Papers: SIOX-44.
  */
 #ifndef SLUICE_OBSERVE_STATS_PROVIDER_H
 #define SLUICE_OBSERVE_STATS_PROVIDER_H

@@ -2,6 +2,7 @@
  *
  * CPU statistics of the node: how the CPUs spend their time, in percent of all of them, and how
  * many tasks are runnable. Reads /proc/stat and /proc/loadavg.
+ * Papers: SIOX-47.
  */
 #include <errno.h>
 #include <stdlib.h>

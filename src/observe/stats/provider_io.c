@@ -3,6 +3,7 @@
  * Statistics of the node's block devices, from /proc/diskstats, and of its mounts. A device is left
  * out until it has been used. A partition is shown only as a mount; its disk is shown as the
  * device.
+ * Papers: SIOX-47.
  */
 #include <errno.h>
 #include <stdlib.h>

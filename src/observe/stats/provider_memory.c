@@ -2,6 +2,7 @@
  *
  * How the node's memory is used: by programs, by the page cache, and for data waiting to be
  * written. Reads /proc/meminfo.
+ * Papers: SIOX-47.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  *
  * Data through each network interface of the node, including lo. Reads /proc/net/dev. An interface
  * is left out until it has been used.
+ * Papers: SIOX-47.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
  *   network   the busiest interface except lo, in its busier direction, relative to its link speed
  *   io        the busiest block device, by its busy time
  *   memory    all but available
+ * Papers: SIOX-47.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  *
  * The statistics of a node: polls the providers, keeps a history, and calls listeners. It has no
  * thread; its owner calls statistics_poll() when a poll is due.
+ * Papers: SIOX-44, SIOX-67.
  */
 #ifndef SLUICE_OBSERVE_STATS_STATISTICS_H
 #define SLUICE_OBSERVE_STATS_STATISTICS_H

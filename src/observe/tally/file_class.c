@@ -32,7 +32,7 @@ static const char *const mpi_prefixes[] = {
 	"/dev/shm/osc_rdma.",	   "/dev/shm/ucx_shm_",	   "/dev/shm/psm2_shm.",
 	"/dev/shm/psm_shm.",	   "/dev/shm/open_mpi.",   "/tmp/ompi.",
 	"/tmp/openmpi-sessions-",  "/tmp/pmix-",	   "/tmp/prte.",
-	"/tmp/prterun-",	   "/tmp/pmix_dstor_",	   "/tmp/hydra_",
+	"/tmp/prterun.",	   "/tmp/pmix_dstor_",	   "/tmp/hydra_",
 };
 
 static bool starts_with(const char *path, const char *prefix)
@@ -92,13 +92,18 @@ static bool is_of_kernel(const char *path)
 	       starts_with(path, "/memfd:");
 }
 
+bool file_is_of_mpi(const char *path)
+{
+	return starts_with_any(path, mpi_prefixes, COUNT(mpi_prefixes));
+}
+
 enum file_class file_class_of(const char *path, bool is_written)
 {
 	if (!*path)
 		return FILE_USER;
 	if (!names_is_file(path))
 		return FILE_CHANNEL;
-	if (is_of_kernel(path) || starts_with_any(path, mpi_prefixes, COUNT(mpi_prefixes)))
+	if (is_of_kernel(path) || file_is_of_mpi(path))
 		return FILE_SYSTEM;
 	if (is_written)
 		return FILE_USER;

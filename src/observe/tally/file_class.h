@@ -23,4 +23,7 @@ extern const char *const file_class_names[FILE_CLASSES];
  */
 enum file_class file_class_of(const char *path, bool is_written);
 
+/* Does an MPI library use it for itself, such as memory that its ranks share? */
+bool file_is_of_mpi(const char *path);
+
 #endif

@@ -69,3 +69,23 @@ bool names_is_file(const char *name)
 {
 	return strncmp(name, "pipe:[", 6) != 0 && strncmp(name, "socket:[", 8) != 0;
 }
+
+bool names_list_has(const char *list, unsigned layer, const char *name)
+{
+	const char *prefix = names_layer(layer);
+	size_t n = strlen(prefix);
+
+	for (const char *at = list + strspn(list, " ,"); *at; at += strspn(at, " ,")) {
+		size_t length = strcspn(at, " ,");
+		const char *word = at;
+
+		at += length;
+		if (length > n && word[n] == '/' && strncmp(word, prefix, n) == 0) {
+			word += n + 1;
+			length -= n + 1;
+		}
+		if (strlen(name) == length && strncmp(word, name, length) == 0)
+			return true;
+	}
+	return false;
+}

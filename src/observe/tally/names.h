@@ -41,6 +41,11 @@ bool names_own_result(unsigned class);
 int names_find_layer(const char *name, size_t n);
 
 /*
+ * Does a list of functions, separated by blanks or commas, contain NAME or LAYER/NAME?
+ */
+bool names_list_has(const char *list, unsigned layer, const char *name);
+
+/*
  * Does the name belong to a file? The kernel names an inherited pipe or socket "pipe:[...]" or
  * "socket:[...]".
  */

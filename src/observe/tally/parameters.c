@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: H5T-12.
+ */
 #include "observe/tally/parameters.h"
 
 #include <stdlib.h>
@@ -450,6 +453,41 @@ static bool same_file_and_kind(const struct parameter_record *a, const struct pa
 	return a->file == b->file && a->of == b->of;
 }
 
+static void row_release(struct parameter *row)
+{
+	free(row->name);
+	free(row->requested);
+	free(row->refusal);
+	free(row->effective);
+}
+
+/* Is there a row for a layout with the same name, as the file system reports it? Rows of a file
+ * are adjacent, those of layouts come last. */
+static bool is_told_by_file_system(const struct parameter *row, const struct parameter *end)
+{
+	for (const struct parameter *next = row + 1; next < end && next->file == row->file; next++)
+		if (row->of == PARAMETERS_FILE_MPI && next->of == PARAMETERS_FILE_POSIX &&
+		    (next->requested || next->refusal) && strcmp(next->name, row->name) == 0)
+			return true;
+	return false;
+}
+
+/* An MPI library knows only its hints. What became of a layout, the file system knows. */
+static void drop_hints_for_layouts(struct rows *rows)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		struct parameter *row = &rows->list[i];
+
+		if (is_told_by_file_system(row, rows->list + rows->count))
+			row_release(row);
+		else
+			rows->list[kept++] = *row;
+	}
+	rows->count = kept;
+}
+
 struct parameter *parameters_rows(const struct parameters *p, size_t *count)
 {
 	AUTO_FREE struct parameter_record **sorted =
@@ -464,17 +502,14 @@ struct parameter *parameters_rows(const struct parameters *p, size_t *count)
 			rows.first = rows.count;
 		count_record(p, &rows, sorted[i]);
 	}
+	drop_hints_for_layouts(&rows);
 	*count = rows.count;
 	return rows.list;
 }
 
 void parameters_rows_release(struct parameter *rows, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		free(rows[i].name);
-		free(rows[i].requested);
-		free(rows[i].refusal);
-		free(rows[i].effective);
-	}
+	for (size_t i = 0; i < count; i++)
+		row_release(&rows[i]);
 	free(rows);
 }

@@ -27,6 +27,7 @@
  *
  * Sockets and pipes are not surveyed, nor are calls inside MPI_Init and similar calls. Rows leave
  * out processes of a parallel run that belong to no rank.
+ * Papers: SIOX-41, SIOX-55.
  */
 #ifndef SLUICE_OBSERVE_TALLY_SURVEYOR_H
 #define SLUICE_OBSERVE_TALLY_SURVEYOR_H

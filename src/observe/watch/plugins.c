@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-19, SIOX-28.
+ */
 #include "observe/watch/plugins.h"
 
 #include <errno.h>

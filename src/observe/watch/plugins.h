@@ -3,6 +3,7 @@
  * The plug-ins that the settings name, looked up and checked. Built-in plug-ins are constants in
  * plugin_builtin[] and plugin_guests[] (builtin.c); any other plug-in is a library, named by its
  * absolute path (library.h).
+ * Papers: SIOX-4, SIOX-69.
  */
 #ifndef SLUICE_OBSERVE_WATCH_PLUGINS_H
 #define SLUICE_OBSERVE_WATCH_PLUGINS_H

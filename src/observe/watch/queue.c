@@ -3,6 +3,7 @@
  * The life of a chunk: unused or returned -> opened by the producer, which records the order ->
  * read to the end by the consumer -> returned. Counters only grow. A chunk is closed when the next
  * one is opened.
+ * Papers: SIOX-15.
  */
 #include "observe/watch/queue.h"
 

@@ -7,6 +7,7 @@
  * The memory is divided into chunks, which are filled one after the other and returned when they
  * have been read. Returned chunks are used first. If the consumer keeps up, both sides work on a
  * few chunks that stay in the cache, and unused memory is never touched.
+ * Papers: SIOX-27.
  */
 #ifndef SLUICE_OBSERVE_WATCH_QUEUE_H
 #define SLUICE_OBSERVE_WATCH_QUEUE_H

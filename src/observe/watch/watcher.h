@@ -8,6 +8,7 @@
  *
  * If the watcher crashes, hangs or is killed, only its results are lost, and the collector records
  * that in a note. The watcher exits when the collector is gone.
+ * Papers: SIOX-6.
  */
 #ifndef SLUICE_OBSERVE_WATCH_WATCHER_H
 #define SLUICE_OBSERVE_WATCH_WATCHER_H

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/integer.h"
 #include "base/mem.h"
+#include "observe/chain/chain.h"
 #include "observe/window/index.h"
 
 #define BATCH 4096
@@ -23,6 +25,7 @@ struct search {
 	size_t count;
 	struct activity *batch;
 	size_t budget; /* chapters that may still be read */
+	const struct chain *chain;
 };
 
 /* Returns 1 if the trace has the activity in this time. */
@@ -71,16 +74,38 @@ static int find_activity(struct search *s, int64_t before_ns, uint32_t process, 
 	return r;
 }
 
+static int find_transfer(const struct search *s, const struct chain_transfer *t,
+			 struct activity *found, struct err *err)
+{
+	return find_between(s, t->start_ns, t->start_ns, t->process, t->id, found, err);
+}
+
+/* Finds the enclosing call or, if there is none, the cause across a connection. Returns 1 if there
+ * is one. */
+static int find_cause(struct search *s, const struct activity *a, struct activity *cause,
+		      struct err *err)
+{
+	const struct chain_transfer *t;
+	int r;
+
+	if (!a->parent) {
+		t = chain_cause(s->chain, a);
+		return t ? find_transfer(s, t, cause, err) : 0;
+	}
+	r = find_activity(s, a->start_ns, a->process, a->parent, cause, err);
+	/* A damaged trace may have a cycle. */
+	return r > 0 && (cause->start_ns > a->start_ns || cause->id == a->id) ? 0 : r;
+}
+
 static int find_ancestors(struct search *s, struct window_activity *result, struct err *err)
 {
 	struct activity at = result->self, outer;
 	size_t cap = 0;
 	int r = 1;
 
-	while (at.parent && result->ancestor_count < ANCESTORS_MAX) {
-		r = find_activity(s, at.start_ns, at.process, at.parent, &outer, err);
-		/* A damaged trace may have a cycle. */
-		if (r <= 0 || outer.start_ns > at.start_ns || outer.id == at.id)
+	while (result->ancestor_count < ANCESTORS_MAX) {
+		r = find_cause(s, &at, &outer, err);
+		if (r <= 0)
 			break;
 		at = outer;
 		result->ancestors = xgrow(result->ancestors, &cap, result->ancestor_count + 1,
@@ -98,28 +123,53 @@ static int find_ancestors(struct search *s, struct window_activity *result, stru
 	return r < 0 ? r : 0;
 }
 
-/* Adds the children of a batch. */
-static void add_children(struct window_activity *result, const struct activity *batch, size_t n)
+static void add_child(struct window_activity *result, const struct activity *child)
 {
-	const struct activity *self = &result->self;
+	if (result->child_count == WINDOW_CHILDREN_MAX)
+		result->children_cut = true;
+	else
+		result->children[result->child_count++] = *child;
+}
+
+/* Was the call made for the request that this one has received? */
+static bool is_served(const struct search *s, const struct activity *self, const struct activity *a)
+{
+	const struct chain_transfer *request = chain_request(s->chain, a);
+
+	return request && request->process == self->process && request->id == self->id;
+}
+
+/* Adds the children of a batch. */
+static void add_children(const struct search *s, struct window_activity *result, size_t n)
+{
+	const struct activity *self = &result->self, *batch = s->batch;
 
 	for (size_t i = 0; i < n; i++) {
-		if (batch[i].parent != self->id || batch[i].id == self->id ||
-		    id_thread(batch[i].id) != id_thread(self->id))
-			continue;
-		if (result->child_count == WINDOW_CHILDREN_MAX)
-			result->children_cut = true;
-		else
-			result->children[result->child_count++] = batch[i];
+		bool is_enclosed = batch[i].parent == self->id && batch[i].id != self->id &&
+				   id_thread(batch[i].id) == id_thread(self->id);
+
+		if (is_enclosed || is_served(s, self, &batch[i]))
+			add_child(result, &batch[i]);
 	}
+}
+
+/* The time after which no call of the same process is a child. */
+static int64_t last_child_ns(const struct search *s, const struct activity *self)
+{
+	const struct chain_transfer *t = chain_find(s->chain, self->process, self->id);
+	int64_t stop_ns = self->start_ns + i64_max(self->duration_ns, 0);
+
+	if (t && t->is_request && t->count)
+		stop_ns = i64_max(stop_ns,
+				  i64_min(chain_request_end(s->chain, t), ACTIVITY_TIME_MAX));
+	return stop_ns;
 }
 
 static int find_children(const struct search *s, struct window_activity *result, struct err *err)
 {
 	const struct activity *self = &result->self;
-	int64_t duration = self->duration_ns > 0 ? self->duration_ns : 0;
 	const struct trace_filter filter = { .from_ns = self->start_ns,
-					     .to_ns = self->start_ns + duration + 1,
+					     .to_ns = last_child_ns(s, self) + 1,
 					     .process = (int32_t)self->process + 1,
 					     .min_duration_ns = INT64_MIN };
 	size_t read = 0;
@@ -130,12 +180,36 @@ static int find_children(const struct search *s, struct window_activity *result,
 		return (int)n;
 	result->children = xcalloc(WINDOW_CHILDREN_MAX, sizeof(*result->children));
 	while (!result->children_cut && (n = trace_next(&trace, s->batch, BATCH, err)) > 0) {
-		add_children(result, s->batch, (size_t)n);
+		add_children(s, result, (size_t)n);
 		read += (size_t)n;
 		result->children_cut |= read >= WINDOW_CHILDREN_READ;
 	}
 	trace_close(&trace);
 	return n < 0 ? (int)n : 0;
+}
+
+/* The other ends of a transfer; those that received what it has sent are its children, too. */
+static int find_remote(const struct search *s, struct window_activity *result, struct err *err)
+{
+	const struct chain_transfer *t =
+		chain_find(s->chain, result->self.process, result->self.id);
+	struct activity found;
+	int r = 0;
+
+	if (!t || !t->count)
+		return 0;
+	result->remote = xcalloc(t->count, sizeof(*result->remote));
+	for (uint32_t i = 0; i < t->count && r >= 0; i++) {
+		const struct chain_transfer *partner = chain_partner(s->chain, t, i);
+
+		result->remote[result->remote_count++] =
+			(struct window_key){ partner->process, partner->id };
+		if (t->is_sent && !result->children_cut)
+			r = find_transfer(s, partner, &found, err);
+		if (t->is_sent && r > 0)
+			add_child(result, &found);
+	}
+	return r < 0 ? r : 0;
 }
 
 static int find_opener(struct search *s, struct window_activity *result, struct err *err)
@@ -171,9 +245,13 @@ int window_activity(struct window_index *index, uint32_t process, uint64_t id,
 			    id);
 	s.budget = CHAPTERS_MAX;
 	if (r >= 0)
+		r = index_chain(index, &s.chain, err);
+	if (r >= 0)
 		r = find_ancestors(&s, &made, err);
 	if (r >= 0)
 		r = find_children(&s, &made, err);
+	if (r >= 0)
+		r = find_remote(&s, &made, err);
 	if (r >= 0)
 		r = find_opener(&s, &made, err);
 	if (r < 0)
@@ -189,5 +267,6 @@ void window_activity_release(struct window_activity *result)
 {
 	free(result->ancestors);
 	free(result->children);
+	free(result->remote);
 	*result = (struct window_activity){ 0 };
 }

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "observe/chain/chain.h"
 #include "observe/profile/cell.h"
 #include "observe/tally/recent.h"
 #include "observe/tally/summary.h"
@@ -306,6 +307,7 @@ int index_open(struct window_index **index, const char *path, const struct index
 	choose_chapters(made);
 	nodes_init(&made->nodes, &made->trace.head, made->ways);
 	pthread_mutex_init(&made->lock, NULL);
+	pthread_mutex_init(&made->chain_lock, NULL);
 	pthread_cond_init(&made->changed, NULL);
 	r = pthread_create(&made->thread, NULL, run_pass, made);
 	made->running = !r;
@@ -338,6 +340,8 @@ void window_index_close(struct window_index *index)
 		chapter_free(index->chapters[i]);
 	pthread_cond_destroy(&index->changed);
 	pthread_mutex_destroy(&index->lock);
+	pthread_mutex_destroy(&index->chain_lock);
+	chain_free(index->chain);
 	nodes_release(&index->nodes);
 	ranks_release(&index->ranks);
 	trace_close(&index->trace);
@@ -428,4 +432,17 @@ int index_chapters(struct window_index *index, struct chapter *const **chapters,
 	pthread_mutex_unlock(&index->lock);
 	*chapters = copy;
 	return 0;
+}
+
+int index_chain(struct window_index *index, const struct chain **chain, struct err *err)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&index->chain_lock);
+	if (!index->has_read_chain)
+		r = chain_read(&index->chain, index->path, err);
+	index->has_read_chain |= r >= 0;
+	*chain = index->chain;
+	pthread_mutex_unlock(&index->chain_lock);
+	return r;
 }

@@ -68,7 +68,15 @@ struct window_index {
 	struct err failed; /* why the trace could not be read to its end */
 	struct loaded *cache[INDEX_CACHE];
 	uint64_t uses;
+
+	pthread_mutex_t chain_lock; /* protects the following */
+	bool has_read_chain;
+	struct chain *chain;
 };
+
+/* The connections of the trace, which are read when they are first needed; NULL: none has both ends
+ * in it. */
+int index_chain(struct window_index *index, const struct chain **chain, struct err *err);
 
 int index_open(struct window_index **index, const char *path, const struct index_tuning *tuning,
 	       struct err *err);

@@ -21,7 +21,8 @@
  * Memory of an index, whatever the number of activities (index.h has the limits): up to 128 MiB for
  * sums, 120 MiB for long calls and samples, 48 MiB for ids of threads, 40 MiB for chains of calls,
  * 12 MiB for corrections of asynchronous operations and 75 MiB for chapters that were read from the
- * trace. In addition, a chapter has 16 bytes per call that is in progress at its start. A query
+ * trace; and up to 400 MiB for calls on TCP connections (observe/chain/chain.h), if one of them is
+ * looked at. In addition, a chapter has 16 bytes per call that is in progress at its start. A query
  * that reads WINDOW_READ_CHAPTERS needs 25 MiB more.
  */
 #ifndef SLUICE_OBSERVE_WINDOW_WINDOW_H
@@ -240,13 +241,25 @@ int window_activities(struct window_index *index, const struct window_filter *fi
 		      uint64_t offset, struct window_activities *result, struct err *err);
 void window_activities_release(struct window_activities *result);
 
-/* An activity, what caused it, and what it caused. */
+struct window_key {
+	uint32_t process;
+	uint64_t id;
+};
+
+/*
+ * An activity, what caused it, and what it caused. Causes and effects include those across TCP
+ * connections whose ends are both in the trace (observe/chain/chain.h): the call that sent what a
+ * call received, and the request that a server made a call for.
+ */
 struct window_activity {
 	struct activity self;
-	struct activity *ancestors; /* the calls that enclose it, outermost first */
+	struct activity *ancestors; /* the calls that enclose or caused it, outermost first */
 	size_t ancestor_count;
-	struct activity *children; /* the calls that it directly encloses, in order of start */
+	struct activity *children; /* the calls that it directly encloses, in order of start; then
+				      those it caused otherwise */
 	size_t child_count;
+	struct window_key *remote; /* the calls that it has shared bytes of a connection with */
+	size_t remote_count;
 	bool children_cut; /* there may be more */
 	bool has_opener;
 	struct activity opener; /* the call that made its handle */

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-14.
+ */
 #include "observe/plugins/catalogue.h"
 
 #include "fake_plugin_host.h"

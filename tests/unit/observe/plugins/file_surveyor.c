@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-41, SIOX-53 to SIOX-55, SIOX-AC-4.
+ */
 #include "observe/plugins/file_surveyor.h"
 
 #include "base/buf.h"
@@ -565,7 +568,7 @@ static void processes_of_a_rank_are_added_up(void)
 struct listener {
 	struct trace_host trace;
 	struct sluice_host host;
-	const char *top;
+	const char *top, *write;
 	struct buf said;
 	int warnings;
 };
@@ -574,6 +577,8 @@ static const char *listener_option(void *self, const char *key)
 {
 	const struct listener *l = self;
 
+	if (strcmp(key, "write") == 0)
+		return l->write;
 	return strcmp(key, "top") == 0 ? l->top : NULL;
 }
 
@@ -636,53 +641,95 @@ static void listener_init(struct listener *l)
 	trace_host_init(&l->trace, &head);
 }
 
+/* A write of ten bytes at an offset, and a read of three. */
+static struct activity write_of(uint32_t process, file_id file, int64_t offset)
+{
+	return (struct activity){ .id = 1,
+				  .process = process,
+				  .call = WRITE,
+				  .file = file,
+				  .layer = LAYER_POSIX,
+				  .duration_ns = 9,
+				  .result = 10,
+				  .size = 10,
+				  .offset = offset,
+				  .present = PRESENT(SIZE) | PRESENT(OFFSET) };
+}
+
+static struct activity read_of(uint32_t process, file_id file)
+{
+	return (struct activity){ .id = 2,
+				  .process = process,
+				  .call = READ,
+				  .file = file,
+				  .layer = LAYER_POSIX,
+				  .duration_ns = 1,
+				  .result = 3 };
+}
+
+/* What the plug-in reports about these activities. */
+static char *said_about(struct listener *l, const struct activity *activities, size_t count)
+{
+	const struct sluice_async *plugin = plugin_file_surveyor.async;
+	void *state = NULL;
+	char *said;
+
+	REQUIRE(plugin->start(&l->host, &state) == 0);
+	plugin->batch(state, activities, count);
+	plugin->report(state);
+	plugin->stop(state);
+	said = xstrdup(buf_text(&l->said));
+	buf_release(&l->said);
+	return said;
+}
+
 static void the_plugin_reports_each_process_and_the_top_files(void)
 {
-	static const struct activity activities[] = {
-		{ .id = 1,
-		  .process = 0,
-		  .call = WRITE,
-		  .file = 1,
-		  .layer = LAYER_POSIX,
-		  .duration_ns = 9,
-		  .result = 10,
-		  .size = 10,
-		  .present = PRESENT(SIZE) | PRESENT(OFFSET) },
-		{ .id = 1,
-		  .process = 1,
-		  .call = WRITE,
-		  .file = 1,
-		  .layer = LAYER_POSIX,
-		  .duration_ns = 9,
-		  .result = 10,
-		  .size = 10,
-		  .offset = 5,
-		  .present = PRESENT(SIZE) | PRESENT(OFFSET) },
-		{ .id = 2,
-		  .process = 1,
-		  .call = READ,
-		  .file = 2,
-		  .layer = LAYER_POSIX,
-		  .duration_ns = 1,
-		  .result = 3 },
-	};
-	const struct sluice_async *plugin = plugin_file_surveyor.async;
+	const struct activity activities[] = { write_of(0, 1, 0), write_of(1, 1, 5),
+					       read_of(1, 2) };
 	static struct listener l;
-	void *state = NULL;
+	AUTO_FREE char *said = NULL;
 
 	head.process_count = 2;
 	listener_init(&l);
 	l.top = "1";
-	REQUIRE(plugin->start(&l.host, &state) == 0);
-	plugin->batch(state, activities, 3);
-	plugin->report(state);
-	plugin->stop(state);
-	CHECK(strstr(buf_text(&l.said), "0 POSIX \"/shared\"/Bytes/Total written = 10\n"));
-	CHECK(strstr(buf_text(&l.said), "1 POSIX \"/shared\"/Accesses = 1\n"));
-	CHECK(strstr(buf_text(&l.said), "-1 POSIX \"/shared\"/Sharing/Writing = overlapping\n"));
-	CHECK(!strstr(buf_text(&l.said), "/other"));	 /* beyond the top */
-	CHECK(!strstr(buf_text(&l.said), "Total read")); /* 0 everywhere */
-	buf_release(&l.said);
+	said = said_about(&l, activities, 3);
+	CHECK(strstr(said, "0 POSIX \"/shared\"/Bytes/Total written = 10\n"));
+	CHECK(strstr(said, "1 POSIX \"/shared\"/Accesses = 1\n"));
+	CHECK(strstr(said, "-1 POSIX \"/shared\"/Sharing/Writing = overlapping\n"));
+	CHECK(!strstr(said, "/other"));	    /* beyond the top */
+	CHECK(!strstr(said, "Total read")); /* 0 everywhere */
+}
+
+/* With an option for the functions that are writes. */
+static char *said_with(const char *write)
+{
+	const struct activity activities[] = { write_of(0, 1, 0), read_of(0, 1) };
+	static struct listener l;
+
+	head.process_count = 1;
+	listener_init(&l);
+	l.write = write;
+	return said_about(&l, activities, 2);
+}
+
+static void functions_of_a_class_can_be_selected(void)
+{
+	const char *name = head.calls[WRITE].name;
+	AUTO_FREE char *of_layer = xprintf("x, POSIX/%s", name), *other = xprintf("MPI/%s", name);
+	AUTO_FREE char *longer = xprintf("%sx", name);
+	const struct {
+		const char *write;
+		bool surveyed;
+	} cases[] = { { NULL, true }, { name, true },	{ of_layer, true },
+		      { "", false },  { other, false }, { longer, false } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		AUTO_FREE char *said = said_with(cases[i].write);
+
+		CHECK(!strstr(said, "Total written = 10\n") == !cases[i].surveyed);
+		CHECK(strstr(said, "Total read = 3\n"));
+	}
 }
 
 static void the_plugin_refuses_a_wrong_option(void)
@@ -749,5 +796,5 @@ TESTS(TEST(the_report_of_the_paper_is_reproduced), TEST(lines_have_the_layout_of
       TEST(processes_that_share_a_handle_have_positions_of_their_own),
       TEST(processes_of_a_rank_are_added_up),
       TEST(the_plugin_reports_each_process_and_the_top_files),
-      TEST(the_plugin_refuses_a_wrong_option), TEST(open_files_are_bounded),
-      TEST(the_name_of_a_start_gives_its_direction))
+      TEST(functions_of_a_class_can_be_selected), TEST(the_plugin_refuses_a_wrong_option),
+      TEST(open_files_are_bounded), TEST(the_name_of_a_start_gives_its_direction))

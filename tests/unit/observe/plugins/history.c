@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Tests what the history plug-in learns from activities, and which hints it chooses.
+ * Papers: SIOX-39, SIOX-AC-9.
  */
 #include "observe/plugins/history.h"
 
@@ -714,6 +715,25 @@ static void invalid_options_are_errors(void)
 	sample_remove(&sample);
 }
 
+/* Nothing is learned from runs whose accesses are not watched. */
+static void only_watched_calls_count(void)
+{
+	static const char *const watched[] = { "calls=MPI_File_read_at, MPI/MPI_File_write_at",
+					       NULL };
+	static const char *const others[] = { "calls=MPI_File_write_at_all POSIX/MPI_File_write_at",
+					      NULL };
+	struct sample sample;
+
+	sample_make(&sample);
+	train(&sample, others, DATA_NC, NO_FILE, 100);
+	train(&sample, others, DATA_NC, SET_2, 200);
+	check_best(&sample, once, "nc", 'w', NONE);
+	train(&sample, watched, DATA_NC, NO_FILE, 100);
+	train(&sample, watched, DATA_NC, SET_2, 200);
+	check_best(&sample, once, "nc", 'w', SET_2);
+	sample_remove(&sample);
+}
+
 static void trials_are_counted_over_runs(void)
 {
 	static const char *const options[] = {
@@ -756,4 +776,4 @@ TESTS(TEST(after_training_the_better_set_is_chosen), TEST(ties_and_small_gains_k
       TEST(non_blocking_accesses_last_until_they_are_complete),
       TEST(hints_that_change_after_the_open_count), TEST(another_job_is_another_opening),
       TEST(choices_are_written_before_the_run), TEST(invalid_options_are_errors),
-      TEST(trials_are_counted_over_runs))
+      TEST(only_watched_calls_count), TEST(trials_are_counted_over_runs))

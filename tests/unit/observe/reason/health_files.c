@@ -126,6 +126,20 @@ static void invalid_files_are_ignored(void)
 	directory_remove(directory);
 }
 
+static void a_node_writes_after_another_has_removed_the_directory(void)
+{
+	char *directory = directory_make();
+	struct health_report *reports;
+
+	REQUIRE(health_files_write(directory, &sample, NULL) == 0);
+	health_files_leave(directory, sample.id);
+	CHECK(access(directory, F_OK) != 0);
+	CHECK_INT(health_files_write(directory, &sample, NULL), 0);
+	CHECK_INT(health_files_read(directory, &reports), 1);
+	free(reports);
+	directory_remove(directory);
+}
+
 static void a_missing_directory_is_empty_and_an_error_for_writers(void)
 {
 	struct health_report *reports;
@@ -138,4 +152,5 @@ static void a_missing_directory_is_empty_and_an_error_for_writers(void)
 
 TESTS(TEST(a_report_is_read_as_it_was_written),
       TEST(a_later_report_replaces_and_nodes_are_sorted_by_name), TEST(invalid_files_are_ignored),
+      TEST(a_node_writes_after_another_has_removed_the_directory),
       TEST(a_missing_directory_is_empty_and_an_error_for_writers))

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-35.
+ */
 #include "observe/reason/hierarchy.h"
 
 #include <unistd.h>

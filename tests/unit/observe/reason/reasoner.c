@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-36.
+ */
 #include "observe/reason/reasoner.h"
 
 #include <math.h>

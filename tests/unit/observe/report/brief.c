@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-17.
+ */
 #include "observe/report/brief.h"
 
 #include "base/config.h"
@@ -224,6 +227,20 @@ static void unrecorded_processes_are_shown_by_cause(void)
 		    "3 processes|2 statically linked (tool)|1 another user (echo)");
 }
 
+static void interrupted_hosts_are_named(void)
+{
+	static struct run run;
+	AUTO_FREE char *text = NULL;
+
+	run_init(&run, 2);
+	note(&run, -1, "merge", "interrupted", "recording", "");
+	run.head.notes[run.head.note_count - 1].host = "node7";
+	run.head.end.complete = false;
+	summary_init(&run.summary, &run.head);
+	text = render(&run, true);
+	CHECK_WORDS(line(text, "  incomplete "), "interrupted|node7");
+}
+
 static void a_cut_does_not_split_a_character(void)
 {
 	static char umlauts[400];
@@ -270,5 +287,6 @@ static void a_trace_that_cannot_be_read_is_an_error(void)
 TESTS(TEST(a_program_of_one_process_has_its_layers_and_files), TEST(ranks_are_compared),
       TEST(findings_actions_and_overhead_are_shown),
       TEST(there_are_never_more_than_twelve_lines_of_a_hundred_columns),
-      TEST(unrecorded_processes_are_shown_by_cause), TEST(a_cut_does_not_split_a_character),
-      TEST(only_the_head_of_a_long_trace_is_shown), TEST(a_trace_that_cannot_be_read_is_an_error))
+      TEST(unrecorded_processes_are_shown_by_cause), TEST(interrupted_hosts_are_named),
+      TEST(a_cut_does_not_split_a_character), TEST(only_the_head_of_a_long_trace_is_shown),
+      TEST(a_trace_that_cannot_be_read_is_an_error))

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-9, SIOX-48, SIOX-AC-3.
+ */
 #include "observe/report/line.h"
 
 #include <fcntl.h>
@@ -317,7 +320,8 @@ static void a_chain_of_layers_can_be_followed_down_the_tree(void)
 	struct nest nest = { 0 };
 
 	for (size_t i = 0; i < sizeof(chain) / sizeof(chain[0]); i++)
-		line_tree(&out, &head, &chain[i], nest_enter(&nest, &chain[i], &enclosing));
+		line_tree(&out, &head, &chain[i], nest_enter(&nest, &chain[i], &enclosing),
+			  NULL);
 	nest_release(&nest);
 	CHECK_TEXT(buf_text(&out),
 		   "0.0000010    ID1:5.8        HDF5          H5Fopen() = 0\n"
@@ -404,7 +408,7 @@ static void check_json(const struct activity *a, const char *expected)
 
 	json_start(&json, out, NULL);
 	json_open(&json, "a", '[');
-	line_json(&json, &head, a);
+	line_json(&json, &head, a, NULL);
 	json_end(&json);
 	fclose(out);
 	CHECK_TEXT(text, expected);

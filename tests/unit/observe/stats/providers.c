@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-44, SIOX-47.
+ */
 #include "observe/stats/provider.h"
 
 #include <errno.h>

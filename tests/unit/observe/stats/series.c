@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-45, SIOX-46, SIOX-AC-5.
+ */
 #include "observe/stats/series.h"
 
 #include <math.h>

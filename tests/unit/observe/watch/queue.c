@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-15, SIOX-27, SIOX-AC-16.
+ */
 #include "observe/watch/queue.h"
 
 #include <pthread.h>
