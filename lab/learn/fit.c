@@ -118,6 +118,7 @@ static int fit_new_model(const struct command *command, const struct dataset *da
 	r = model_fit(&model, dataset, &plan, &err);
 	if (r < 0)
 		return learn_fail(command, r, &err);
+	learn_warn_empty(command, dataset);
 	learn_warn_left_out(command, dataset->rows - model.origin.rows, args->task.response);
 	r = save_and_show(command, &model);
 	model_release(&model);

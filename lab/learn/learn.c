@@ -5,6 +5,7 @@
 #include "lab/learn/learn.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "base/parallel.h"
 #include "base/term.h"
 #include "learn/model/model.h"
+#include "learn/table/dataset.h"
 #include "learn/table/folds.h"
 
 #define THREADS_MAX 1024
@@ -122,6 +124,19 @@ void learn_warn_left_out(const struct command *command, size_t rows, const char 
 	if (rows)
 		command_warn(command, "ignored %zu %s without a value of %s", rows,
 			     rows == 1 ? "row" : "rows", response);
+}
+
+void learn_warn_empty(const struct command *command, const struct dataset *dataset)
+{
+	for (size_t c = 0; c < dataset->width; c++) {
+		size_t row = 0;
+
+		while (row < dataset->rows && isnan(dataset_row(dataset, row)[c]))
+			row++;
+		if (dataset->rows && row == dataset->rows)
+			command_warn(command, "ignored column %s, which has no value in any row",
+				     dataset->columns[c].name);
+	}
 }
 
 extern const struct command_ops command_learn_fit, command_learn_select, command_learn_predict,

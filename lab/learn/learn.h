@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 
+struct dataset;
 struct model_plan;
 
 #define LEARN_COVERAGE "0.9" /* default of --coverage */
@@ -39,6 +40,9 @@ unsigned learn_threads(const struct learn_task *task);
  */
 void learn_make_plan(struct model_plan *plan, const struct learn_task *task, char *split,
 		     size_t cap);
+
+/* Warns of columns without any value; prints nothing if there are none. */
+void learn_warn_empty(const struct command *command, const struct dataset *dataset);
 
 /* Warns that rows without a response were left out; prints nothing if there are none. */
 void learn_warn_left_out(const struct command *command, size_t rows, const char *response);

@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "lab/learn/learn.h"
 #include "lab/learn/print.h"
+#include "learn/judge/conformal.h"
 #include "learn/judge/metrics.h"
 #include "learn/model/model.h"
 #include "learn/table/csv.h"
@@ -20,12 +21,19 @@
 
 struct predict_args {
 	const char *coverage, *output;
-	bool json;
+	bool adaptive, json;
 };
+
+/* Of adaptive intervals: how fast they follow, and how many of the newest errors count. */
+#define ADAPTIVE_STEP 0.02
+#define ADAPTIVE_WINDOW 500
 
 static const struct option predict_options[] = {
 	{ 0, "coverage", "SHARE", LEARN_COVERAGE, "set the coverage of the prediction interval",
 	  OPTION_TEXT, offsetof(struct predict_args, coverage) },
+	{ 0, "adaptive", NULL, NULL,
+	  "adapt the interval of each row to the errors of the rows before it", OPTION_FLAG,
+	  offsetof(struct predict_args, adaptive) },
 	{ 'o', "output", "FILE", NULL, "write the CSV to FILE (default: standard output)",
 	  OPTION_TEXT, offsetof(struct predict_args, output) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema " LEARN_SCHEMA, OPTION_FLAG,
@@ -96,6 +104,88 @@ static int add_interval_columns(struct dataset *dataset, const struct model *mod
 	}
 	if (r < 0)
 		return r;
+	dataset_add(dataset, "low", low);
+	dataset_add(dataset, "high", high);
+	return 0;
+}
+
+/* By time; rows of the same time keep their order. */
+static int compare_times(const void *a, const void *b, void *key)
+{
+	size_t i = *(const size_t *)a, j = *(const size_t *)b;
+	const double *time = key;
+
+	return time[i] != time[j] ? (time[i] > time[j]) - (time[i] < time[j]) : (i > j) - (i < j);
+}
+
+/* The rows in the order of the model's time column, or as they are. Unknown times come last. */
+static int order_rows(const struct model *model, const struct dataset *dataset, size_t *order,
+		      struct err *err)
+{
+	int column = model->origin.time ? dataset_find(dataset, model->origin.time, err) : -1;
+	AUTO_FREE double *key = NULL;
+
+	if (model->origin.time && column < 0)
+		return column;
+	for (size_t i = 0; i < dataset->rows; i++)
+		order[i] = i;
+	if (column < 0)
+		return 0;
+	key = xmalloc((dataset->rows + 1) * sizeof(*key));
+	dataset_column(dataset, (size_t)column, key);
+	for (size_t i = 0; i < dataset->rows; i++)
+		key[i] = isnan(key[i]) ? INFINITY : key[i];
+	qsort_r(order, dataset->rows, sizeof(*order), compare_times, key);
+	return 0;
+}
+
+/* Starts with the errors of the fit; of more than the window, with their quantiles. */
+static void start_adapting(struct adaptive *adaptive, const struct model *model, double coverage)
+{
+	size_t count = model->conformal.count;
+	size_t used = count < ADAPTIVE_WINDOW ? count : ADAPTIVE_WINDOW;
+
+	adaptive_init(adaptive, coverage, ADAPTIVE_STEP, ADAPTIVE_WINDOW);
+	for (size_t i = 0; i < used; i++)
+		adaptive_seed(adaptive, model->conformal.errors[(2 * i + 1) * count / (2 * used)]);
+}
+
+/*
+ * Like add_interval_columns(), row by row in the order of time: the interval of a row depends on
+ * the errors of earlier rows only. A row whose interval would have no bounds has none.
+ */
+static int add_adaptive_columns(const struct command *command, struct dataset *dataset,
+				const struct model *model, const double *guesses, double coverage,
+				struct err *err)
+{
+	size_t width = model->schema.width, rows = dataset->rows;
+	AUTO_FREE double *inputs = xmalloc((rows + 1) * width * sizeof(*inputs));
+	AUTO_FREE double *low = xmalloc(3 * (rows + 1) * sizeof(*low));
+	AUTO_FREE size_t *order = xmalloc((rows + 1) * sizeof(*order));
+	double *high = low + rows + 1, *truth = high + rows + 1;
+	struct adaptive adaptive;
+	int r = model_truth(model, dataset, truth, err);
+
+	if (r >= 0)
+		r = schema_inputs(&model->schema, dataset, true, inputs, NULL, NULL, err);
+	if (r >= 0)
+		r = order_rows(model, dataset, order, err);
+	if (r < 0)
+		return r;
+	start_adapting(&adaptive, model, coverage);
+	for (size_t i = 0; i < rows; i++) {
+		size_t at = order[i];
+		const double *row = inputs + at * width;
+		double margin = adaptive_margin(&adaptive);
+
+		if (!model_interval_of(model, row, guesses[at], margin, &low[at], &high[at]))
+			low[at] = high[at] = NAN;
+		adaptive_learn(&adaptive, margin, model_error(model, row, guesses[at], truth[at]));
+	}
+	if (adaptive.seen)
+		learn_note(command, "%.1f%% of %zu values were inside their adaptive interval",
+			   100 * (double)adaptive.covered / (double)adaptive.seen, adaptive.seen);
+	adaptive_release(&adaptive);
 	dataset_add(dataset, "low", low);
 	dataset_add(dataset, "high", high);
 	return 0;
@@ -183,6 +273,7 @@ static int check_columns(const struct command *command, const struct dataset *da
 static int predict_table(const struct command *command, const struct model *model,
 			 struct dataset *dataset, double coverage)
 {
+	const struct predict_args *args = command->args;
 	size_t answers = model->pipeline.classes ? model->pipeline.classes : 1;
 	size_t from = dataset->width, unknown = 0, missing = 0;
 	AUTO_FREE double *guesses = xmalloc((dataset->rows + 1) * answers * sizeof(*guesses));
@@ -191,13 +282,17 @@ static int predict_table(const struct command *command, const struct model *mode
 
 	if (r)
 		return r;
+	if (args->adaptive && model->classes)
+		return command_misuse(command, "--adaptive: a model of classes has no intervals");
 	r = model_predict(model, dataset, guesses, &unknown, &missing, &err);
 	if (r >= 0 && model->classes) {
 		add_class_column(dataset, model, guesses);
 		add_probability_columns(dataset, model, guesses);
 	} else if (r >= 0) {
 		dataset_add(dataset, "prediction", guesses);
-		r = add_interval_columns(dataset, model, guesses, coverage, &err);
+		r = args->adaptive
+			    ? add_adaptive_columns(command, dataset, model, guesses, coverage, &err)
+			    : add_interval_columns(dataset, model, guesses, coverage, &err);
 	}
 	if (r < 0)
 		return learn_fail(command, r, &err);
@@ -247,6 +342,10 @@ const struct command_ops command_learn_predict = {
 		"of each class. If DATA has the response, the quality of the predictions is "
 		"printed "
 		"on standard error.\n\n"
+		"--adaptive is for series that drift. It needs DATA with the response: row by row, "
+		"in the order of the model's time column, the errors of the rows before "
+		"determine the next interval, so that the coverage is kept. Rows without a "
+		"response get an interval but change nothing.\n\n"
 		"Columns are found by name. A damaged model, or one of a later version of Sluice, "
 		"is refused.",
 	.options = predict_options,

@@ -176,6 +176,7 @@ static int select_among_rows(const struct command *command, struct selection *se
 	if (r < 0) {
 		r = learn_fail(command, r, &err);
 	} else {
+		learn_warn_empty(command, dataset);
 		learn_warn_left_out(command, rows.left_out, args->task.response);
 		option_choice_name(FOLDS_WORDS, (int)folds.kind, split, sizeof(split));
 		learn_print_board(selection, plan, &rows, split, args->all, args->json);

@@ -13,9 +13,11 @@
  *	gaussian    four matrices of `limit` x `limit` values (`limit` is a setting)
  *	perceptron  with solver=lbfgs, 26 numbers per weight
  *	boosting    8 bytes per row and 8 more per class, and up to 18 bytes per row if each tree
- *	            uses a subset of the rows; noticeable only if there are few inputs
+ *	            uses a subset of the rows; noticeable only if there are few inputs. With
+ *	            more than 10,000 rows, 48 KiB per input, which is less than half of it.
  *
  * tests/unit/learn/memory.c checks these limits.
+ * Papers: HYB-40.
  */
 #ifndef SLUICE_LEARN_LEARNER_H
 #define SLUICE_LEARN_LEARNER_H

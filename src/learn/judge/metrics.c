@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Rank-based measures sort pairs once and then count, so that nothing takes quadratic time.
+ * Papers: WAN-28.
  */
 #include "learn/judge/metrics.h"
 

@@ -4,6 +4,7 @@
  * handed out candidate by candidate, so that only a few candidates are in progress and hold
  * predictions. The outcome does not depend on the order of execution: ranks are a total order, and
  * of several failures that of the first fold is reported.
+ * Papers: HYB-41.
  */
 #include "learn/judge/selection.h"
 

@@ -9,6 +9,7 @@
  *
  * Memory: besides the samples, each thread needs the memory of one fit (learner.h) and the
  * predictions of one candidate.
+ * Papers: HYB-44.
  */
 #ifndef SLUICE_LEARN_JUDGE_SELECTION_H
 #define SLUICE_LEARN_JUDGE_SELECTION_H

@@ -32,6 +32,9 @@ extern const struct learner_ops learner_linear;
  */
 #define RANK_TOLERANCE 1e-12
 
+/* A column below this is zero: a smaller one would overflow where it is scaled. */
+#define NOTHING 1e-290
+
 /* Size of a block of rows: large enough to be fast, and no larger than the second-level cache. */
 enum { BLOCK_BYTES = 128 << 10 };
 
@@ -54,8 +57,11 @@ static double make_reflection(double *head, double *tail, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		largest = fmax(largest, fabs(tail[i]));
-	if (!(largest > 0))
+	/* Of a dependent column, each block leaves rounding errors of the previous ones. */
+	if (!(largest > NOTHING)) {
+		memset(tail, 0, n * sizeof(*tail));
 		return 0;
+	}
 	largest = fmax(largest, fabs(*head));
 	for (size_t i = 0; i < n; i++)
 		sum += tail[i] / largest * (tail[i] / largest);

@@ -95,19 +95,37 @@ static double compute_softening(const struct evaluation *evaluation)
 	return usual > 0 ? 0.1 * usual : 1;
 }
 
+/*
+ * The expected deviations of the rows; NULL: none, or some rows are so far from the others that
+ * theirs is not a number.
+ */
+static double *usable_spread(const struct evaluation *evaluation)
+{
+	double *spread = evaluation->spread;
+
+	for (size_t i = 0; spread && i < evaluation->count; i++)
+		if (!(spread[i] >= 0 && isfinite(spread[i])))
+			return NULL;
+	return spread;
+}
+
 static int evaluate_numbers(struct model *model, struct evaluation *evaluation, struct err *err)
 {
+	double *spread;
+
 	model->origin.second =
 		metrics_median_error(evaluation->truth, evaluation->guess, evaluation->count);
 	if (model->pipeline.log_target)
 		evaluation_take_logarithms(evaluation);
 	model->origin.score = metrics_r2(evaluation->truth, evaluation->guess, evaluation->count);
-	if (evaluation->spread)
+	model->origin.rmse = metrics_rmse(evaluation->truth, evaluation->guess, evaluation->count);
+	spread = usable_spread(evaluation);
+	if (spread)
 		model->softening = compute_softening(evaluation);
-	for (size_t i = 0; evaluation->spread && i < evaluation->count; i++)
-		evaluation->spread[i] += model->softening;
-	return conformal_fit(&model->conformal, evaluation->truth, evaluation->guess,
-			     evaluation->spread, evaluation->count, err);
+	for (size_t i = 0; spread && i < evaluation->count; i++)
+		spread[i] += model->softening;
+	return conformal_fit(&model->conformal, evaluation->truth, evaluation->guess, spread,
+			     evaluation->count, err);
 }
 
 static int evaluate_folds(struct model *model, const struct model_rows *rows,
@@ -176,6 +194,7 @@ static void origin_init(struct model_origin *origin, const struct model_rows *ro
 		.made = time(NULL),
 		.score = NAN,
 		.second = NAN,
+		.rmse = NAN,
 	};
 	extend_window(origin, rows->time, rows->rows);
 }
@@ -282,14 +301,26 @@ int model_predict(const struct model *model, const struct dataset *dataset, doub
 	return 0;
 }
 
+/* The unit of the errors and margins of a row. */
+static double error_unit(const struct model *model, const double *inputs)
+{
+	return model->softening > 0 ? pipeline_spread(&model->pipeline, inputs) + model->softening
+				    : 1;
+}
+
 bool model_interval(const struct model *model, const double *inputs, double guess, double coverage,
 		    double *low, double *high)
 {
 	double margin =
 		model->conformal.count ? conformal_margin(&model->conformal, coverage) : INFINITY;
 
-	if (model->softening > 0)
-		margin *= pipeline_spread(&model->pipeline, inputs) + model->softening;
+	return model_interval_of(model, inputs, guess, margin, low, high);
+}
+
+bool model_interval_of(const struct model *model, const double *inputs, double guess, double margin,
+		       double *low, double *high)
+{
+	margin *= error_unit(model, inputs);
 	if (!(margin >= 0 && isfinite(margin)))
 		return false;
 	if (model->pipeline.log_target) {
@@ -331,16 +362,13 @@ static int new_rows_init(struct new_rows *new_rows, const struct model *model,
 	return r;
 }
 
-static double prediction_error(const struct model *model, const double *inputs, double truth)
+double model_error(const struct model *model, const double *inputs, double guess, double truth)
 {
-	double guess, spread = 1;
+	double unit = error_unit(model, inputs);
 
-	pipeline_predict(&model->pipeline, inputs, &guess);
-	if (model->softening > 0)
-		spread = pipeline_spread(&model->pipeline, inputs) + model->softening;
 	if (model->pipeline.log_target)
-		return fabs(log(truth) - log(guess)) / spread;
-	return fabs(truth - guess) / spread;
+		return fabs(log(truth) - log(guess)) / unit;
+	return fabs(truth - guess) / unit;
 }
 
 /*
@@ -358,9 +386,13 @@ static int join_errors(struct conformal *joined, const struct model *model,
 	errors = xmalloc(count * sizeof(*errors));
 	zeros = xcalloc(count, sizeof(*zeros));
 	memcpy(errors, model->conformal.errors, old * sizeof(*errors));
-	for (size_t i = 0; i < new_rows->rows; i++)
-		errors[old + i] = prediction_error(model, new_rows->x + i * model->schema.width,
-						   new_rows->y[i]);
+	for (size_t i = 0; i < new_rows->rows; i++) {
+		const double *inputs = new_rows->x + i * model->schema.width;
+		double guess;
+
+		pipeline_predict(&model->pipeline, inputs, &guess);
+		errors[old + i] = model_error(model, inputs, guess, new_rows->y[i]);
+	}
 	return conformal_fit(joined, errors, zeros, NULL, count, err);
 }
 

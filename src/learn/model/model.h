@@ -35,8 +35,9 @@ struct model_origin {
 	 * Out-of-fold quality; NAN: not evaluated, or not defined. With log_target, R2 refers to
 	 * logarithms.
 	 */
-	double score;	    /* accuracy (classes) or R2 */
-	double second;	    /* AUC (classes) or the median of |prediction / truth - 1| */
+	double score;  /* accuracy (classes) or R2 */
+	double second; /* AUC (classes) or the median of |prediction / truth - 1| */
+	double rmse;   /* regression, as score; not part of the file: NAN if the model was loaded */
 	uint64_t refreshed; /* rows that model_refresh() added */
 };
 
@@ -127,6 +128,14 @@ void model_predict_row(const struct model *model, const double *inputs, double *
  */
 bool model_interval(const struct model *model, const double *inputs, double guess, double coverage,
 		    double *low, double *high);
+
+/*
+ * The error of a prediction in the units of the intervals, and the interval of a margin in these
+ * units, for intervals that adapt (struct adaptive). Regression only.
+ */
+double model_error(const struct model *model, const double *inputs, double guess, double truth);
+bool model_interval_of(const struct model *model, const double *inputs, double guess, double margin,
+		       double *low, double *high);
 
 /*
  * Updates the model with the rows of another table; returns -ENOTSUP if the method does not support

@@ -50,6 +50,8 @@ void model_tell(const struct model *model, struct json *json)
 	json_text(json, "version", origin->version);
 	json_double(json, model->classes ? "accuracy" : "r2", origin->score);
 	json_double(json, model->classes ? "auc" : "median_error", origin->second);
+	if (!model->classes)
+		json_double(json, "rmse", origin->rmse);
 }
 
 static void write_header_json(const void *arg, struct json *json)
@@ -129,6 +131,7 @@ static void take_origin(struct model_origin *origin, struct blob *blob)
 	origin->made = (int64_t)blob_take_u64(blob);
 	origin->score = blob_take_real(blob);
 	origin->second = blob_take_real(blob);
+	origin->rmse = NAN;
 }
 
 static void take_classes(struct model *model, struct blob *blob)

@@ -192,6 +192,42 @@ static void copy_time(struct model_rows *rows, const struct dataset *dataset, si
 		rows->time[i] = dataset_row(dataset, rows->from[i])[column];
 }
 
+/* Removes columns without a value in these rows, which nothing can be learned from. */
+static int drop_empty_columns(const struct model_rows *rows, const struct dataset *dataset,
+			      size_t *columns, size_t *count, struct err *err)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *count; i++) {
+		size_t row = 0;
+
+		while (row < rows->rows &&
+		       !isfinite(dataset_row(dataset, rows->from[row])[columns[i]]))
+			row++;
+		if (row < rows->rows)
+			columns[kept++] = columns[i];
+	}
+	if (*count && !kept)
+		return err_set(err, ENODATA, "no feature has a value in any row");
+	*count = kept;
+	return 0;
+}
+
+/* Squares of larger numbers are not finite, and neither would be the results of any method. */
+#define TARGET_MOST 1e150
+
+static int check_target(const struct model_rows *rows, const struct model_plan *plan,
+			struct err *err)
+{
+	for (size_t i = 0; !plan->classify && !plan->pipeline.log_target && i < rows->rows; i++)
+		if (fabs(rows->y[i]) > TARGET_MOST)
+			return err_set(err, EDOM,
+				       "column %s holds %g; learn its logarithm or divide it, "
+				       "because values beyond %g cannot be squared",
+				       plan->target, rows->y[i], TARGET_MOST);
+	return 0;
+}
+
 static int make_rows(struct model_rows *rows, const struct dataset *dataset,
 		     const struct model_plan *plan, struct err *err)
 {
@@ -204,7 +240,11 @@ static int make_rows(struct model_rows *rows, const struct dataset *dataset,
 	find_rows(rows, dataset, (size_t)target);
 	if (!rows->rows)
 		return err_set(err, ENODATA, "no row has a value in column %s", plan->target);
-	r = choose_features(dataset, plan, target, &columns, &count, err);
+	r = check_target(rows, plan, err);
+	if (r >= 0)
+		r = choose_features(dataset, plan, target, &columns, &count, err);
+	if (r >= 0)
+		r = drop_empty_columns(rows, dataset, columns, &count, err);
 	if (r >= 0)
 		r = schema_init(&rows->schema, dataset, columns, count, rows->from, rows->rows,
 				err);

@@ -3,6 +3,7 @@
  * Expectation-maximization for mixture.c, with which it implements the fit: one series from one
  * start. Values are first brought to a common scale, on which the components are described until
  * em_result() converts them back.
+ * Papers: WAN-17.
  */
 #ifndef SLUICE_LEARN_STATES_EM_H
 #define SLUICE_LEARN_STATES_EM_H

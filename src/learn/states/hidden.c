@@ -87,6 +87,18 @@ static double compute_ratios(struct fit *fit)
 	return sum;
 }
 
+/* Returns a number far from 1 without its power of two, which is added to *twos. */
+static double take_power(double number, long *twos)
+{
+	int power;
+
+	if (number > 1e-100 && number < 1e100)
+		return number;
+	number = frexp(number, &power);
+	*twos += power;
+	return number;
+}
+
 /* Filters all values; returns the log-likelihood of the scaled values. */
 static double run_forward(struct fit *fit)
 {
@@ -99,16 +111,9 @@ static double run_forward(struct fit *fit)
 
 		before = clamp(ahead / total, CHANCE_LEAST, 1 - CHANCE_LEAST);
 		fit->chance[i] = before;
-		/* Ratios are between 1e-308 and 1e308, so the product must be rescaled. */
-		product *= total;
-		if (!(product > 1e-200 && product < 1e200)) {
-			int power;
-
-			product = frexp(product, &power);
-			twos += power;
-			if (!(product > 0 && isfinite(product)))
-				return -INFINITY;
-		}
+		/* Both factors must be rescaled: a ratio may be as low as 1e-308 or high as 1e308.
+		 */
+		product = take_power(product * take_power(total, &twos), &twos);
 	}
 	return sum + log(product) + (double)twos * 0.69314718055994530942;
 }

@@ -2,6 +2,7 @@
  *
  * Chooses a fit among starts and numbers of components, and evaluates a fit at given values. em.c
  * runs the EM rounds.
+ * Papers: WAN-20.
  */
 #include "learn/states/mixture.h"
 

@@ -7,6 +7,7 @@
  * 2,048 values. A fit in which a component has the minimum deviation, or fewer than two values, is
  * used only if no start leads to another one. Components are sorted by mean: component 0 is the
  * fastest.
+ * Papers: WAN-17.
  */
 #ifndef SLUICE_LEARN_STATES_MIXTURE_H
 #define SLUICE_LEARN_STATES_MIXTURE_H

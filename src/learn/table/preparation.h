@@ -18,6 +18,7 @@
  *
  * The empty recipe and "none" do nothing. Memory while fitting: two columns for powers, and for pca
  * the memory that components.h states.
+ * Papers: HYB-40.
  */
 #ifndef SLUICE_LEARN_TABLE_PREPARATION_H
 #define SLUICE_LEARN_TABLE_PREPARATION_H

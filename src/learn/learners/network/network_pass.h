@@ -33,18 +33,20 @@ enum {
 #include "learn/learners/network/network.h"
 
 typedef NETWORK_REAL real;
-typedef real vector __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
+typedef real vector __attribute__((vector_size(16)));
+/* In memory; gcc 14 for aarch64 does not accept such a type as a parameter. */
+typedef real loose_vector __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
 
 enum { LANES = 16 / sizeof(real), BLOCK = NETWORK_COLUMNS * LANES };
 
 static inline vector vector_load(const real *at)
 {
-	return *(const vector *)at;
+	return *(const loose_vector *)at;
 }
 
 static inline void vector_store(real *at, vector value)
 {
-	*(vector *)at = value;
+	*(loose_vector *)at = value;
 }
 
 /* Returns value where condition > 0, else 0. */

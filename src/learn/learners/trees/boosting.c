@@ -3,7 +3,7 @@
  * Gradient boosting (Friedman 2001): each small tree is grown on the residuals of those before it.
  * It handles numbers, two classes (one tree per round) and more classes (one tree per class and
  * round), with the rules of scikit-learn. A tree stores its leaf values times the learning rate.
- * Rows are sorted by every input once for all trees.
+ * Rows are sorted by every input once for all trees, or binned if they are many (histogram.h).
  */
 #include <errno.h>
 #include <float.h>
@@ -15,10 +15,14 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/file/blob.h"
+#include "learn/learners/trees/histogram.h"
 #include "learn/learners/trees/trees.h"
 #include "learn/math/random.h"
 
 extern const struct learner_ops learner_boosting;
+
+/* Beyond this number of rows, inputs are binned. */
+#define BINNED_ROWS 10000
 
 enum loss { LOSS_SQUARED, LOSS_ABSOLUTE, LOSS_HUBER };
 
@@ -43,7 +47,8 @@ struct fitting {
 	double reach;	   /* HUBER: errors beyond it count linearly instead of squared */
 	uint16_t *in;	   /* rows of this round; NULL: all */
 	struct random random;
-	struct growth *growth;
+	struct growth *growth;	     /* NULL: rows are binned */
+	struct histogram *histogram; /* NULL: rows are sorted */
 	double *gain;
 };
 
@@ -248,16 +253,38 @@ static double median_leaf_value(const struct fitting *fit, const uint32_t *rows,
 	return median + sum / (double)count;
 }
 
+static void grow_tree(struct fitting *fit, struct flat_tree *flat)
+{
+	if (fit->histogram)
+		histogram_grow(fit->histogram, fit->residuals, fit->in, &fit->random, flat,
+			       fit->gain);
+	else
+		growth_grow(fit->growth, fit->residuals, fit->in, &fit->random, flat, fit->gain);
+}
+
+static const struct growth_leaf *tree_leaves(const struct fitting *fit, size_t *count)
+{
+	return fit->histogram ? histogram_leaves(fit->histogram, count)
+			      : growth_leaves(fit->growth, count);
+}
+
+static const uint32_t *leaf_rows(const struct fitting *fit, const struct growth_leaf *leaf,
+				 size_t *count)
+{
+	return fit->histogram ? histogram_rows(fit->histogram, leaf, count)
+			      : growth_rows(fit->growth, leaf, count);
+}
+
 /* Sets the values of the leaves and updates the rows in them. */
 static void set_leaves(struct fitting *fit, struct flat_tree *flat, size_t column)
 {
 	double *raw = fit->raw + column * fit->samples->rows;
 	size_t count;
-	const struct growth_leaf *leaves = growth_leaves(fit->growth, &count);
+	const struct growth_leaf *leaves = tree_leaves(fit, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		size_t size;
-		const uint32_t *rows = growth_rows(fit->growth, &leaves[i], &size);
+		const uint32_t *rows = leaf_rows(fit, &leaves[i], &size);
 		double *value = &flat->values[leaves[i].node];
 
 		if (fit->samples->classes)
@@ -303,8 +330,7 @@ static void grow_round(struct fitting *fit, struct flat_tree *const *flat, size_
 		set_norms(fit);
 	for (size_t column = 0; column < columns; column++) {
 		set_residuals(fit, column);
-		growth_grow(fit->growth, fit->residuals, fit->in, &fit->random, flat[column],
-			    fit->gain);
+		grow_tree(fit, flat[column]);
 		set_leaves(fit, flat[column], column);
 		if (fit->in)
 			update_rows_outside(fit, flat[column], column);
@@ -348,15 +374,21 @@ static void fitting_release(struct fitting *fit)
 /* Grows rounds from `first` on into empty trees. fit->raw includes the earlier rounds already. */
 static void grow_rounds(struct boosting *boosting, struct fitting *fit, size_t first)
 {
+	size_t bins = (size_t)learner_value(&learner_boosting, boosting->settings, "bins");
+	bool binned = bins && fit->samples->rows > BINNED_ROWS;
+	struct growth_ranks ranks = { 0 };
 	struct growth_plan plan;
-	struct growth_ranks ranks;
 
 	trees_plan(&plan, &learner_boosting, boosting->settings, fit->samples);
 	plan.criterion = SPLIT_VARIANCE;
 	plan.classes = 0;
 	plan.leaves = true;
-	growth_ranks_init(&ranks, fit->samples, true, true);
-	fit->growth = growth_new(&ranks, &plan, false);
+	if (binned) {
+		fit->histogram = histogram_new(fit->samples, &plan, bins);
+	} else {
+		growth_ranks_init(&ranks, fit->samples, true, true);
+		fit->growth = growth_new(&ranks, &plan, false);
+	}
 	for (size_t round = first; round < boosting->rounds; round++) {
 		struct flat_tree *flat[LEARNER_CLASSES_MAX];
 
@@ -364,6 +396,7 @@ static void grow_rounds(struct boosting *boosting, struct fitting *fit, size_t f
 			flat[c] = &boosting->trees.flat[c * boosting->rounds + round];
 		grow_round(fit, flat, boosting->columns);
 	}
+	histogram_free(fit->histogram);
 	growth_free(fit->growth);
 	growth_ranks_release(&ranks);
 }
@@ -485,11 +518,17 @@ static int boosting_refresh(void *model, const struct samples *more, const struc
 	return 0;
 }
 
+/*
+ * The settings in a file, which only a refresh uses. Those that were added later are not among
+ * them, so that the files of all versions can be read.
+ */
+enum { SETTINGS_SAVED = 9 };
+
 static void boosting_save(const void *model, struct buf *buf)
 {
 	const struct boosting *boosting = model;
 
-	trees_settings_save(&learner_boosting, boosting->settings, buf);
+	trees_settings_save(boosting->settings, SETTINGS_SAVED, buf);
 	blob_put_u64(buf, boosting->rows);
 	blob_put_reals(buf, boosting->start, boosting->columns);
 	trees_save(&boosting->trees, buf);
@@ -502,7 +541,8 @@ static int boosting_load(void **model, struct blob *blob, size_t width, size_t c
 	int r;
 
 	boosting->columns = trees_per_round(classes);
-	trees_settings_load(&learner_boosting, boosting->settings, blob);
+	learner_defaults(&learner_boosting, boosting->settings);
+	trees_settings_load(&learner_boosting, boosting->settings, SETTINGS_SAVED, blob);
 	boosting->rows = blob_take_u64(blob);
 	blob_expect(blob, boosting->rows > 0);
 	blob_take_reals(blob, boosting->start, boosting->columns);
@@ -582,6 +622,15 @@ static const struct learner_setting boosting_settings[] = {
 	  .most = 1,
 	  .low = 0.9,
 	  .high = 0.9 },
+	{ .name = "bins",
+	  .help = "maximum number of bins of an input if there are more than 10,000 rows; 0: "
+		  "cuts are possible between all values",
+	  .fallback = 255,
+	  .least = 0,
+	  .most = HISTOGRAM_BINS_MAX,
+	  .low = 255,
+	  .high = 255,
+	  .whole = true },
 	{ 0 },
 };
 

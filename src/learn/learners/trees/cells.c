@@ -18,7 +18,7 @@ static bool rows_are_equal(const struct samples *samples, size_t a, size_t b)
 	const double *x = samples->x + a * samples->width, *z = samples->x + b * samples->width;
 
 	for (size_t f = 0; f < samples->width; f++) {
-		if (ranks_value(x[f]) != ranks_value(z[f]))
+		if (x[f] != z[f])
 			return false;
 	}
 	return true;
@@ -29,7 +29,7 @@ static uint64_t hash_row(const struct samples *samples, size_t row)
 	uint64_t hash = 0;
 
 	for (size_t f = 0; f < samples->width; f++) {
-		hash ^= ranks_bits(ranks_value(samples->x[row * samples->width + f]));
+		hash ^= ranks_bits(samples->x[row * samples->width + f]);
 		hash *= 0x9e3779b97f4a7c15u;
 		hash ^= hash >> 29;
 	}

@@ -22,22 +22,12 @@ void flat_tree_release(struct flat_tree *flat)
 	*flat = (struct flat_tree){ 0 };
 }
 
-/* The largest double that rounds to this float or less. */
-static double largest_rounding_to(float value)
+double flat_tree_cut(double below, double above)
 {
-	double edge = ((double)value + (double)nextafterf(value, INFINITY)) / 2;
+	double middle = below / 2 + above / 2;
 
-	return (float)edge <= value ? edge : nextafter(edge, -INFINITY);
-}
-
-double flat_tree_cut(float below, float above)
-{
-	double middle = (double)below / 2 + (double)above / 2;
-	float cut = (float)middle;
-
-	if ((double)cut > middle)
-		cut = nextafterf(cut, -INFINITY);
-	return largest_rounding_to(cut);
+	/* Between adjacent numbers, and between subnormal ones, the midpoint may be rounded up. */
+	return middle >= below && middle < above ? middle : below;
 }
 
 static inline const struct flat_tree_node *next_node(const struct flat_tree_node *node,

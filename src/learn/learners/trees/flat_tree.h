@@ -30,11 +30,10 @@ struct flat_tree {
 void flat_tree_release(struct flat_tree *flat);
 
 /*
- * The cut between two adjacent values of training rows, as floats: a row goes left if its input,
- * rounded to a float, is not above the midpoint. Comparing the unrounded input with the result is
- * equivalent.
+ * The cut between two adjacent values of training rows: their midpoint. A row goes left if its
+ * input is not above it.
  */
-double flat_tree_cut(float below, float above);
+double flat_tree_cut(double below, double above);
 
 /* Returns the leaf of a row. */
 size_t flat_tree_leaf(const struct flat_tree *flat, const double *row);

@@ -260,7 +260,7 @@ static void forest_save(const void *model, struct buf *buf)
 {
 	const struct forest *forest = model;
 
-	trees_settings_save(&learner_forest, forest->settings, buf);
+	trees_settings_save(forest->settings, learner_setting_count(&learner_forest), buf);
 	blob_put_u64(buf, forest->rows);
 	blob_put_u64(buf, forest->grown);
 	trees_save(&forest->trees, buf);
@@ -272,7 +272,8 @@ static int forest_load(void **model, struct blob *blob, size_t width, size_t cla
 	struct forest *forest = xcalloc(1, sizeof(*forest));
 	int r;
 
-	trees_settings_load(&learner_forest, forest->settings, blob);
+	trees_settings_load(&learner_forest, forest->settings,
+			    learner_setting_count(&learner_forest), blob);
 	forest->rows = blob_take_u64(blob);
 	forest->grown = blob_take_u64(blob);
 	blob_expect(blob, forest->rows > 0);

@@ -67,43 +67,6 @@ struct growth {
 	size_t leaf_count, cap_leaves;
 };
 
-void growth_ranks_init(struct growth_ranks *ranks, const struct samples *samples, bool in_order,
-		       bool merge)
-{
-	size_t rows, width = samples->width, levels;
-	AUTO_FREE uint64_t *scratch = NULL;
-
-	*ranks = (struct growth_ranks){ .samples = samples, .cells.count = samples->rows };
-	if (merge)
-		cells_init(&ranks->cells, samples);
-	rows = ranks->cells.count;
-	in_order &= rows <= RANKS_MOST;
-	scratch = xmalloc(2 * rows * sizeof(*scratch));
-	if (in_order)
-		ranks->lists = xmalloc(rows * width * sizeof(*ranks->lists));
-	else
-		ranks->ranks = xmalloc(rows * width * sizeof(*ranks->ranks));
-	ranks->levels = xmalloc(width * sizeof(*ranks->levels));
-	for (size_t f = 0; f < width; f++) {
-		const uint64_t *keys = ranks_sort(samples, &ranks->cells, f, scratch, &levels);
-
-		ranks->levels[f] = (uint32_t)levels;
-		for (size_t i = 0; in_order && i < rows; i++)
-			ranks->lists[f * rows + i] = (uint32_t)(keys[i] >> 16 | (keys[i] & 0xffff));
-		for (size_t i = 0; !in_order && i < rows; i++)
-			ranks->ranks[f * rows + (uint32_t)keys[i]] = (uint16_t)(keys[i] >> 32);
-	}
-}
-
-void growth_ranks_release(struct growth_ranks *ranks)
-{
-	free(ranks->lists);
-	free(ranks->ranks);
-	free(ranks->levels);
-	cells_release(&ranks->cells);
-	*ranks = (struct growth_ranks){ 0 };
-}
-
 /* On demand: allocates for the rows of a tree, which are fewer than all if rows are drawn. */
 static void make_room(struct growth *growth, size_t rows)
 {
@@ -133,6 +96,7 @@ struct growth *growth_new(struct growth_ranks *ranks, const struct growth_plan *
 {
 	struct growth *growth = xcalloc(1, sizeof(*growth));
 	size_t rows = ranks->cells.count, width = ranks->samples->width;
+	size_t columns = ranks->bundles.count;
 
 	growth->ranks = ranks;
 	growth->size = rows;
@@ -151,7 +115,7 @@ struct growth *growth_new(struct growth_ranks *ranks, const struct growth_plan *
 	growth->spare = xmalloc(rows * sizeof(uint32_t));
 	growth->side = xmalloc(rows);
 	growth->lists_owned = !keep;
-	growth->lists = keep ? ranks->lists : xmalloc(rows * width * sizeof(*growth->lists));
+	growth->lists = keep ? ranks->lists : xmalloc(rows * columns * sizeof(*growth->lists));
 	return growth;
 }
 
@@ -181,12 +145,12 @@ void growth_free(struct growth *growth)
 
 /* The sorted rows of a node. Those of the root are not copied before they are partitioned. */
 static const uint32_t *node_list(const struct growth *growth, const struct waiting *at,
-				 uint32_t feature)
+				 size_t column)
 {
 	const uint32_t *lists =
 		growth->from_ranks && at->node == 0 ? growth->ranks->lists : growth->lists;
 
-	return lists + (size_t)feature * growth->size + at->begin;
+	return lists + column * growth->size + at->begin;
 }
 
 static inline bool cell_has_weight(const struct growth *growth, size_t cell)
@@ -215,7 +179,7 @@ static size_t gather_root(struct growth *growth)
 	}
 	if (!weights)
 		return rows;
-	for (size_t f = 0; f < growth->samples->width; f++) {
+	for (size_t f = 0; f < growth->ranks->bundles.count; f++) {
 		const uint32_t *from = growth->ranks->lists + f * rows;
 		uint32_t *to = growth->lists + f * rows;
 
@@ -348,10 +312,10 @@ static void set_value(struct growth *growth, uint32_t at, const struct split_nod
 			value[i] = node->classes_all[i] / node->weight_all;
 }
 
-/* Collects the ranks of the rows of the node in an input. Returns false if all are equal. */
-static bool fill_entries(struct growth *growth, const struct waiting *at, uint32_t feature)
+/* Collects the ranks of the rows of the node in a column. Returns false if all are equal. */
+static bool fill_entries(struct growth *growth, const struct waiting *at, size_t column)
 {
-	const uint16_t *ranks = growth->ranks->ranks + (size_t)feature * growth->size;
+	const uint16_t *ranks = growth->ranks->ranks + column * growth->size;
 	const uint32_t *rows = growth->rows + at->begin;
 	uint32_t first = ranks[rows[0]], *narrow = growth->entries;
 	uint64_t *wide = growth->entries;
@@ -368,57 +332,97 @@ static bool fill_entries(struct growth *growth, const struct waiting *at, uint32
 	return differ != 0;
 }
 
-/* Tries one input. Returns false if it is constant in the node. */
-static bool try_feature(struct growth *growth, const struct waiting *at,
-			const struct split_node *node, uint32_t feature, struct split *best)
+/* On demand: returns the sorted entries of fill_entries(). */
+static const void *order_entries(struct growth *growth, const struct waiting *at, size_t column)
 {
-	size_t levels = growth->ranks->levels[feature];
+	size_t levels = growth->ranks->levels[column];
+
+	if (growth->wide)
+		return ranks_order_wide(growth->entries, growth->spare, at->count, levels);
+	return ranks_order(growth->entries, growth->spare, at->count, levels);
+}
+
+/* Tries an ordinary input. Returns false if it is constant in the node. */
+static bool try_input(struct growth *growth, const struct waiting *at,
+		      const struct split_node *node, size_t column, struct split *best)
+{
+	size_t levels = growth->ranks->levels[column];
+	uint32_t feature = growth->ranks->bundles.list[column].first;
 	const uint32_t *list;
 
 	if (growth->in_order) {
-		list = node_list(growth, at, feature);
+		list = node_list(growth, at, column);
 		if (list[0] >> 16 == list[at->count - 1] >> 16)
 			return false;
 		split_scan(node, list, feature, best);
 		return true;
 	}
 	if (growth->bins && levels <= SPLIT_BINS && levels <= at->count * BIN_LEVELS_PER_ROW)
-		return split_scan_bins(node, growth->ranks->ranks + feature * growth->size,
+		return split_scan_bins(node, growth->ranks->ranks + column * growth->size,
 				       growth->rows + at->begin, levels, growth->bins, feature,
 				       best);
-	if (!fill_entries(growth, at, feature))
+	if (!fill_entries(growth, at, column))
 		return false;
 	if (growth->wide)
-		split_scan_wide(node,
-				ranks_order_wide(growth->entries, growth->spare, at->count, levels),
-				feature, best);
+		split_scan_wide(node, order_entries(growth, at, column), feature, best);
 	else
-		split_scan(node, ranks_order(growth->entries, growth->spare, at->count, levels),
-			   feature, best);
+		split_scan(node, order_entries(growth, at, column), feature, best);
 	return true;
+}
+
+/* Tries one level of a bundle, or all of them (only is 0). Returns false if they are constant. */
+static bool try_levels(struct growth *growth, const struct waiting *at,
+		       const struct split_node *node, size_t column, uint32_t only,
+		       struct split *best)
+{
+	uint32_t first = growth->ranks->bundles.list[column].first;
+
+	if (growth->in_order)
+		return split_scan_levels(node, node_list(growth, at, column), false, first, only,
+					 best);
+	if (only)
+		return split_scan_level(node, growth->ranks->ranks + column * growth->size,
+					growth->rows + at->begin, first, only, best);
+	return fill_entries(growth, at, column) &&
+	       split_scan_levels(node, order_entries(growth, at, column), growth->wide, first, 0,
+				 best);
+}
+
+static bool try_feature(struct growth *growth, const struct waiting *at,
+			const struct split_node *node, uint32_t feature, struct split *best)
+{
+	size_t column = growth->ranks->bundles.of[feature];
+	const struct bundle *bundle = &growth->ranks->bundles.list[column];
+
+	if (bundle->count == 1)
+		return try_input(growth, at, node, column, best);
+	return try_levels(growth, at, node, column, feature - bundle->first + 1, best);
 }
 
 /*
  * Tries all inputs, from a random one on and in a random direction, so that each of two equally
- * good cuts is equally likely to come first. The choice depends only on the tree and the node, so
- * that both strategies grow the same tree.
+ * good cuts is equally likely to come first, except for levels of a bundle. The choice depends only
+ * on the tree and the node, so that both strategies grow the same tree.
  */
 static struct split split_by_all_inputs(struct growth *growth, const struct waiting *at,
 					const struct split_node *node)
 {
 	uint64_t drawn = (growth->order + at->node) * 0x9e3779b97f4a7c15u;
-	size_t width = growth->samples->width;
+	const struct bundles *bundles = &growth->ranks->bundles;
 	struct split best = split_none;
-	size_t feature;
+	size_t column;
 
 	drawn = (drawn ^ drawn >> 32) * 0xd6e8feb86659fd93u;
-	feature = (size_t)((drawn >> 33) * width >> 31);
-	for (size_t i = 0; i < width; i++) {
-		try_feature(growth, at, node, (uint32_t)feature, &best);
-		if (drawn & 1)
-			feature = feature + 1 == width ? 0 : feature + 1;
+	column = (size_t)((drawn >> 33) * bundles->count >> 31);
+	for (size_t i = 0; i < bundles->count; i++) {
+		if (bundles->list[column].count == 1)
+			try_input(growth, at, node, column, &best);
 		else
-			feature = feature == 0 ? width - 1 : feature - 1;
+			try_levels(growth, at, node, column, 0, &best);
+		if (drawn & 1)
+			column = column + 1 == bundles->count ? 0 : column + 1;
+		else
+			column = column == 0 ? bundles->count - 1 : column - 1;
 	}
 	return best;
 }
@@ -444,11 +448,11 @@ static struct split split_by_some_inputs(struct growth *growth, const struct wai
 	return best;
 }
 
-static float cell_value(const struct growth *growth, uint32_t cell, uint32_t feature)
+static double cell_value(const struct growth *growth, uint32_t cell, uint32_t feature)
 {
 	size_t row = cells_row(&growth->ranks->cells, cell);
 
-	return ranks_value(growth->samples->x[row * growth->samples->width + feature]);
+	return growth->samples->x[row * growth->samples->width + feature];
 }
 
 /*
@@ -458,27 +462,33 @@ static float cell_value(const struct growth *growth, uint32_t cell, uint32_t fea
 static double find_exact_cut(const struct growth *growth, const uint32_t *rows, size_t count,
 			     size_t left, uint32_t feature)
 {
-	float below = -FLT_MAX, above = FLT_MAX;
+	double below = -DBL_MAX, above = DBL_MAX;
 
 	for (size_t i = 0; i < left; i++)
-		below = fmaxf(below, cell_value(growth, rows[i], feature));
+		below = fmax(below, cell_value(growth, rows[i], feature));
 	for (size_t i = left; i < count; i++)
-		above = fminf(above, cell_value(growth, rows[i], feature));
+		above = fmin(above, cell_value(growth, rows[i], feature));
 	return flat_tree_cut(below, above);
+}
+
+static inline bool rank_goes_left(const struct split *split, uint32_t rank)
+{
+	return split->level ? rank != split->level : rank <= split->rank;
 }
 
 /* On demand: moves rows with a rank up to that of the cut to the left. Returns the cut. */
 static double partition_rows(struct growth *growth, const struct waiting *at, struct split *split)
 {
-	const uint16_t *ranks = growth->ranks->ranks + (size_t)split->feature * growth->size;
+	size_t column = growth->ranks->bundles.of[split->feature];
+	const uint16_t *ranks = growth->ranks->ranks + column * growth->size;
 	uint32_t *rows = growth->rows + at->begin, *spare = growth->spare;
-	float below = cell_value(growth, rows[split->below], split->feature);
-	float above = cell_value(growth, rows[split->above], split->feature);
+	double below = cell_value(growth, rows[split->below], split->feature);
+	double above = cell_value(growth, rows[split->above], split->feature);
 	size_t left = 0, right = 0;
 
 	for (size_t i = 0; i < at->count; i++) {
 		uint32_t row = rows[i];
-		size_t goes = ranks[row] <= split->rank;
+		size_t goes = rank_goes_left(split, ranks[row]);
 
 		rows[left] = row;
 		spare[right] = row;
@@ -493,10 +503,10 @@ static double partition_rows(struct growth *growth, const struct waiting *at, st
 }
 
 /* Partitions one list of a node from wherever it is into growth->lists. */
-static void partition_list(struct growth *growth, const struct waiting *at, uint32_t feature)
+static void partition_list(struct growth *growth, const struct waiting *at, size_t column)
 {
-	const uint32_t *from = node_list(growth, at, feature);
-	uint32_t *to = growth->lists + (size_t)feature * growth->size + at->begin;
+	const uint32_t *from = node_list(growth, at, column);
+	uint32_t *to = growth->lists + column * growth->size + at->begin;
 	uint32_t *spare = growth->spare;
 	const uint8_t *side = growth->side;
 	size_t left = 0, right = 0;
@@ -513,20 +523,27 @@ static void partition_list(struct growth *growth, const struct waiting *at, uint
 	memcpy(to + left, spare, right * sizeof(*spare));
 }
 
-/* In order: the partitioned list of the chosen input determines which rows go left. */
+/*
+ * In order: the list of the chosen column determines which rows go left. It is partitioned already,
+ * unless a level in its middle goes right. The other lists are needed only if `all` is set.
+ */
 static double partition_lists(struct growth *growth, const struct waiting *at,
 			      const struct split *split, bool all)
 {
-	const uint32_t *list = node_list(growth, at, split->feature);
-	uint32_t *to = growth->lists + (size_t)split->feature * growth->size + at->begin;
+	const struct bundles *bundles = &growth->ranks->bundles;
+	size_t column = bundles->of[split->feature];
+	const uint32_t *list = node_list(growth, at, column);
+	uint32_t *to = growth->lists + column * growth->size + at->begin;
 
-	for (uint32_t i = 0; all && i < at->count; i++)
-		growth->side[list[i] & 0xffff] = i < split->left;
-	for (uint32_t f = 0; all && f < growth->samples->width; f++) {
-		if (f != split->feature)
+	for (uint32_t i = 0; (all || split->level) && i < at->count; i++)
+		growth->side[list[i] & 0xffff] = rank_goes_left(split, list[i] >> 16);
+	for (size_t f = 0; all && f < bundles->count; f++) {
+		if (f != column)
 			partition_list(growth, at, f);
 	}
-	if (to != list)
+	if (split->level)
+		partition_list(growth, at, column);
+	else if (to != list)
 		memcpy(to, list, at->count * sizeof(*to));
 	return flat_tree_cut(cell_value(growth, split->below, split->feature),
 			     cell_value(growth, split->above, split->feature));
@@ -581,6 +598,7 @@ static void split_node(struct growth *growth, const struct waiting *at,
 		       const struct split_node *node, struct split *split)
 {
 	uint32_t child = add_nodes(growth, 2), right = at->rows - split->rows;
+	uint32_t list = growth->ranks->bundles.of[split->feature];
 	bool open = node_may_split(growth, split->rows, at->depth + 1) ||
 		    node_may_split(growth, right, at->depth + 1);
 
@@ -596,13 +614,13 @@ static void split_node(struct growth *growth, const struct waiting *at,
 					     .count = at->count - split->left,
 					     .rows = right,
 					     .depth = at->depth + 1,
-					     .list = split->feature });
+					     .list = list });
 	stack_push(growth, (struct waiting){ .node = child,
 					     .begin = at->begin,
 					     .count = split->left,
 					     .rows = split->rows,
 					     .depth = at->depth + 1,
-					     .list = split->feature });
+					     .list = list });
 }
 
 static void add_leaf(struct growth *growth, const struct waiting *at)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Grows trees for a single tree, a forest and boosting. The result equals that of scikit-learn,
- * except for the choice among equally good cuts, which both make at random.
+ * except for the choice among equally good cuts, which both make at random, and for inputs that
+ * differ only as doubles, which scikit-learn does not distinguish.
  *
  * There are two strategies with the same result. In order: rows are sorted by every input once, and
  * the sorted lists are maintained down the tree; this is best if every node considers all inputs.
@@ -15,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "learn/learners/trees/bundles.h"
 #include "learn/learners/trees/cells.h"
 #include "learn/learners/trees/flat_tree.h"
 #include "learn/learners/trees/split.h"
@@ -26,9 +28,10 @@ struct samples;
 struct growth_ranks {
 	const struct samples *samples;
 	struct cells cells;
-	uint32_t *lists;  /* in order: width x cells of rank << 16 | cell */
-	uint16_t *ranks;  /* on demand: width x cells */
-	uint32_t *levels; /* on demand: number of ranks of each input */
+	struct bundles bundles; /* each is a column; an ordinary input is a bundle of one */
+	uint32_t *lists;	/* in order: columns x cells of rank << 16 | cell */
+	uint16_t *ranks;	/* on demand: columns x cells */
+	uint32_t *levels;	/* on demand: number of ranks of each column */
 };
 
 /*

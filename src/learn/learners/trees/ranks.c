@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Radix sort: keys are 32-bit numbers or 16-bit ranks, and nodes are small.
+ * Radix sort: keys are 64-bit numbers or 16-bit ranks, and nodes are small.
  */
 #include "learn/learners/trees/ranks.h"
 
-#include <float.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -16,21 +15,13 @@ enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 /* Below this count insertion sort is faster than counting digits. */
 enum { INSERTION_MOST = 40 };
 
-float ranks_value(double x)
+uint64_t ranks_bits(double value)
 {
-	if (x > FLT_MAX)
-		return FLT_MAX;
-	if (x < -FLT_MAX)
-		return -FLT_MAX;
-	return (float)x + 0.0f;
-}
+	uint64_t bits;
 
-uint32_t ranks_bits(float value)
-{
-	uint32_t bits;
-
+	value += 0.0; /* makes a negative zero positive */
 	memcpy(&bits, &value, sizeof(bits));
-	return bits ^ (-(bits >> 31) | 0x80000000u);
+	return bits ^ (-(bits >> 63) | 1ull << 63);
 }
 
 /* Sorts by one digit of 64-bit keys. Returns false and moves nothing if all have the same digit. */
@@ -65,14 +56,52 @@ static void count_digits(uint32_t counts[4][DIGITS], const uint64_t *keys, size_
 	}
 }
 
-/* Replaces the bits of values by ranks, in place. */
-static size_t rank_keys(uint64_t *keys, size_t count)
+/* The column to sort, and the memory for it. */
+struct sorting {
+	const struct samples *samples;
+	const struct cells *cells;
+	size_t column, count;
+	uint64_t *keys, *spare;
+};
+
+static uint64_t cell_bits(const struct sorting *sorting, uint32_t cell)
 {
-	size_t levels = 0, step = 0;
-	uint32_t last = (uint32_t)(keys[0] >> 32);
+	const struct samples *samples = sorting->samples;
+	size_t row = cells_row(sorting->cells, cell);
+
+	return ranks_bits(samples->x[row * samples->width + sorting->column]);
+}
+
+/* Sorts cells, which are in the lower half of the keys, by one half of the bits of their values. */
+static void sort_by_half(struct sorting *sorting, unsigned shift)
+{
+	uint32_t counts[4][DIGITS];
+
+	for (size_t i = 0; i < sorting->count; i++) {
+		uint32_t cell = (uint32_t)sorting->keys[i];
+
+		sorting->keys[i] = (cell_bits(sorting, cell) >> shift) << 32 | cell;
+	}
+	count_digits(counts, sorting->keys, sorting->count);
+	for (unsigned digit = 0; digit < 4; digit++) {
+		uint64_t *kept = sorting->keys;
+
+		if (!sort_by_digit(sorting->keys, sorting->spare, sorting->count,
+				   32 + digit * DIGIT_BITS, counts[digit]))
+			continue;
+		sorting->keys = sorting->spare;
+		sorting->spare = kept;
+	}
+}
+
+/* Replaces the bits of values by ranks, in place. */
+static size_t rank_keys(const struct sorting *sorting)
+{
+	size_t levels = 0, step = 0, count = sorting->count;
+	uint64_t *keys = sorting->keys, last = cell_bits(sorting, (uint32_t)keys[0]);
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t bits = (uint32_t)(keys[i] >> 32);
+		uint64_t bits = cell_bits(sorting, (uint32_t)keys[i]);
 
 		step += bits != last;
 		last = bits;
@@ -89,29 +118,23 @@ static size_t rank_keys(uint64_t *keys, size_t count)
 	return RANKS_MOST;
 }
 
+/* The sort is stable, so the lower half of the bits first and then the upper half sorts by both. */
 const uint64_t *ranks_sort(const struct samples *samples, const struct cells *cells, size_t column,
 			   uint64_t *scratch, size_t *levels)
 {
-	size_t count = cells->count;
-	uint64_t *keys = scratch, *spare = scratch + count, *kept;
-	const double *x = samples->x + column;
-	uint32_t counts[4][DIGITS];
+	struct sorting sorting = { .samples = samples,
+				   .cells = cells,
+				   .column = column,
+				   .count = cells->count,
+				   .keys = scratch,
+				   .spare = scratch + cells->count };
 
-	for (size_t i = 0; i < count; i++) {
-		float value = ranks_value(x[cells_row(cells, i) * samples->width]);
-
-		keys[i] = (uint64_t)ranks_bits(value) << 32 | i;
-	}
-	count_digits(counts, keys, count);
-	for (unsigned digit = 0; digit < 4; digit++) {
-		if (!sort_by_digit(keys, spare, count, 32 + digit * DIGIT_BITS, counts[digit]))
-			continue;
-		kept = keys;
-		keys = spare;
-		spare = kept;
-	}
-	*levels = rank_keys(keys, count);
-	return keys;
+	for (size_t i = 0; i < cells->count; i++)
+		sorting.keys[i] = i;
+	sort_by_half(&sorting, 0);
+	sort_by_half(&sorting, 32);
+	*levels = rank_keys(&sorting);
+	return sorting.keys;
 }
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Inputs as ranks within their column, which is all that growing a tree needs until a cut is
- * chosen. Values are compared as floats, like in scikit-learn.
+ * chosen. Values are compared as doubles; scikit-learn rounds them to floats and thus cannot tell
+ * close or very large values apart.
  *
  * Up to RANKS_MOST rows, every distinct value has its own rank. Beyond, a column with more distinct
  * values is quantized to that number of ranks in equal steps.
@@ -17,11 +18,8 @@ struct samples;
 
 #define RANKS_MOST 65536
 
-/* An input as trees use it: rounded to float, without negative zero, and finite. */
-float ranks_value(double x);
-
-/* The bits of a float in an order that compares like the float. */
-uint32_t ranks_bits(float value);
+/* The bits of a number in an order that compares like the number; both zeros are equal. */
+uint64_t ranks_bits(double value);
 
 /*
  * Sorts cells by ascending value of a column as rank << 32 | cell; the sort is stable. Returns the

@@ -305,6 +305,119 @@ void split_scan_wide(const struct split_node *node, const uint64_t *entries, uin
 		scan(node, &wide, feature, best, true, false);
 }
 
+/* Sums over the entries of one level. */
+struct level {
+	uint32_t rank, position; /* position: of any of its entries */
+	size_t entries, rows;
+	double sum, weight;
+	double classes[LEARNER_CLASSES_MAX];
+};
+
+static void level_clear(struct level *level, const struct split_node *node, uint32_t rank)
+{
+	level->rank = rank;
+	level->entries = level->rows = 0;
+	level->sum = level->weight = 0;
+	memset(level->classes, 0, node->classes * sizeof(*level->classes));
+}
+
+static void level_add(struct level *level, const struct split_node *node, uint32_t position)
+{
+	double weight = node->weight ? node->weight[position] : 1;
+
+	level->position = position;
+	level->entries++;
+	level->rows += node->tally ? node->tally[position] : 1;
+	level->weight += weight;
+	if (node->criterion == SPLIT_VARIANCE)
+		level->sum += node->target[position];
+	else
+		level->classes[(size_t)node->target[position]] += weight;
+}
+
+/* Returns the quality of the cut as *under and the result, as the scans above do. */
+static double level_quality(const struct split_node *node, const struct level *level, double *under)
+{
+	double rest = node->weight_all - level->weight, others[LEARNER_CLASSES_MAX];
+	double squares = 0, squares_rest = 0;
+
+	*under = node->criterion == SPLIT_ENTROPY ? 1 : level->weight * rest;
+	if (node->criterion == SPLIT_VARIANCE) {
+		double difference = node->weight_all * level->sum - level->weight * node->sum_all;
+
+		return difference * difference;
+	}
+	for (size_t i = 0; i < node->classes; i++) {
+		others[i] = node->classes_all[i] - level->classes[i];
+		squares += level->classes[i] * level->classes[i];
+		squares_rest += others[i] * others[i];
+	}
+	if (node->criterion == SPLIT_ENTROPY)
+		return negative_entropy(others, node->classes) +
+		       negative_entropy(level->classes, node->classes);
+	return squares * rest + squares_rest * level->weight;
+}
+
+/* Stores the cut if it is better. other is the position of an entry of another level. */
+static void level_keep(const struct level *level, const struct split_node *node, uint32_t first,
+		       uint32_t other, struct split *best)
+{
+	double under, over = level_quality(node, level, &under);
+
+	if (level->rows < node->leaf_least || node->rows - level->rows < node->leaf_least)
+		return;
+	if (over * best->under > best->over * under)
+		*best = (struct split){ .over = over,
+					.under = under,
+					.feature = first + level->rank - 1,
+					.left = (uint32_t)(node->count - level->entries),
+					.rows = (uint32_t)(node->rows - level->rows),
+					.level = level->rank,
+					.below = other,
+					.above = level->position };
+}
+
+/* Entries are sorted, so those of a level are adjacent. */
+bool split_scan_levels(const struct split_node *node, const void *entries, bool wide,
+		       uint32_t first, uint32_t only, struct split *best)
+{
+	const struct entries list = { .narrow = entries, .wide = entries };
+	struct level level;
+	bool varies = false;
+
+	for (size_t i = 0, begin; i < node->count;) {
+		level_clear(&level, node, entry_rank(&list, i, wide));
+		begin = i;
+		while (i < node->count && entry_rank(&list, i, wide) == level.rank)
+			level_add(&level, node, entry_position(&list, i++, wide));
+		if (!level.rank || level.entries == node->count || (only && only != level.rank))
+			continue;
+		varies = true;
+		level_keep(&level, node, first,
+			   entry_position(&list, begin ? 0 : node->count - 1, wide), best);
+	}
+	return varies;
+}
+
+bool split_scan_level(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
+		      uint32_t first, uint32_t only, struct split *best)
+{
+	uint32_t other = 0;
+	struct level level;
+
+	level_clear(&level, node, only);
+	for (uint32_t i = 0; i < node->count; i++) {
+		if (ranks[rows[i]] == only)
+			level_add(&level, node, i);
+		else
+			other = i;
+	}
+	if (!level.entries || level.entries == node->count)
+		return false;
+	level_keep(&level, node, first, other, best);
+	return true;
+}
+
 double split_gain(const struct split_node *node, const struct split *split)
 {
 	double value = split->over / split->under, squares = 0;

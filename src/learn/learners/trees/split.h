@@ -41,6 +41,7 @@ struct split {
 	uint32_t left;	       /* entries left of the cut; not set by split_scan_bins() */
 	uint32_t rows;	       /* rows left of the cut; 0: no cut is possible */
 	uint32_t rank;	       /* highest rank on the left */
+	uint32_t level;	       /* only this rank goes right; 0: all above `rank` do */
 	uint32_t below, above; /* positions of the entries next to the cut */
 };
 
@@ -51,6 +52,18 @@ void split_scan(const struct split_node *node, const uint32_t *entries, uint32_t
 		struct split *best);
 void split_scan_wide(const struct split_node *node, const uint64_t *entries, uint32_t feature,
 		     struct split *best);
+
+/*
+ * Finds the best cut that separates one level of a bundle (bundles.h) from all other entries; the
+ * rank of an entry is its level. first is the first input of the bundle. only: try just this level;
+ * 0: all. Returns false if no such level varies within the node.
+ */
+bool split_scan_levels(const struct split_node *node, const void *entries, bool wide,
+		       uint32_t first, uint32_t only, struct split *best);
+
+/* The same for one level, without sorting; ranks and rows are those of split_scan_bins(). */
+bool split_scan_level(const struct split_node *node, const uint16_t *ranks, const uint32_t *rows,
+		      uint32_t first, uint32_t only, struct split *best);
 
 /*
  * Finds a cut without sorting, for VARIANCE and inputs with few ranks: rows are summed by rank.

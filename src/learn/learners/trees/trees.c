@@ -121,14 +121,15 @@ void trees_answer(size_t classes, double divisor, size_t rows, double *out)
 	}
 }
 
-void trees_settings_save(const struct learner_ops *learner, const double *settings, struct buf *buf)
+void trees_settings_save(const double *settings, size_t count, struct buf *buf)
 {
-	blob_put_reals(buf, settings, learner_setting_count(learner));
+	blob_put_reals(buf, settings, count);
 }
 
-void trees_settings_load(const struct learner_ops *learner, double *settings, struct blob *blob)
+void trees_settings_load(const struct learner_ops *learner, double *settings, size_t count,
+			 struct blob *blob)
 {
-	for (size_t i = 0; learner->settings[i].name; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct learner_setting *setting = &learner->settings[i];
 
 		settings[i] = blob_take_real(blob);

@@ -66,12 +66,12 @@ void trees_share(double *gain, size_t width);
 void trees_answer(size_t classes, double divisor, size_t rows, double *out);
 
 /*
- * Settings of a method that needs them again for refresh. An invalid value marks the blob as
- * failed.
+ * The first `count` settings of a method that needs them again for refresh. An invalid value marks
+ * the blob as failed.
  */
-void trees_settings_save(const struct learner_ops *learner, const double *settings,
-			 struct buf *buf);
-void trees_settings_load(const struct learner_ops *learner, double *settings, struct blob *blob);
+void trees_settings_save(const double *settings, size_t count, struct buf *buf);
+void trees_settings_load(const struct learner_ops *learner, double *settings, size_t count,
+			 struct blob *blob);
 
 void trees_save(const struct trees *trees, struct buf *buf);
 

@@ -2,6 +2,7 @@
  *
  * Reference numbers come from numpy 1.24, scipy 1.10 and scikit-learn 1.2.1; comments name the
  * calls.
+ * Papers: WAN-28.
  */
 #include "learn/judge/metrics.h"
 

@@ -2,6 +2,7 @@
  *
  * Tests the selection with small methods of its own in place of learners.c: their results are known
  * in advance. The quality of the real methods is covered by their own tests.
+ * Papers: HYB-41, HYB-44.
  */
 #include "learn/judge/selection.h"
 

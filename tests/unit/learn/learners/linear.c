@@ -156,6 +156,35 @@ static void fewer_rows_than_inputs_are_fitted_exactly(void)
 	free(x);
 }
 
+/*
+ * The levels of a text sum to 1 in each row. What remains of the last one shrinks with every block
+ * of rows, until it is not even a normal number.
+ */
+static void many_dependent_inputs_have_a_spread(void)
+{
+	enum { MANY = 4000, LEVELS = 200 };
+	AUTO_FREE double *x = xcalloc(MANY * LEVELS, sizeof(*x));
+	AUTO_FREE double *y = xmalloc(MANY * sizeof(*y));
+	struct samples samples = { .x = x, .y = y, .rows = MANY, .width = LEVELS };
+	double settings[LEARNER_SETTINGS_MAX], guess, spread;
+	struct effort effort = { .seed = 1, .threads = 1 };
+	void *model;
+
+	for (size_t i = 0; i < MANY; i++) {
+		x[i * LEVELS + i * 7919 % LEVELS] = 1;
+		y[i] = (double)(i * 7919 % LEVELS % 5 + i / LEVELS % 2);
+	}
+	learner_defaults(&learner_linear, settings);
+	REQUIRE(learner_linear.fit(&model, &samples, settings, &effort, NULL) == 0);
+	for (size_t i = 0; i < LEVELS; i++) {
+		learner_linear.predict(model, x + i * LEVELS, &guess);
+		spread = learner_linear.spread(model, x + i * LEVELS);
+		CHECK(fabs(guess - y[i] - 0.5) < 1e-6);
+		CHECK(spread > 0.4 && spread < 0.7);
+	}
+	learner_linear.free(model);
+}
+
 static void spread_includes_leverage(void)
 {
 	/* sqrt(s2 * (1 + x0 @ inv(A.T @ A) @ x0)), A = c_[ones(40), X], x0 = A[5], s2 = RSS / 35 */
@@ -231,6 +260,6 @@ static void saved_models_predict_the_same(void)
 
 TESTS(TEST(coefficients_are_exact_in_any_units), TEST(ridge_is_that_of_scikit_learn),
       TEST(dependent_inputs_share_and_constants_get_nothing),
-      TEST(fewer_rows_than_inputs_are_fitted_exactly), TEST(spread_includes_leverage),
-      TEST(learning_in_parts_equals_learning_at_once), TEST(long_tables_recover_their_plane),
-      TEST(saved_models_predict_the_same))
+      TEST(fewer_rows_than_inputs_are_fitted_exactly), TEST(many_dependent_inputs_have_a_spread),
+      TEST(spread_includes_leverage), TEST(learning_in_parts_equals_learning_at_once),
+      TEST(long_tables_recover_their_plane), TEST(saved_models_predict_the_same))

@@ -208,6 +208,24 @@ static void one_outlier_does_not_break_the_fit(void)
 	CHECK(hidden.deviation[0] > 0);
 }
 
+/* Densities of such values differ by more than the range of a double. */
+static void far_values_keep_the_likelihood_finite(void)
+{
+	enum { COUNT = 2000 };
+	static double values[COUNT];
+	struct hidden hidden;
+	struct random random;
+
+	random_init(&random, 12);
+	for (size_t i = 0; i < COUNT; i++)
+		values[i] = exp(0.01 * random_normal(&random) + (i % 50 == 7 ? 60 : 0));
+	REQUIRE(hidden_fit(&hidden, values, COUNT, &err) == 0);
+	CHECK(isfinite(hidden.log_likelihood));
+	CHECK(hidden.rounds < 500);
+	NEAR(hidden.start, 0.02, 0.005);
+	NEAR(hidden.mean[1], 60, 0.1);
+}
+
 static void invalid_values_are_rejected(void)
 {
 	double values[30];
@@ -228,4 +246,4 @@ TESTS(TEST(filter_equals_the_sum_over_all_paths), TEST(likelihood_equals_the_sum
       TEST(parameters_of_a_simulation_are_recovered), TEST(filter_is_better_than_single_values),
       TEST(gaps_do_not_bias_the_fit), TEST(probability_converges_without_observations),
       TEST(outliers_never_give_certainty), TEST(one_outlier_does_not_break_the_fit),
-      TEST(invalid_values_are_rejected))
+      TEST(far_values_keep_the_likelihood_finite), TEST(invalid_values_are_rejected))

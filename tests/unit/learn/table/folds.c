@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: HYB-44.
+ */
 #include "learn/table/folds.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: HYB-40.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>

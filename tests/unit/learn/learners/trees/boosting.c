@@ -69,6 +69,33 @@ static double error_of(const void *boosting, const struct samples *samples)
 	return error / (double)samples->rows;
 }
 
+/* More rows than 10,000: inputs are binned, which loses little. */
+static void binned_inputs_learn_the_same_function(void)
+{
+	enum { ROWS = 12000, WIDTH = 3 };
+	double *x = xmalloc(ROWS * WIDTH * sizeof(*x)), *y = xmalloc(ROWS * sizeof(*y));
+	struct samples samples = { .x = x, .y = y, .rows = ROWS, .width = WIDTH };
+	double binned_error, exact_error;
+	void *binned, *exact;
+
+	for (uint32_t i = 0; i < ROWS; i++) {
+		for (uint32_t j = 0; j < WIDTH; j++)
+			x[i * WIDTH + j] = grown_hash(i * WIDTH + j);
+		y[i] = sin(9 * x[i * WIDTH]) + 3 * x[i * WIDTH + 1];
+	}
+	binned = grown_fit(&learner_boosting, &samples, "", 1, 1);
+	exact = grown_fit(&learner_boosting, &samples, "bins=0", 1, 1);
+	CHECK(!grown_same(&learner_boosting, binned, exact, &samples));
+	binned_error = error_of(binned, &samples);
+	exact_error = error_of(exact, &samples);
+	CHECK(binned_error < 1.2 * exact_error + 1e-4);
+	CHECK(exact_error < 0.01);
+	learner_boosting.free(binned);
+	learner_boosting.free(exact);
+	free(x);
+	free(y);
+}
+
 /* Sampled rows and inputs learn the same function with other trees. */
 static void sampling_learns_the_same_function(void)
 {
@@ -128,8 +155,8 @@ static void many_rows_are_learned(void)
 		x[2 * i + 1] = grown_hash(2 * i + 1);
 		y[i] = 4 * (x[2 * i] > 0.625) + (x[2 * i + 1] > 0.25);
 	}
-	boosting =
-		grown_fit(&learner_boosting, &samples, "trees=4,depth=2,rate=1,sample=0.5", 1, 1);
+	boosting = grown_fit(&learner_boosting, &samples,
+			     "trees=4,depth=2,rate=1,sample=0.5,bins=0", 1, 1);
 	CHECK(error_of(boosting, &samples) < 1e-3);
 	learner_boosting.free(boosting);
 }
@@ -191,7 +218,7 @@ static void damaged_files_are_rejected_or_harmless(void)
 }
 
 TESTS(TEST(numbers_are_those_of_the_reference), TEST(losses_are_those_of_the_reference),
-      TEST(classes_are_those_of_the_reference), TEST(sampling_learns_the_same_function),
-      TEST(absent_class_is_unlikely), TEST(many_rows_are_learned),
-      TEST(refresh_adds_rounds_up_to_a_limit), TEST(file_gives_the_same_trees),
-      TEST(damaged_files_are_rejected_or_harmless))
+      TEST(classes_are_those_of_the_reference), TEST(binned_inputs_learn_the_same_function),
+      TEST(sampling_learns_the_same_function), TEST(absent_class_is_unlikely),
+      TEST(many_rows_are_learned), TEST(refresh_adds_rounds_up_to_a_limit),
+      TEST(file_gives_the_same_trees), TEST(damaged_files_are_rejected_or_harmless))

@@ -224,7 +224,8 @@ static void leaves_know_their_rows(void)
 
 static void equal_rows_are_one_cell(void)
 {
-	static const double x[] = { 1, 2, 0.0, 1, 1, 2, -0.0, 1, 1, 2, 1 + 1e-12, 2 };
+	static const double x[] = { 1, 2, 0.0, 1, 1, 2, -0.0, 1, 1, 2, 1, 2 };
+	static const double close[] = { 1, 1 + 1e-12, 1, 1 + 1e-12 };
 	static const uint32_t rows[] = { 0, 2, 4, 5, 1, 3 };
 	struct samples samples = { .x = x, .rows = 6, .width = 2 };
 	struct cells cells;
@@ -238,6 +239,10 @@ static void equal_rows_are_one_cell(void)
 	samples.rows = 3; /* two cells of three rows are not worth merging */
 	CHECK(!cells_init(&cells, &samples));
 	CHECK(!cells.rows && cells.count == 3);
+	samples = (struct samples){ .x = close, .rows = 4, .width = 1 };
+	REQUIRE(cells_init(&cells, &samples));
+	CHECK_INT(cells.count, 2);
+	cells_release(&cells);
 	cells_release(&cells);
 }
 
@@ -331,18 +336,131 @@ static void constant_inputs_are_skipped(void)
 	}
 }
 
+enum { TEXT_ROWS = 300, TEXT_LEVELS = 12 };
+
+/*
+ * A text column as one input per level, and a number. spread: constant inputs between them, so that
+ * they are not bundled. Targets are such that no two cuts are equally good.
+ */
+static size_t text_init(double *x, double *y, size_t classes, bool spread)
+{
+	size_t step = spread ? 2 : 1, width = (TEXT_LEVELS + 1) * step;
+	struct random random;
+
+	random_init(&random, 8);
+	for (size_t i = 0; i < TEXT_ROWS; i++) {
+		size_t level = random_below(&random, TEXT_LEVELS + 2);
+		double number = random_real(&random);
+
+		for (size_t f = 0; f < width; f++)
+			x[i * width + f] = 0;
+		if (level < TEXT_LEVELS)
+			x[i * width + level * step] = 1;
+		x[i * width + TEXT_LEVELS * step] = number;
+		y[i] = (double)(level % 5) + number + random_real(&random);
+		if (classes)
+			y[i] = floor(y[i] / 6.5 * (double)classes);
+	}
+	return width;
+}
+
+static void text_grow(size_t classes, bool spread, bool in_order, const struct growth_plan *plan,
+		      const uint16_t *weights, double *guesses, size_t *nodes)
+{
+	static double x[TEXT_ROWS * (TEXT_LEVELS + 1) * 2], y[TEXT_ROWS];
+	double gain[(TEXT_LEVELS + 1) * 2] = { 0 };
+	struct samples samples = { .x = x, .y = y, .rows = TEXT_ROWS, .classes = classes };
+	struct growth_plan all = *plan;
+	struct growth_ranks ranks;
+	struct flat_tree flat;
+	struct growth *growth;
+	struct random random;
+
+	all.tries = samples.width = text_init(x, y, classes, spread);
+	random_init(&random, 1);
+	growth_ranks_init(&ranks, &samples, in_order, false);
+	CHECK_INT(ranks.bundles.count, spread ? samples.width : 2);
+	growth = growth_new(&ranks, &all, false);
+	growth_grow(growth, y, weights, &random, &flat, gain);
+	*nodes = flat.count;
+	for (size_t i = 0; i < TEXT_ROWS; i++)
+		memcpy(guesses + i * growth_answers(classes),
+		       flat.values + flat_tree_leaf(&flat, x + i * samples.width) *
+					     growth_answers(classes),
+		       growth_answers(classes) * sizeof(double));
+	flat_tree_release(&flat);
+	growth_free(growth);
+	growth_ranks_release(&ranks);
+}
+
+static void bundled_levels_give_the_tree_of_single_inputs(void)
+{
+	static double single[TEXT_ROWS * 4], bundled[TEXT_ROWS * 4];
+	uint16_t weights[TEXT_ROWS];
+	size_t nodes, same;
+
+	for (size_t i = 0; i < TEXT_ROWS; i++)
+		weights[i] = (uint16_t)(i * 5 % 3);
+	for (int kind = 0; kind < 16; kind++) {
+		enum split_criterion criterion = kind & 4   ? SPLIT_VARIANCE
+						 : kind & 8 ? SPLIT_GINI
+							    : SPLIT_ENTROPY;
+		size_t classes = criterion == SPLIT_VARIANCE ? 0 : 4;
+		/* Leaves of some rows, because the last cuts of classes are often equally good. */
+		struct growth_plan plan = plan_of(criterion, classes, classes ? 12 : 2);
+		const uint16_t *weighted = kind & 2 ? weights : NULL;
+
+		plan.depth_most = classes ? 3 : UINT32_MAX;
+		text_grow(classes, true, kind & 1, &plan, weighted, single, &nodes);
+		text_grow(classes, false, kind & 1, &plan, weighted, bundled, &same);
+		CHECK_INT(same, nodes);
+		CHECK(nodes > 5);
+		/* Two cuts may divide the rows of a node alike, but not those outside of the tree.
+		 */
+		for (size_t i = 0; i < TEXT_ROWS * growth_answers(classes); i++)
+			CHECK((weighted && !weights[i / growth_answers(classes)]) ||
+			      fabs(single[i] - bundled[i]) < 1e-12);
+	}
+}
+
+static void exclusive_inputs_are_bundled(void)
+{
+	/* 0 to 2 exclude each other, 3 overlaps 1 and 4, 4 to 6 exclude each other. */
+	static const double x[4][7] = { { 1, 0, 0, 0, 0, 2, 0 },
+					{ 0, 1, 0, 1, 0, 2, 1 },
+					{ 0, 0, 1, 0, 0, 7, 0 },
+					{ 0, 0, 0, 1, 1, 2, 0 } };
+	struct samples samples = { .x = x[0], .rows = 4, .width = 7 };
+	struct bundles bundles;
+
+	bundles_init(&bundles, &samples, 100);
+	CHECK_INT(bundles.count, 3);
+	CHECK_INT(bundles.list[0].count, 3);
+	CHECK_INT(bundles.of[3], 1);
+	CHECK_INT(bundles.list[2].first, 4);
+	CHECK_INT(bundles.list[2].count, 3);
+	CHECK_INT(bundles_level(&bundles, &bundles.list[0], x[1]), 2);
+	CHECK_INT(bundles_level(&bundles, &bundles.list[0], x[3]), 0);
+	CHECK_INT(bundles_level(&bundles, &bundles.list[2], x[2]), 2);
+	bundles_release(&bundles);
+	bundles_init(&bundles, &samples, 2); /* less than worth bundling */
+	CHECK_INT(bundles.count, 7);
+	bundles_release(&bundles);
+}
+
 static void columns_are_ranked_by_value(void)
 {
-	static const double x[] = { 3, -1, 0, -0.0, 3, 1e300, -1e300, 1e-30, -1e-30, 2.5 };
-	static const unsigned rank[] = { 6, 1, 3, 3, 6, 7, 0, 4, 2, 5 };
-	struct samples samples = { .x = x, .rows = 10, .width = 1 };
-	uint64_t scratch[20];
+	static const double x[] = { 3,	   -1,	   0,	-0.0, 3 + 4e-16, 1e300,	    -1e300,
+				    1e-30, -1e-30, 2.5, 3,    9e299,	 -1 - 3e-16 };
+	static const unsigned rank[] = { 7, 2, 4, 4, 8, 10, 0, 5, 3, 6, 7, 9, 1 };
+	struct samples samples = { .x = x, .rows = 13, .width = 1 };
+	uint64_t scratch[26];
 	size_t levels;
-	struct cells cells = { .count = 10 };
+	struct cells cells = { .count = 13 };
 	const uint64_t *keys = ranks_sort(&samples, &cells, 0, scratch, &levels);
 
-	CHECK_INT(levels, 8);
-	for (size_t i = 0; i < 10; i++) {
+	CHECK_INT(levels, 11);
+	for (size_t i = 0; i < 13; i++) {
 		CHECK_INT(keys[i] >> 32, rank[(uint32_t)keys[i]]);
 		CHECK(i == 0 || keys[i] > keys[i - 1]);
 	}
@@ -419,5 +537,6 @@ static void invalid_flat_tree_is_rejected(void)
 TESTS(TEST(both_strategies_grow_the_same_tree), TEST(weights_equal_repetitions),
       TEST(merged_rows_grow_the_same_tree), TEST(leaves_know_their_rows),
       TEST(equal_rows_are_one_cell), TEST(no_cut_is_better), TEST(constant_inputs_are_skipped),
+      TEST(bundled_levels_give_the_tree_of_single_inputs), TEST(exclusive_inputs_are_bundled),
       TEST(columns_are_ranked_by_value), TEST(entries_are_sorted_by_rank),
       TEST(invalid_flat_tree_is_rejected))

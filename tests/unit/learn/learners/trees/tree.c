@@ -196,20 +196,42 @@ static void small_numbers_are_distinguished(void)
 	learner_tree.free(tree);
 }
 
-/* A row goes where its input, rounded to a float, goes. */
-static void cut_is_between_floats(void)
+static void cut_is_between_the_values(void)
 {
-	float below = 1, above = nextafterf(1, 2);
-	double cut = flat_tree_cut(below, above), far = flat_tree_cut(1, 2);
+	double pairs[][2] = { { 1, nextafter(1, 2) }, { 1, 2 },	 { 0, 5e-324 },
+			      { 5e-324, 1e-323 },     { -1, 0 }, { -1.7e308, 1.7e308 },
+			      { 1e9, 1e9 + 0.001 } };
 
-	CHECK(cut >= below);
-	CHECK(cut < above);
-	CHECK((float)cut <= below);
-	CHECK((float)nextafter(cut, 2) == above);
-	CHECK(fabs(far - 1.5) < 1e-7);
-	CHECK((float)far <= 1.5f);
-	CHECK((float)nextafter(far, 2) > 1.5f);
-	CHECK(flat_tree_cut(-3e38f, 3e38f) < 3e38);
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		double cut = flat_tree_cut(pairs[i][0], pairs[i][1]);
+
+		CHECK(cut >= pairs[i][0]);
+		CHECK(cut < pairs[i][1]);
+	}
+	CHECK(flat_tree_cut(1, 2) == 1.5);
+}
+
+/* As floats, all values of either input are equal, or equal to the largest float. */
+static void close_and_huge_values_are_distinguished(void)
+{
+	enum { ROWS = 200 };
+	double x[ROWS], y[ROWS], guess;
+	struct samples samples = { .x = x, .y = y, .rows = ROWS, .width = 1 };
+
+	for (int huge = 0; huge < 2; huge++) {
+		struct trees *tree;
+
+		for (size_t i = 0; i < ROWS; i++) {
+			x[i] = huge ? 1e40 * (double)(i + 1) : 1e9 + 1e-3 * (double)i;
+			y[i] = (double)(i * 7 % ROWS);
+		}
+		tree = grown_fit(&learner_tree, &samples, "", 1, 1);
+		for (size_t i = 0; i < ROWS; i++) {
+			learner_tree.predict(tree, &x[i], &guess);
+			CHECK(guess == y[i]);
+		}
+		learner_tree.free(tree);
+	}
 }
 
 /* More rows than ranks use the other strategy, which must find the same tree. */
@@ -293,6 +315,6 @@ TESTS(TEST(cuts_are_those_of_the_reference), TEST(predictions_are_those_of_the_r
       TEST(seed_chooses_among_equal_cuts), TEST(probabilities_sum_to_one),
       TEST(full_tree_reproduces_its_rows), TEST(cut_that_gains_nothing_is_made),
       TEST(constant_rows_make_one_leaf), TEST(small_numbers_are_distinguished),
-      TEST(cut_is_between_floats), TEST(many_rows_are_cut_like_few),
-      TEST(tree_is_described_in_words), TEST(file_gives_the_same_tree),
-      TEST(damaged_files_are_rejected_or_harmless))
+      TEST(cut_is_between_the_values), TEST(close_and_huge_values_are_distinguished),
+      TEST(many_rows_are_cut_like_few), TEST(tree_is_described_in_words),
+      TEST(file_gives_the_same_tree), TEST(damaged_files_are_rejected_or_harmless))
