@@ -11,8 +11,9 @@
  *	train SYSTEM TARGETS METHOD DAYS
  *		trains a forecaster of all sizes: wall and CPU seconds, microseconds per forecast;
  *		DAYS 0: all days
- *	steps SYSTEM TARGETS TRAIN_DAYS
- *		simulates placement: 100 repetitions of 100 points
+ *	steps SYSTEM TARGETS TRAIN_DAYS METHOD SEED POINTS
+ *		simulates placement: 100 repetitions of 100 points, of POINTS in the test days (0:
+ *		all of them)
  *	generate SYSTEM
  *		generates a system: rows per second
  *
@@ -57,10 +58,10 @@ static double clock_s(clockid_t clock)
 }
 
 static int bed_init(struct bed *bed, const char *name, size_t targets, double truth_every_s,
-		    struct err *err)
+		    uint64_t seed, struct err *err)
 {
 	struct system_request wish = {
-		.targets = targets, .seed = SEED, .truth_every_s = truth_every_s, .threads = THREADS
+		.targets = targets, .seed = seed, .truth_every_s = truth_every_s, .threads = THREADS
 	};
 	struct system *system;
 	int r = system_open(&system, name, err);
@@ -159,7 +160,7 @@ static int run_judge(char **words, struct err *err)
 	struct judgment judgment = { 0 };
 	struct judgment_plan plan;
 	size_t targets[TARGETS_MAX];
-	int r = bed_init(&bed, words[0], 0, strtod(words[3], NULL), err);
+	int r = bed_init(&bed, words[0], 0, strtod(words[3], NULL), SEED, err);
 
 	if (r < 0)
 		return r;
@@ -191,7 +192,7 @@ static int run_rows(char **words, struct err *err)
 	struct bed bed = { 0 };
 	struct judgment judgment = { 0 };
 	struct judgment_plan plan;
-	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), 0, err);
+	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), 0, SEED, err);
 
 	if (r < 0)
 		return r;
@@ -273,7 +274,7 @@ static int run_train(char **words, struct err *err)
 	struct features features;
 	double wall, cpu, days = strtod(words[3], NULL);
 	size_t known = 0, rows = 0;
-	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), 0, err);
+	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), 0, SEED, err);
 
 	if (r < 0)
 		return r;
@@ -316,15 +317,35 @@ static void row_print(const struct steps_row *row)
 		const struct steps_gain *gain = &row->gains[m];
 
 		printf("rule=%s source=%s metric=%s mean=%.6f low=%.6f high=%.6f total=%.6f "
-		       "won=%.4f lost=%.4f\n",
+		       "won=%.4f lost=%.4f worst=%.4f\n",
 		       placement_names[row->rule], joined(steps_sources[row->source], source),
 		       joined(placement_metrics[m], metric), gain->mean, gain->low, gain->high,
-		       gain->total, gain->won, gain->lost);
+		       gain->total, gain->won, gain->lost, gain->worst);
 	}
 }
 
+/* Keeps some points at equal distances. */
+static void points_thin(struct steps *steps, size_t points)
+{
+	size_t n = steps->targets;
+
+	if (!points || points >= steps->points)
+		return;
+	for (size_t p = 0; p < points; p++) {
+		size_t from = p * steps->points / points;
+
+		steps->time_s[p] = steps->time_s[from];
+		memmove(steps->seconds + p * n, steps->seconds + from * n, n * sizeof(double));
+		memmove(steps->forecasts + p * n, steps->forecasts + from * n,
+			n * sizeof(*steps->forecasts));
+		memmove(steps->truth + p * n, steps->truth + from * n, n * sizeof(bool));
+		memmove(steps->labels + p * n, steps->labels + from * n, n * sizeof(bool));
+	}
+	steps->points = points;
+}
+
 static int steps_print(const struct bed *bed, const struct forecaster *forecaster,
-		       const struct features *features, struct err *err)
+		       const struct features *features, size_t points, struct err *err)
 {
 	struct steps_origin origin = { .forecaster = forecaster,
 				       .features = features,
@@ -341,6 +362,7 @@ static int steps_print(const struct bed *bed, const struct forecaster *forecaste
 
 	if (r < 0)
 		return r;
+	points_thin(&steps, points);
 	printf("points=%zu targets=%zu accuracy=%.6f label_accuracy=%.6f\n", steps.points,
 	       steps.targets, steps_accuracy(&steps, steps.truth),
 	       steps_accuracy(&steps, steps.labels));
@@ -370,17 +392,18 @@ static int run_steps(char **words, struct err *err)
 	struct bed bed = { 0 };
 	struct forecaster forecaster = { 0 };
 	struct features features;
-	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), 0, err);
+	int r = bed_init(&bed, words[0], strtoul(words[1], NULL, 10), 0,
+			 strtoul(words[4], NULL, 10), err);
 
 	if (r < 0)
 		return r;
 	sizes_drop(&bed);
-	r = forecaster_make(&forecaster, &bed, "svm", bed.from_s + DAY_S * strtod(words[2], NULL),
-			    4, err);
+	r = forecaster_make(&forecaster, &bed, words[3],
+			    bed.from_s + DAY_S * strtod(words[2], NULL), 4, err);
 	if (r < 0)
 		return r;
 	features_init(&features, &bed.generated.chronicle, &bed.site, &forecaster.features);
-	r = steps_print(&bed, &forecaster, &features, err);
+	r = steps_print(&bed, &forecaster, &features, strtoul(words[5], NULL, 10), err);
 	features_release(&features);
 	forecaster_release(&forecaster);
 	bed_release(&bed);
@@ -422,7 +445,7 @@ static const struct verb {
 	int (*run)(char **words, struct err *err);
 } verbs[] = {
 	{ "judge", 5, run_judge }, { "rows", 3, run_rows },	    { "train", 4, run_train },
-	{ "steps", 3, run_steps }, { "generate", 1, run_generate },
+	{ "steps", 6, run_steps }, { "generate", 1, run_generate },
 };
 
 int main(int argc, char **argv)

@@ -3,7 +3,9 @@
 # Forecast and placement. docs/reference/benchmarks.md describes the method. Parts:
 #   learn       simulated Titan and Cori: every classifier compared with scikit-learn on the same rows and folds; baselines
 #   real        one year of I/O benchmarks on Cori (tokio-abc): states predicted from what is known when a run starts
+#   traces      a year of runs on Cori and Mira: the last quarter predicted by `sluice forecast`, persistence, scikit-learn
 #   placement   simulated Titan: 100 repetitions of 100 steps, all rules and metrics
+#   adaptive    ten simulated systems with other seeds: files placed one by one, compared with the fluid limit
 #   svm         support vector machines of 288 targets x 3 sizes compared with scikit-learn; microseconds per forecast
 #   probe       the overhead of `sluice forecast probe` at the interval of the paper, measured by itself and from outside
 #   generator   rows per second of the simulated systems
@@ -16,7 +18,7 @@ BUILD=$(cd "${BUILD:-build}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/libbench.sh"
 . "$here/libbed.sh"
-parts=${FORECAST_PARTS:-generator learn real placement svm probe experiment}
+parts=${FORECAST_PARTS:-generator learn real traces placement adaptive svm probe experiment}
 case " $parts " in
 *" experiment "*) bed_can 2>/dev/null && bed_enter "$here/forecast.sh" ;;
 esac
@@ -41,17 +43,6 @@ cd "$work"
 isolate "$work"
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 . "$here/libexperiment.sh"
-
-# bars FILE: reads the lines "key NAME VALUE" and "missed: TEXT" that forecast_judge.py has written
-bars() {
-	local line
-	while read -r line; do
-		case $line in
-		"key "*) key ${line#key } ;;
-		missed:*) miss "${line#missed: }" ;;
-		esac
-	done <"$1"
-}
 
 # word NAME FILE: the value of NAME=VALUE in the first line that has it
 word() {
@@ -103,10 +94,41 @@ part_real() {
 	$python "$here/forecast_judge.py" real real.bars real.out && bars real.bars || miss "real: the evaluation failed"
 }
 
+# The history covers a series of runs; the age of a probe is that of the real run. Of the 34 kinds of runs on Cori, 8 are
+# used, chosen evenly.
+part_traces() {
+	local system
+	[ -d "$SHARED/data/tokio-abc" ] ||
+		{ echo "forecast: traces is skipped: $SHARED/data/tokio-abc does not exist; set SHARED" >&2; return; }
+	has_reference || return
+	for system in mira cori; do
+		$python "$here/forecast_traces.py" convert "$SHARED"/data/tokio-abc/$system-*.csv.gz traces.$system >traces.runs &&
+			"$sluice" forecast evaluate --input traces.$system --system $system --method auto,hidden,persistence,majority \
+				--days 274 --states target --features recent,state --history 2h --max-targets 8 \
+				--csv traces.$system.csv >traces.$system.out ||
+			{ miss "traces: the evaluation of $system failed"; continue; }
+		say "  $system: $(cat traces.runs)"
+		$python "$here/forecast_traces.py" compare traces.bars $system traces.$system.csv && bars traces.bars ||
+			miss "traces: the comparison of $system failed"
+		say
+	done
+}
+
 part_placement() {
-	"$bench" steps titan "$([ -n "$quick" ] && echo 24 || echo 288)" 8 >steps.titan ||
+	"$bench" steps titan "$([ -n "$quick" ] && echo 24 || echo 288)" 8 svm 1 0 >steps.titan ||
 		{ miss "placement: the simulation failed"; return; }
 	$python "$here/forecast_judge.py" steps steps.bars steps.titan && bars steps.bars || miss "placement: the evaluation failed"
+}
+
+# The seeds were used for nothing else. ADAPTIVE_SEEDS and ADAPTIVE_SYSTEM choose others.
+part_adaptive() {
+	local system=${ADAPTIVE_SYSTEM:-titan} seed targets days
+	case $system in cori) targets=248 days=1 ;; *) targets=288 days=8 ;; esac
+	for seed in ${ADAPTIVE_SEEDS:-$([ -n "$quick" ] && echo 2001 2002 || seq 2001 2010)}; do
+		"$bench" steps "$system" $targets $days logistic "$seed" 40 >"adaptive.$seed" ||
+			{ miss "adaptive: the simulation of seed $seed failed"; return; }
+	done
+	$python "$here/forecast_judge.py" adaptive adaptive.bars "$system" && bars adaptive.bars || miss "adaptive: the evaluation failed"
 }
 
 # CPU times of one thread are compared; the wall time of Sluice is that of all cores.
@@ -147,6 +169,11 @@ part_probe() {
 		{ tail -2 probe.err >&2; miss "probe: sluice forecast probe failed"; return; }
 	$python "$here/forecast_judge.py" probe probe.bars probe.json outside.txt && bars probe.bars ||
 		miss "probe: the evaluation failed"
+}
+
+part_experiment() {
+	bed_can || { echo "forecast: the experiment is skipped" >&2; key experiment skipped; return; }
+	experiment_judged gain
 }
 
 bench=$BUILD/bench/bench_forecast

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The evaluations of bench/forecast.sh. Each prints its results as text, and writes lines "key NAME VALUE" and
+"""The evaluations of bench/forecast.sh and bench/placement.sh. Each prints its results as text, and writes lines "key NAME VALUE" and
 "missed: TEXT" to the file BARS.
 
     forecast_judge.py learn BARS SYSTEM RESULTS DIR NAME   compares `bench_forecast judge` with scikit-learn on the same rows
     forecast_judge.py days BARS RESULTS RESULTS       compares 8 training days with 4
     forecast_judge.py fit DIR SYSTEM TARGETS          mean seconds of the SVM of scikit-learn per target
     forecast_judge.py steps BARS RESULTS              `bench_forecast steps`: gains by rule, source and metric
+    forecast_judge.py adaptive BARS SYSTEM            the same for adaptive.SEED of several seeds
     forecast_judge.py real BARS OUTPUT                keys of bench_forecast_real
     forecast_judge.py outside FILE COMMAND...         runs the command; writes the kernel's accounting to FILE
     forecast_judge.py probe BARS STATISTICS FILE      compares `sluice forecast probe --json` with FILE
     forecast_judge.py gain BARS DIR DEVICES           evaluates the steps of the experiment
+    forecast_judge.py feedback BARS DIR DEVICES       the same with the bars of the adaptive rule
 """
 import json
 import math
@@ -220,6 +222,29 @@ def steps(bars, path):
 
 
 
+def adaptive(bars, system):
+    """Gains on the slowest target; intervals of 95 % over seeds, by Student's t."""
+    bars = Bars(bars)
+    wanted = {("adaptive", "forecast"): "adaptive", ("adaptive", "random_labels"): "random", ("expected", "measured_times"): "limit",
+              ("expected", "forecast"): "expected", ("hedged", "forecast"): "hedged", ("classes", "forecast"): "classes"}
+    gains = defaultdict(list)
+    seeds = sorted(name for name in os.listdir(".") if re.fullmatch(r"adaptive\.\d+", name))
+    for name in seeds:
+        for row in lines(name):
+            column = wanted.get((row.get("rule"), row.get("source")))
+            if column and row["metric"] == "slowest_target":
+                gains[column].append(100 * row["mean"])
+    gains["share of the limit"] = [100 * a / b for a, b in zip(gains["adaptive"], gains["limit"])]
+    factor = {2: 12.7, 10: 2.262}.get(len(seeds), 2.3)
+    for column, values in gains.items():
+        half = factor * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+        print(f"  {column:18s} {statistics.mean(values):7.1f} % +- {half:.1f} (smallest {min(values):.1f})")
+        bars.key(f"{system}_{column.replace(' ', '_')}", f"{statistics.mean(values):.1f}+-{half:.1f}")
+    share, worst = statistics.mean(gains["share of the limit"]), min(gains["random"])
+    bars.bar(share >= 50, f"adaptive: {share:.1f} % of the fluid limit's gain on the slowest target, {len(seeds)} seeds (threshold 50 %)")
+    bars.bar(worst >= -1, f"adaptive: with random forecasts, at least {worst:.1f} % over equal shares (threshold -1 %)")
+
+
 def real(bars, path):
     bars = Bars(bars)
     of = {}
@@ -326,6 +351,8 @@ def interval(blocks, rule):
 def forecasts_judge(directory, events):
     """The share of forecasts that agree with the position of the load."""
     right = total = 0
+    if not os.path.exists(f"{directory}/forecasts"):
+        return math.nan
     with open(f"{directory}/forecasts") as f:
         for line in f:
             _, when, text = line.split(" ", 2)
@@ -336,15 +363,19 @@ def forecasts_judge(directory, events):
     return right / total if total else math.nan
 
 
-def gain(bars, directory, devices):
-    bars = Bars(bars)
+def gain_of(blocks, rule):
+    return throughput(blocks, rule) / throughput(blocks, "equal") - 1
+
+
+def compare_rules(bars, directory, devices):
+    """Prints the steps of each rule beside those with equal shares; returns the blocks and the rules."""
     blocks = read_steps(f"{directory}/steps")
     events = load_states(f"{directory}/load.log")
     target_of = dict(w.split("=") for w in devices.split())
-    rules = list(blocks[0])
-    rules.sort(key=["equal", "classes", "expected", "hedged"].index)
-    print(f"  {len(blocks)} steps of each rule in random order; forecasts agree with the load in"
-          f" {100 * forecasts_judge(directory, events):.1f} %")
+    rules = sorted(blocks[0], key=["equal", "classes", "expected", "hedged", "adaptive"].index)
+    right = forecasts_judge(directory, events)
+    print(f"  {len(blocks)} steps of each rule in random order; "
+          + ("there is no forecast" if math.isnan(right) else f"forecasts agree with the load in {100 * right:.1f} %"))
     print("  rule        MiB/s   median s   mean s   slowest s   gain, 95 % interval       files on loaded / free targets"
           "   whole ms")
     for rule in rules:
@@ -354,31 +385,54 @@ def gain(bars, directory, devices):
             for device, name in target_of.items():
                 files = int(b[rule][3].get(device, 0))
                 (loaded if is_loaded(events, int(name[1:]) - 1, b[rule][0]) else free).append(files)
-        rate = throughput(blocks, rule)
         told = ""
         if rule != "equal":
             low, high = interval(blocks, rule)
-            ratio = rate / throughput(blocks, "equal") - 1
+            ratio = gain_of(blocks, rule)
             told = f"{100 * ratio:+6.1f} % ({100 * low:+.1f} to {100 * high:+.1f})"
             bars.key(f"gain_{rule}", f"{100 * ratio:.1f}({100 * low:.1f}..{100 * high:.1f})")
-        print(f"  {rule:9s} {rate / (1 << 20):7.1f}   {statistics.median(seconds):8.3f} {statistics.mean(seconds):8.3f}"
-              f"   {max(seconds):9.3f}   {told:24s} {statistics.mean(loaded or [0]):12.1f} / {statistics.mean(free or [0]):.1f}"
-              f"   {statistics.median(b[rule][4] for b in blocks):20.0f}")
+        print(f"  {rule:9s} {throughput(blocks, rule) / (1 << 20):7.1f}   {statistics.median(seconds):8.3f}"
+              f" {statistics.mean(seconds):8.3f}   {max(seconds):9.3f}   {told:24s} {statistics.mean(loaded or [0]):12.1f} /"
+              f" {statistics.mean(free or [0]):.1f}   {statistics.median(b[rule][4] for b in blocks):20.0f}")
     elsewhere = sum(int(n) for b in blocks for r in rules for d, n in b[r][3].items() if d not in target_of)
     bars.bar(elsewhere == 0, f"experiment: {elsewhere} files are on none of the targets (threshold 0)")
+    return blocks, rules
+
+
+def gain(bars, directory, devices):
+    bars = Bars(bars)
+    blocks, rules = compare_rules(bars, directory, devices)
     best = max((r for r in rules if r != "equal"), key=lambda r: throughput(blocks, r))
     for rule in ("hedged", best) if best != "hedged" else ("hedged",):
         if rule not in rules:
             continue
         low, _ = interval(blocks, rule)
-        ratio = throughput(blocks, rule) / throughput(blocks, "equal") - 1
+        ratio = gain_of(blocks, rule)
         bars.bar(ratio > 0.05 and low > 0, f"experiment: {rule} placement gains {100 * ratio:.1f} % of throughput, at least"
                  f" {100 * low:.1f} % (threshold above 5 %, interval above 0)")
 
 
+def feedback(bars, directory, devices):
+    """A step ends when its slowest target has finished, so its time is that of the slowest target."""
+    bars = Bars(bars)
+    blocks, _ = compare_rules(bars, directory, devices)
+    low, _ = interval(blocks, "adaptive")
+    ratio = gain_of(blocks, "adaptive")
+    late = {rule: sorted(b[rule][1] for b in blocks)[int(0.95 * (len(blocks) - 1))] for rule in ("equal", "adaptive")}
+    faster = statistics.mean(b["adaptive"][1] < b["equal"][1] for b in blocks)
+    bars.key("blocks", len(blocks))
+    bars.key("faster_percent", f"{100 * faster:.0f}")
+    bars.key("late_s", f"{late['equal']:.2f}/{late['adaptive']:.2f}")
+    print(f"  adaptive placement is faster in {100 * faster:.0f} % of the blocks")
+    bars.bar(ratio >= 0.20 and low > 0.10, f"placement: adaptive placement gains {100 * ratio:.1f} % of throughput, at least"
+             f" {100 * low:.1f} % (threshold 20 %, interval above 10 %)")
+    bars.bar(late["adaptive"] <= late["equal"], f"placement: in 95 % of the steps the slowest target has finished after"
+             f" {late['adaptive']:.2f} s, with equal shares after {late['equal']:.2f} s (threshold: no later)")
+
+
 def main(words):
-    verbs = {"learn": (learn, 5), "days": (days, 3), "fit": (fit, 3), "steps": (steps, 2), "real": (real, 2),
-             "probe": (probe, 3), "gain": (gain, 3)}
+    verbs = {"learn": (learn, 5), "days": (days, 3), "fit": (fit, 3), "steps": (steps, 2), "adaptive": (adaptive, 2), "real": (real, 2),
+             "probe": (probe, 3), "gain": (gain, 3), "feedback": (feedback, 3)}
     if words[:1] == ["outside"] and len(words) > 2:
         outside(*words[1:])
     if not words or words[0] not in verbs or len(words) - 1 != verbs[words[0]][1]:

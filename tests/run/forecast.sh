@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `sluice forecast` on three targets with known states: train, now, evaluate and watch; and its messages for missing
 # data, old data and damaged models.
+# Papers: WAN-2.
 . "$(dirname "$0")/libtest.sh"
 
 # Three targets for a day and a half, probes every minute (in windows of 20 minutes), writes every 10 minutes. Target c
@@ -81,8 +82,19 @@ assert row["majority"] + 0.03 < row["blocked_accuracy"] < row["ceiling"], row
 assert abs(row["idle_s"] / 1.853 - 1) < 0.03 and abs(row["busy_s"] / 2.73 - 1) < 0.06, row
 PYTHON
 [ -f "$XDG_DATA_HOME/sluice/forecast.model.previous" ] || fail "the model before is gone"
+# By default each target and size gets the method that is best on later blocks of time, or shares.
+check_rc 0 "$sluice" forecast train --history 20m -k 3 -o auto.model
+check_has "$(cat out)" "method auto"
+grep -q "methods, by targets and sizes: \|no method was better on later data" out || fail "no word on the chosen methods: $(cat out)"
+check_rc 2 "$sluice" forecast train --history 20m -k 0 -o auto.model
+check_rc 2 "$sluice" forecast train --method hidden --method-options cost=2
+check_rc 0 "$sluice" forecast train --method hidden --history 20m -k 3 -o hidden.model
+check_rc 0 "$sluice" forecast evaluate --method auto,hidden,majority --history 20m -k 3 --days 1 --json
+python3 -c 'import json
+rows = {r["method"]: r for s in json.load(open("out"))["sheets"] if s["name"] == "methods" for r in s["rows"]}
+assert rows["auto"]["log_loss"] <= rows["majority"]["log_loss"] + 0.02, rows' || fail "auto is worse than the majority"
 check_rc 0 "$sluice" forecast train "${quick[@]}" --input rows.txt -o filed.model
-check_eq "$(head -c 31 filed.model)" '{"schema": "sluice.forecaster/1'
+check_eq "$(head -c 31 filed.model)" '{"schema": "sluice.forecaster/2'
 
 # now: the most recent probes decide.
 check_rc 0 "$sluice" forecast now --until "$end"
@@ -117,10 +129,31 @@ echo garbage >garbage.model
 check_rc 1 "$sluice" forecast -m garbage.model
 check_has "$(cat err)" "garbage.model"
 
+# describe: the two states that the writes were made from, and the jobs.
+check_rc 0 "$sluice" forecast describe
+check_words "$(cat out)" "jobs per day" idle busy
+check_rc 0 "$sluice" forecast describe --input rows.txt --json
+check_json out sluice.forecast/1
+python3 - <<'PYTHON' || fail "describe: $(cat out)"
+import json
+sheets = {s["name"]: s["rows"] for s in json.load(open("out"))["sheets"]}
+large = [r for r in sheets["states"] if r["size"] == "1.00 GiB"]
+assert [r["state"] for r in large] == ["idle", "busy"], large
+assert abs(large[0]["mode_s"] / 1.85 - 1) < 0.03 and abs(large[1]["mode_s"] / 2.64 - 1) < 0.06, large
+writes = {r["size"]: r for r in sheets["writes"]}
+assert writes["1.00 GiB"]["writes"] == 648 and writes["1.00 MiB"]["writes"] == 6480, writes
+jobs = {r["quantity"]: r for r in sheets["jobs"]}
+assert jobs["nodes"]["jobs"] == 8 and jobs["nodes"]["minimum"] == 8 and jobs["nodes"]["maximum"] == 4000, jobs
+PYTHON
+
 # evaluate: compares methods with baselines, and writes the rows for other programs.
 check_rc 0 "$sluice" forecast evaluate --method logistic,hidden,persistence,majority --history 20m -k 4 --days 1 --csv rows.csv --per-target
 check_has "$(cat out)" blocked
+# The probes of the round before a write are a minute old; with the paper's rule, the newest probe is of the same round.
+check_words "$(cat out)" "0 of 216 writes" "60 s old"
 grep -q '^ *oss-b  *1073741824  *hidden ' out || fail "no line of oss-b: $(cat out)"
+check_rc 0 "$sluice" forecast evaluate --method majority --same-round --history 20m -k 4 --days 1
+check_has "$(cat out)" "0 s old"
 check_rc 0 "$sluice" forecast evaluate --method logistic,majority --history 20m -k 4 --days 1 --json
 check_json out sluice.forecast/1
 python3 - <<'PYTHON'
@@ -132,9 +165,21 @@ test = [r for r in rows if r["set"] == "test"]
 assert len(rows) == 648 and len(test) == 216, (len(rows), len(test))
 right = sum((float(r["score_logistic"]) > 0.5) == (r["label"] == "1") for r in test) / len(test)
 assert abs(right - told["logistic"]["accuracy"]) < 1e-6, (right, told)
+assert all(0 <= float(r["chance_logistic"]) <= 1 for r in test), test[0]
 assert told["logistic"]["accuracy"] > told["majority"]["accuracy"], told
 assert {r["blocked_fold"] for r in rows} == {"", "0", "1", "2", "3"}
 PYTHON
+# Without the probes of the target, which decide here, the forecast is worse; jobs follow the states of all targets.
+check_rc 0 "$sluice" forecast evaluate --method logistic --contributions --history 20m -k 4 --days 1 --json
+python3 - <<'PYTHON' || fail "contributions: $(cat out)"
+import json
+sheets = {s["name"]: s["rows"] for s in json.load(open("out"))["sheets"]}
+gain = {r["group"]: r["log_loss_gain"] for r in sheets["contributions"]}
+assert set(gain) == {"status", "latency"} and gain["latency"] > 0.05 and gain["latency"] > gain["status"], gain
+PYTHON
+check_rc 2 "$sluice" forecast evaluate --method hidden --contributions
+check_has "$(cat err)" "classifier"
+check_rc 2 "$sluice" forecast evaluate --features latency --contributions --history 20m --days 1
 check_rc 2 "$sluice" forecast evaluate --method svm,nope
 check_rc 2 "$sluice" forecast evaluate --days 9
 

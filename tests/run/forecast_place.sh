@@ -48,7 +48,7 @@ assert sys.argv[2] == "equal" or m["slower group"]["gain"] > 0
 END
 done
 check_rc 0 "$sluice" forecast place $now --site site.ini --total 4G
-check_has "$(cat out)" 'rule "hedged"'
+check_has "$(cat out)" 'rule "expected"'
 check_words "$(cat out)" "site here" "0.5 to 1.2 times"
 
 # Policy: targets that are not allowed get nothing. It is an error if no target is allowed or the limits are infeasible.
@@ -92,10 +92,11 @@ assert d["moments"] > 200 and d["targets"] == 4 and d["repetitions"] == 5
 assert [s["name"] for s in d["sheets"]] == ["slower_group", "late", "slowest"]
 for s in d["sheets"]:
     rows = {(r["rule"], r["source"], r["feedback"]): r for r in s["rows"]}
-    assert len(rows) == 26
+    assert len(rows) == 30
     assert rows["classes", "true states", 0]["gain_percent"] > 2
     assert rows["classes", "random labels", 0]["gain_percent"] < rows["classes", "true states", 0]["gain_percent"]
     assert rows["expected", "measured times", 0]["slower_percent"] == 0
+    assert rows["adaptive", "forecast", 0]["seconds"] >= rows["expected", "measured times", 0]["seconds"] or s["name"] != "slowest"
     assert rows["classes", "forecast", 1]["gain_percent"] < rows["classes", "forecast", 0]["gain_percent"]
 END
 check_rc 2 "$sluice" forecast simulate $of --days 3

@@ -3,6 +3,7 @@
 # `sluice run --place` places new files according to the forecast and the policy of the site. Without a site, a model
 # or recent probes, the program runs as without Sluice, and one warning gives the reason. The parameters that `sluice
 # forecast place --params` writes have the same effect with --params.
+# Papers: WAN-39.
 . "$(dirname "$0")/libtest.sh"
 export SLUICE_STORE_PATH=$work/store.db SLUICE_FORECAST_MODEL=$work/model SLUICE_PROBE_SITE=$work/site.ini
 
@@ -115,6 +116,20 @@ assert lines.count("targets 4") == 4, lines
 END
 SLUICE_INSTRUMENT_FORECAST=off check_rc 0 "$sluice" run -- "$prog/instrument" ask t0 none none
 check_has "$(cat out)" "target 0 unchanged"
+
+# A program that asks before a step is advised to write less, but not without a forecast. One of four targets is busy, and
+# then takes three times as long.
+export PYTHONPATH=$SOURCE/bindings/python PYTHONDONTWRITEBYTECODE=1
+for ask in "$prog/instrument advise" "$(command -v python3) $work/advise.py"; do
+	echo 'import sluice, sys; print(sluice.advise(int(sys.argv[1])))' >advise.py
+	check_rc 0 "$sluice" run -- $ask 1000000
+	[ "$(cat out)" -ge 750000 ] && [ "$(cat out)" -lt 990000 ] || fail "$ask: bytes of 1000000 where one of four targets is busy: $(cat out)"
+	check_rc 0 "$sluice" run -- $ask $((2 ** 63 - 1))
+	[ "$(cat out)" -gt $((2 ** 62)) ] || fail "$ask: a large number of bytes: $(cat out)"
+	check_eq "$($ask 1000000)" 1000000 "advice without Sluice"
+	SLUICE_INSTRUMENT_FORECAST=off check_rc 0 "$sluice" run -- $ask 1000000
+	check_eq "$(cat out)" 1000000 "advice without a forecast"
+done
 
 # Probes that are too old are not used.
 rm store.db

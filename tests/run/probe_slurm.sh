@@ -27,7 +27,8 @@ scancel -s TERM 1
 slurm_wait R,CG 0
 check_eq "$(grep -c '"schema": "sluice.probe/1"' job.out)" 2 "ranks that ended in good order: $(cat job.out): ranks"
 check_eq "$(grep -o '"system": "test"' job.out | wc -l)" 2 "ranks that know the cluster's name"
-check_eq "$(grep -o '"jobs_asked": 1' job.out | wc -l)" 1 "ranks that ask for jobs"
+# It asks once per period of the wall clock; a new period may begin during the run.
+check_eq "$(grep -oE '"jobs_asked": [1-9]' job.out | wc -l)" 1 "ranks that ask for jobs"
 check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "files left behind"
 export SLUICE_STORE_PATH=$work/store.db
 check_rc 0 "$sluice" forecast import rows/*.blocks

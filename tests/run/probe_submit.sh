@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `sluice forecast submit` submits a probe job again whenever it has ended: to scripts that imitate PBS, and to a real
 # Slurm. There is never a second job, even if the command is started again.
+# Papers: WAN-11, WAN-AC-15.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libslurm.sh"
 
@@ -102,12 +103,18 @@ check_words "$(cat err)" sbatch qsub
 slurm_here
 slurm_start 1
 mkdir target
+# It probes until its rows have the job itself, however slow the machine is.
 cat >quick.sh <<END
 #!/bin/sh
 echo "\$SLURM_JOB_ID" >>$work/ran
-exec "$sluice" forecast probe --system campaign --sizes 4K --every 20ms --reference-every 0 --jobs-every 1m --duration 2s a=$work/target
+"$sluice" forecast probe --system campaign --sizes 4K --every 20ms --reference-every 0 --jobs-every 1s a=$work/target &
+until "$sluice" forecast export --system campaign | grep -A 999 '^All running jobs:' | grep -qx "Job Id: \$SLURM_JOB_ID"; do
+	sleep 0.1
+done
+kill \$!
+wait \$! || exit 0
 END
-printf '#!/bin/sh\nsleep 60\n' >long.sh
+printf '#!/bin/sh\nsleep 3600\n' >long.sh
 check_rc 0 "$sluice" forecast submit --jobs 2 --every 50ms --min-runtime 0 quick.sh -- -o /dev/null
 check_eq "$(cut -d' ' -f2- out | tr '\n' ' ')" \
 	"submitted job 1 job 1 ended submitted job 2 job 2 ended " "messages about jobs of Slurm"

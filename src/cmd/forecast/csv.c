@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * sluice forecast evaluate --csv: writes the rows that the methods were evaluated on, with labels,
- * folds, features and, for rows of the test, the score of each method.
+ * folds, features and, for rows of the test, the score of each method and its probability of busy.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,7 +21,7 @@ static void write_header(FILE *out, const struct judgment *judgment,
 		fprintf(out, ",%s", features_name(plan, i));
 	for (size_t m = 0; m < JUDGMENT_METHODS; m++)
 		if (judgment->methods[m])
-			fprintf(out, ",score_%s", judgment_method(m));
+			fprintf(out, ",score_%s,chance_%s", judgment_method(m), judgment_method(m));
 	putc('\n', out);
 }
 
@@ -58,11 +58,15 @@ static void write_row(FILE *out, const struct evaluated *evaluated,
 	write_fold(out, rows->blocked, i, rows->train);
 	for (size_t k = 0; k < rows->rows.width; k++)
 		write_number(out, rows->rows.x[i * rows->rows.width + k]);
-	for (size_t m = 0; m < JUDGMENT_METHODS; m++)
-		if (evaluated->judgment.methods[m])
-			write_number(out, is_test && judged->cells[m].is_known
-						  ? judged->cells[m].score[i - rows->train]
-						  : NAN);
+	for (size_t m = 0; m < JUDGMENT_METHODS; m++) {
+		const struct judgment_cell *cell = &judged->cells[m];
+		bool is_known = is_test && cell->is_known;
+
+		if (!evaluated->judgment.methods[m])
+			continue;
+		write_number(out, is_known ? cell->score[i - rows->train] : NAN);
+		write_number(out, is_known ? cell->chance[i - rows->train] : NAN);
+	}
 	putc('\n', out);
 }
 
@@ -89,13 +93,15 @@ int forecast_csv(const struct command *command, const struct forecast_args *args
 		 const struct judgment_plan *plan)
 {
 	AUTO_FCLOSE FILE *out = fopen(args->csv, "we");
+	struct features_plan features_plan = plan->features;
 	struct features features;
 	struct err err = { 0 };
 	int r = 0;
 
 	if (!out)
 		return command_fail(command, "%s: %s", args->csv, strerror(errno));
-	features_init(&features, evaluated->chronicle, site, &plan->features);
+	features_plan.chains = evaluated->judgment.chains;
+	features_init(&features, evaluated->chronicle, site, &features_plan);
 	write_header(out, &evaluated->judgment, &plan->features);
 	for (size_t i = 0; r >= 0 && i < evaluated->judgment.case_count; i++)
 		r = write_case(out, evaluated, &evaluated->judgment.cases[i], &features, plan,

@@ -26,7 +26,9 @@
 #define FIELD(name) offsetof(struct forecast_args, name)
 
 static const struct option evaluate_options[] = {
-	{ 0, "method", "METHODS", "svm", "learning methods to compare, separated by commas, or all",
+	{ 0, "method", "METHODS", "svm",
+	  "learning methods to compare, separated by commas; all: all but auto, which "
+	  "chooses one for each target",
 	  OPTION_TEXT, FIELD(method) },
 	{ 0, "days", "DAYS", NULL,
 	  "train on the first DAYS days and test on the others (default: 80% of the time)",
@@ -38,6 +40,13 @@ static const struct option evaluate_options[] = {
 	  FIELD(min_accuracy) },
 	{ 0, "per-target", NULL, NULL, "add a table with one row per target", OPTION_FLAG,
 	  FIELD(per_target) },
+	{ 0, "contributions", NULL, NULL,
+	  "also evaluate the first classifier without each group of features in turn", OPTION_FLAG,
+	  FIELD(contributions) },
+	{ 0, "same-round", NULL, NULL,
+	  "let the forecast for a write use the probe of its own round, as in the paper (default: "
+	  "only probes of earlier rounds, with their real age)",
+	  OPTION_FLAG, FIELD(same_round) },
 	{ 0, "csv", "FILE", NULL, "write all rows with labels, folds, features and scores to FILE",
 	  OPTION_TEXT, FIELD(csv) },
 	OPTION_INCLUDE(forecast_data_options, 0),
@@ -56,14 +65,23 @@ static const struct option evaluate_options[] = {
 #undef FIELD
 
 static const struct sheet_column method_columns[] = {
-	{ "method", "method", 0 },	{ ">~shuffled", "shuffled_accuracy", 3 },
-	{ ">AUC", "shuffled_auc", 3 },	{ ">blocked", "blocked_accuracy", 3 },
-	{ ">AUC", "blocked_auc", 3 },	{ ">test", "accuracy", 3 },
-	{ ">AUC", "auc", 3 },		{ ">q1", "quartile", 3 },
-	{ ">q3", "upper_quartile", 3 }, { ">good", "above", 3 },
-	{ ">Brier", "brier", 3 },	{ ">calibration", "calibration_error", 3 },
-	{ ">true state", "latent", 3 }, { ">fit ms", "fit_ms", 2 },
-	{ ">predict us", "ask_us", 2 }, { 0 },
+	{ "method", "method", 0 },
+	{ ">~shuffled", "shuffled_accuracy", 3 },
+	{ ">AUC", "shuffled_auc", 3 },
+	{ ">blocked", "blocked_accuracy", 3 },
+	{ ">AUC", "blocked_auc", 3 },
+	{ ">test", "accuracy", 3 },
+	{ ">AUC", "auc", 3 },
+	{ ">q1", "quartile", 3 },
+	{ ">q3", "upper_quartile", 3 },
+	{ ">good", "above", 3 },
+	{ ">Brier", "brier", 3 },
+	{ ">log loss", "log_loss", 3 },
+	{ ">calibration", "calibration_error", 3 },
+	{ ">true state", "latent", 3 },
+	{ ">fit ms", "fit_ms", 2 },
+	{ ">predict us", "ask_us", 2 },
+	{ 0 },
 };
 
 #define CELL(name) offsetof(struct judgment_cell, name)
@@ -95,6 +113,7 @@ static void add_method(struct sheet *sheet, const struct evaluated *evaluated, s
 	sheet_number(sheet, sum.upper_quartile);
 	sheet_number(sheet, sum.above);
 	sheet_number(sheet, mean_over_targets(judgment, size, method, CELL(brier)));
+	sheet_number(sheet, mean_over_targets(judgment, size, method, CELL(log_loss)));
 	sheet_number(sheet, mean_over_targets(judgment, size, method, CELL(calibration_error)));
 	sheet_number(sheet, mean_over_targets(judgment, size, method, CELL(latent)));
 	sheet_number(sheet, 1e3 * mean_over_targets(judgment, size, method, CELL(fit_s)));
@@ -107,6 +126,73 @@ static double mean_over_cases(const struct judgment *judgment, size_t size, size
 
 	judgment_sum_cases(judgment, size, offset, 0, &sum);
 	return sum.mean;
+}
+
+static void note_preferred_states(struct sheet *sheet, const struct judgment *judgment, size_t size)
+{
+	size_t single = 0, more = 0, cases = 0;
+
+	for (size_t i = 0; i < judgment->case_count; i++) {
+		const struct judgment_case *judged = &judgment->cases[i];
+		size_t count = states_preferred(&judgment->states, judged->target, judged->size);
+
+		cases += judged->size == size;
+		single += judged->size == size && count == 1;
+		more += judged->size == size && count > 2;
+	}
+	if (single)
+		sheet_note(sheet,
+			   "BIC prefers a single state for %zu of %zu targets: there is nothing to "
+			   "forecast but random variation",
+			   single, cases);
+	if (more)
+		sheet_note(sheet, "BIC prefers more than two states for %zu of %zu targets", more,
+			   cases);
+}
+
+/* How old the probes were, and how many writes of the test timed out. */
+static void note_tested_writes(struct sheet *sheet, const struct judgment *judgment, size_t size)
+{
+	double age_s = mean_over_cases(judgment, size, offsetof(struct judgment_case, probe_age_s));
+	size_t writes = 0, timeouts = 0;
+
+	for (size_t i = 0; i < judgment->case_count; i++) {
+		if (judgment->cases[i].size != size)
+			continue;
+		writes += judgment->cases[i].test;
+		timeouts += judgment->cases[i].timeouts;
+	}
+	sheet_note(sheet, "%zu of %zu writes of the test timed out; they count as busy", timeouts,
+		   writes);
+	if (!isnan(age_s))
+		sheet_note(sheet, "a forecast used probes that were %.0f s old, median per target",
+			   age_s);
+}
+
+/* How often the choice took which method. */
+static void note_choices(struct sheet *sheet, const struct judgment *judgment, size_t size)
+{
+	AUTO_BUF struct buf text = { 0 };
+
+	for (size_t i = 0; judgment->methods[JUDGMENT_AUTO] && i < judgment->case_count; i++) {
+		const struct judgment_case *judged = &judgment->cases[i];
+		const char *chosen = judged->cells[JUDGMENT_AUTO].chosen;
+		size_t count = 0, before = 0;
+
+		for (size_t j = 0; j < judgment->case_count; j++) {
+			const char *other = judgment->cases[j].cells[JUDGMENT_AUTO].chosen;
+			bool same = chosen && other && strcmp(chosen, other) == 0 &&
+				    judgment->cases[j].size == size;
+
+			count += same;
+			before += same && j < i;
+		}
+		if (judged->size == size && chosen && !before)
+			buf_printf(&text, "%s%s %zu", text.len ? ", " : "", chosen, count);
+	}
+	if (text.len)
+		sheet_note(sheet, "auto chose: %s; shares: no method was better on later blocks",
+			   buf_text(&text));
 }
 
 static void fill_methods(struct sheet *sheet, const struct evaluated *evaluated, size_t size,
@@ -127,6 +213,9 @@ static void fill_methods(struct sheet *sheet, const struct evaluated *evaluated,
 		   "test",
 		   mean_over_cases(judgment, size, offsetof(struct judgment_case, train_ceiling)),
 		   mean_over_cases(judgment, size, offsetof(struct judgment_case, ceiling)));
+	note_tested_writes(sheet, judgment, size);
+	note_choices(sheet, judgment, size);
+	note_preferred_states(sheet, judgment, size);
 	if (!isnan(truth))
 		sheet_note(sheet, "%.1f %% of the labels in the test are the true state",
 			   100 * truth);
@@ -196,41 +285,52 @@ static const struct sheet_column bin_columns[] = {
 	{ ">observed", "happened", 3 }, { ">writes", "writes", 0 }, { 0 },
 };
 
-#define BINS 10
-
 static void add_bins(struct sheet *sheet, const struct evaluated *evaluated, size_t size,
-		     size_t method)
+		     const struct judgment_reliability *reliability, size_t method)
 {
-	AUTO_FREE double *labels = NULL, *predicted = NULL;
-	size_t rows = judgment_pool(&evaluated->judgment, size, method, &labels, &predicted);
-	struct metrics_bin bins[BINS];
 	char text[UNIT_TEXT];
 
-	if (!rows)
-		return;
-	metrics_reliability(labels, predicted, rows, bins, BINS);
-	for (size_t i = 0; i < BINS; i++) {
-		if (!bins[i].count)
+	for (size_t i = 0; i < JUDGMENT_BINS; i++) {
+		const struct metrics_bin *bin = &reliability->bins[i];
+
+		if (!bin->count)
 			continue;
 		sheet_text(sheet, "%s",
 			   unit_bytes(text, (double)evaluated->chronicle->sizes[size]));
 		sheet_text(sheet, "%s", judgment_method(method));
-		sheet_number(sheet, bins[i].predicted);
-		sheet_number(sheet, bins[i].observed);
-		sheet_number(sheet, (double)bins[i].count);
+		sheet_number(sheet, bin->predicted);
+		sheet_number(sheet, bin->observed);
+		sheet_number(sheet, (double)bin->count);
 	}
+}
+
+static void note_calibration(struct sheet *sheet, const struct evaluated *evaluated, size_t size,
+			     const struct judgment_reliability *reliability)
+{
+	AUTO_BUF struct buf sentence = { 0 };
+	char text[UNIT_TEXT];
+
+	judgment_reliability_text(reliability, &sentence);
+	sheet_note(sheet, "%s, %s", unit_bytes(text, (double)evaluated->chronicle->sizes[size]),
+		   buf_text(&sentence));
 }
 
 static void fill_reliability(struct sheet *sheet, const struct evaluated *evaluated)
 {
+	struct judgment_reliability reliability;
 	size_t first = 0;
 
 	while (first + 1 < JUDGMENT_METHODS && !evaluated->judgment.methods[first])
 		first++;
 	sheet_init(sheet, "reliability", "reliability: predicted and observed probability of busy",
 		   bin_columns);
-	for (size_t s = 1; s < evaluated->chronicle->size_count; s++)
-		add_bins(sheet, evaluated, s, first);
+	for (size_t s = 1; s < evaluated->chronicle->size_count; s++) {
+		judgment_reliability(&evaluated->judgment, s, first, &reliability);
+		if (!reliability.rows)
+			continue;
+		add_bins(sheet, evaluated, s, &reliability, first);
+		note_calibration(sheet, evaluated, s, &reliability);
+	}
 }
 
 static const struct sheet_column target_columns[] = {
@@ -316,6 +416,10 @@ static void show_sheets(const struct evaluated *evaluated, bool each, struct jso
 	show_sheet(&sheet, evaluated, json);
 	fill_reliability(&sheet, evaluated);
 	show_sheet(&sheet, evaluated, json);
+	if (evaluated->without) {
+		contributions_fill(&sheet, evaluated);
+		show_sheet(&sheet, evaluated, json);
+	}
 	if (each) {
 		fill_targets(&sheet, evaluated);
 		show_sheet(&sheet, evaluated, json);
@@ -395,6 +499,7 @@ static int make_plan(const struct command *command, const struct forecast_args *
 		return ret;
 	judgment_plan_init(plan);
 	plan->features = common.features;
+	plan->features.earlier_rounds = !args->same_round;
 	plan->labels = common.labels;
 	plan->methods = args->method;
 	plan->bytes = args->size == OPTION_NONE ? 0 : args->size;
@@ -441,6 +546,8 @@ static int run_evaluation(const struct command *command, const struct forecast_a
 	progress_start(&progress, "evaluating", 0);
 	interrupt_catch(&stop);
 	r = judgment_run(&evaluated->judgment, evaluated->chronicle, &source->site, plan, &err);
+	if (r >= 0 && args->contributions)
+		r = contributions_evaluate(evaluated, &source->site, plan, &err);
 	interrupt_restore(&stop);
 	progress_end(&progress);
 	plan->progress_arg = NULL;
@@ -472,6 +579,7 @@ static int evaluate_run(struct command *command)
 		show_evaluation(args, &evaluated);
 		ret = command_finish(command);
 	}
+	contributions_release(&evaluated);
 	judgment_release(&evaluated.judgment);
 	forecast_data_close(&source);
 	return ret;

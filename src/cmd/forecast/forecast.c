@@ -7,6 +7,7 @@
 
 #include "learn/judge/calibration.h"
 #include "predict/forecast/place/placement.h"
+#include "predict/forecast/states/forecaster.h"
 #include "predict/forecast/states/labels.h"
 
 #define FIELD(name) offsetof(struct forecast_args, name)
@@ -50,6 +51,16 @@ const struct option forecast_model_options[] = { { 'm', "model", "FILE", NULL,
 						   OPTION_TEXT, FIELD(model) },
 						 { 0 } };
 
+const struct option forecast_choice_options[] = {
+	{ 0, "method", "METHOD", FORECAST_AUTO,
+	  "learning method: auto chooses one for each target and size, hidden is a filter of the "
+	  "probes; others as 'sluice lab learn show' lists them",
+	  OPTION_TEXT, FIELD(method) },
+	{ 0, "method-options", "NAME=VALUE,...", NULL, "options of the method, such as cost=2",
+	  OPTION_TEXT, FIELD(method_options) },
+	{ 0 }
+};
+
 const struct option forecast_method_options[] = {
 	{ 0, "method", "METHOD", "svm", "learning method, as 'sluice lab learn show' lists them",
 	  OPTION_TEXT, FIELD(method) },
@@ -89,26 +100,20 @@ const struct option forecast_json_options[] = {
 
 #undef FIELD
 
-extern const struct command_ops command_forecast_evaluate, command_forecast_export,
-	command_forecast_forget, command_forecast_import, command_forecast_now,
-	command_forecast_place, command_forecast_probe, command_forecast_simulate,
-	command_forecast_submit, command_forecast_systems, command_forecast_train,
-	command_forecast_watch;
+extern const struct command_ops command_forecast_describe, command_forecast_evaluate,
+	command_forecast_export, command_forecast_forget, command_forecast_import,
+	command_forecast_now, command_forecast_place, command_forecast_probe,
+	command_forecast_simulate, command_forecast_submit, command_forecast_systems,
+	command_forecast_train, command_forecast_watch;
 
 static const struct command_ops *const subcommands[] = {
-	&command_forecast_now,
-	&command_forecast_probe,
-	&command_forecast_train,
-	&command_forecast_evaluate,
-	&command_forecast_watch,
-	&command_forecast_place,
-	&command_forecast_simulate,
-	&command_forecast_submit,
-	&command_forecast_import,
-	&command_forecast_export,
-	&command_forecast_systems,
-	&command_forecast_forget,
-	NULL,
+	&command_forecast_now,	    &command_forecast_probe,
+	&command_forecast_train,    &command_forecast_evaluate,
+	&command_forecast_describe, &command_forecast_watch,
+	&command_forecast_place,    &command_forecast_simulate,
+	&command_forecast_submit,   &command_forecast_import,
+	&command_forecast_export,   &command_forecast_systems,
+	&command_forecast_forget,   NULL,
 };
 
 const struct command_ops command_forecast = {
@@ -125,7 +130,8 @@ const struct command_ops command_forecast = {
 		 "  sluice forecast train                     learn from the data in the store\n"
 		 "  sluice forecast                           forecast for the current minute\n"
 		 "  sluice forecast place --total 288G        how much to write to which target\n"
-		 "  sluice run --place hedged -- ./program    place new files by forecast",
+		 "  sluice run --place adaptive -- ./program  place new files where they are "
+		 "written first",
 	.subcommands = subcommands,
 	.fallback = "now",
 };

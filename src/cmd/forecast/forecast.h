@@ -34,7 +34,7 @@ struct forecast_args {
 	/* evaluate */
 	const char *csv, *min_accuracy;
 	uint64_t size;
-	bool per_target;
+	bool per_target, same_round, contributions;
 	/* watch */
 	bool once;
 	int64_t every_ns, retrain_ns;
@@ -49,8 +49,8 @@ struct forecast_args {
 /* Option tables that subcommands include; their rows fill a struct forecast_args. */
 extern const struct option forecast_system_options[], forecast_data_options[],
 	forecast_range_options[], forecast_simulated_options[], forecast_model_options[],
-	forecast_method_options[], forecast_training_options[], forecast_busy_options[],
-	forecast_json_options[];
+	forecast_method_options[], forecast_choice_options[], forecast_training_options[],
+	forecast_busy_options[], forecast_json_options[];
 
 /* The row of --features, whose default differs between commands. */
 #define FORECAST_FEATURES_OPTION(fallback)                                                    \

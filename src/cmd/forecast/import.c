@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * sluice forecast import: adds probe data from files to the store: files that ranks have spooled,
- * exports of other machines, or the data of the paper.
+ * exports of other machines, the data of the paper, or tables of other programs.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,6 +15,7 @@
 #include "base/term.h"
 #include "cmd/forecast/probe.h"
 #include "predict/forecast/chronicle/blocks.h"
+#include "predict/forecast/chronicle/samples_table.h"
 #include "store/store.h"
 
 static const struct option import_options[] = {
@@ -22,6 +23,11 @@ static const struct option import_options[] = {
 	  "name that the probe data is stored under (default: as in the file, else setting "
 	  "probe.system)",
 	  OPTION_TEXT, offsetof(struct probe_args, system) },
+	{ 0, "columns", "NAME=COLUMN,...", NULL,
+	  "read FILE as a CSV table with one write per row, and these columns: time, target, "
+	  "bytes, "
+	  "seconds and, if aborted, timeout; a number stands for all rows",
+	  OPTION_TEXT, offsetof(struct probe_args, columns) },
 	OPTION_INCLUDE(probe_json_options, 0),
 	{ 0 },
 };
@@ -67,11 +73,30 @@ static void set_system(const struct import *import, struct chronicle *chronicle)
 	chronicle_rename(chronicle, name);
 }
 
+static int read_table(struct import *import, const char *path, struct chronicle *chronicle,
+		      struct blocks_facts *facts, struct err *err)
+{
+	struct samples_table_facts table;
+	int r = samples_table_read(chronicle, path, import->args->columns, &table, err);
+
+	if (r < 0) {
+		err_prefix(err, "%s", path);
+		return r;
+	}
+	facts->samples = table.samples;
+	if (table.skipped)
+		command_warn(import->command,
+			     "%s: skipped %zu rows without a time, target, size or duration", path,
+			     table.skipped);
+	return 0;
+}
+
 static int import_file(struct import *import, const char *path, struct chronicle *chronicle,
 		       struct err *err)
 {
-	struct blocks_facts facts;
-	int r = blocks_read(chronicle, path, import->key, &facts, err);
+	struct blocks_facts facts = { 0 };
+	int r = import->args->columns ? read_table(import, path, chronicle, &facts, err)
+				      : blocks_read(chronicle, path, import->key, &facts, err);
 
 	if (r < 0)
 		return r;
@@ -82,7 +107,7 @@ static int import_file(struct import *import, const char *path, struct chronicle
 			     "job list is missing%s",
 			     path, facts.torn_line,
 			     facts.torn > 1 ? ", here and in other places" : "");
-	if (facts.blocks)
+	if (facts.blocks || facts.samples)
 		r = chronicle_save(chronicle, import->store, -INFINITY, INFINITY, err);
 	else
 		command_warn(import->command, "%s: the file contains no probe data", path);
@@ -154,8 +179,10 @@ const struct command_ops command_forecast_import = {
 	.operands_max = -1,
 	.about = "FILE is written by 'sluice forecast export' or 'sluice forecast probe "
 		 "--spool-dir', and may be compressed; - is standard input. Data that the store "
-		 "already has is not added again.\n\n"
-		 "  sluice forecast import rows/*",
+		 "already has is not added again. With --columns, FILE is a table of write times "
+		 "that another program has collected.\n\n"
+		 "  sluice forecast import rows/*\n"
+		 "  sluice forecast import --columns time=start,target=fs,bytes=size runs.csv",
 	.options = import_options,
 	.args_bytes = sizeof(struct probe_args),
 	.run = import_run,

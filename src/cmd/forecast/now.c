@@ -46,7 +46,8 @@ static void add_row(struct table *table, const struct outlook *outlook, size_t t
 	table_add(table, "%s", format_seconds(expected, a->expected_s));
 	table_add(table, "%s", format_seconds(idle, a->idle_s));
 	table_add(table, "%s", format_seconds(busy, a->busy_s));
-	table_add(table, "%s", a->is_model ? forecaster->method : "shares");
+	table_add(table, "%s",
+		  a->is_model ? forecaster_model(forecaster, target, size)->method : "shares");
 	table_add(table, "%s", format_seconds(age, outlook->ages[target]));
 }
 

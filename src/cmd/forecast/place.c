@@ -27,7 +27,7 @@
 static const struct option place_options[] = {
 	{ 0, "total", "SIZE", NULL, "number of bytes to write to all targets together (required)",
 	  OPTION_SIZE, FIELD(total) },
-	{ 0, "rule", PLACEMENT_WORDS, "hedged", "rule that computes the share of each target",
+	{ 0, "rule", PLACEMENT_WORDS, "expected", "rule that computes the share of each target",
 	  OPTION_CHOICE, FIELD(rule) },
 	{ 's', "size", "SIZE", NULL,
 	  "size of one write whose forecasts are used (default: the largest)", OPTION_SIZE,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * sluice forecast probe: measures storage targets (predict/forecast/service/probing.h).
+ * Papers: WAN-13.
  */
 #include "cmd/forecast/probe.h"
 

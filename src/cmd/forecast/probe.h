@@ -25,7 +25,7 @@ struct probe_args {
 	int method;
 	bool simultaneous, while_command, per_rank, all_to_all;
 	/* import, export, forget */
-	const char *output, *since, *until, *simulate, *days;
+	const char *output, *since, *until, *simulate, *days, *columns;
 	uint64_t seed, max_targets;
 	/* submit */
 	const char *name;

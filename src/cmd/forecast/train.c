@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/date.h"
 #include "base/interrupt.h"
@@ -31,7 +32,7 @@ static const struct option train_options[] = {
 	OPTION_INCLUDE(forecast_data_options, 0),
 	OPTION_INCLUDE(forecast_simulated_options, 0),
 	OPTION_INCLUDE(forecast_range_options, 0),
-	OPTION_INCLUDE(forecast_method_options, 0),
+	OPTION_INCLUDE(forecast_choice_options, 0),
 	FORECAST_FEATURES_OPTION("recent"),
 	OPTION_INCLUDE(forecast_training_options, 0),
 	OPTION_INCLUDE(forecast_json_options, 0),
@@ -46,10 +47,12 @@ int forecast_plan(const struct command *command, const struct forecast_args *arg
 	struct err err = { 0 };
 
 	forecaster_plan_init(plan);
-	if (forecast_method_plan(&plan->pipeline, args->method, args->method_options, &err) < 0)
-		return command_misuse(command, "--method: %s", err.text);
 	if (features_plan_parse(&plan->features, args->features, &err) < 0)
 		return command_misuse(command, "--features: %s", err.text);
+	if (forecaster_plan_method(plan, args->method, args->method_options, &err) < 0)
+		return command_misuse(command, "--method: %s", err.text);
+	if (plan->choose && !args->folds)
+		return command_misuse(command, "--method " FORECAST_AUTO " needs --folds");
 	if (!args->threads)
 		return command_misuse(command, "--threads must be at least 1");
 	if (args->history_ns <= 0)
@@ -127,6 +130,76 @@ static void add_size(struct sheet *sheet, const struct forecaster *forecaster, s
 		sheet_number(sheet, mean_value(&means, i));
 }
 
+/* Counts the models by method; the last row is that of shares. */
+#define METHODS_MOST 16
+struct method_counts {
+	const char *names[METHODS_MOST];
+	size_t counts[METHODS_MOST], rejected, few;
+};
+
+static void count_methods(const struct forecaster *forecaster, struct method_counts *methods)
+{
+	*methods = (struct method_counts){ 0 };
+	for (size_t t = 0; t < forecaster->target_count; t++)
+		for (size_t s = 1; s < forecaster->size_count; s++) {
+			const struct forecaster_model *model = forecaster_model(forecaster, t, s);
+			size_t i = 0;
+
+			methods->rejected += forecaster_model_is_rejected(model);
+			methods->few += !model->is_known && !forecaster_model_is_rejected(model);
+			if (!model->is_known)
+				continue;
+			while (i + 1 < METHODS_MOST && methods->names[i] &&
+			       strcmp(methods->names[i], model->method) != 0)
+				i++;
+			methods->names[i] = model->method;
+			methods->counts[i]++;
+		}
+}
+
+static void note_methods(struct sheet *sheet, const struct forecaster *forecaster)
+{
+	AUTO_BUF struct buf text = { 0 };
+	struct method_counts methods;
+
+	count_methods(forecaster, &methods);
+	for (size_t i = 0; i < METHODS_MOST && methods.names[i]; i++)
+		buf_printf(&text, "%s%s %zu", i ? ", " : "", methods.names[i], methods.counts[i]);
+	if (text.len)
+		sheet_note(sheet, "methods, by targets and sizes: %s", buf_text(&text));
+	if (methods.rejected)
+		sheet_note(sheet,
+			   "for %zu targets and sizes no method was better on later data than the "
+			   "share of busy writes, so their forecasts are these shares",
+			   methods.rejected);
+	if (methods.few)
+		sheet_note(sheet, "%zu targets and sizes have too few writes for a model",
+			   methods.few);
+}
+
+static void note_states(struct sheet *sheet, const struct forecaster *forecaster)
+{
+	size_t single = 0, more = 0;
+
+	for (size_t t = 0; t < forecaster->target_count; t++)
+		for (size_t s = 1; s < forecaster->size_count; s++) {
+			size_t count = states_preferred(&forecaster->states, t, s);
+
+			single += count == 1;
+			more += count > 2;
+		}
+	if (single)
+		sheet_note(sheet,
+			   "the write times of %zu targets and sizes have a single state by BIC; "
+			   "idle and busy only divide its variation",
+			   single);
+	if (more)
+		sheet_note(sheet,
+			   "the write times of %zu targets and sizes have more than two states by "
+			   "BIC; the forecast distinguishes two",
+			   more);
+}
+
 static void show_training(const struct forecast_args *args, const struct forecaster *forecaster,
 			  const char *path, double seconds)
 {
@@ -144,6 +217,8 @@ static void show_training(const struct forecast_args *args, const struct forecas
 	sheet_note(&sheet, "majority: accuracy of always predicting the more frequent state; "
 			   "ceiling: upper bound, because labels are random where the states "
 			   "overlap");
+	note_methods(&sheet, forecaster);
+	note_states(&sheet, forecaster);
 	if (args->json) {
 		json_start(&json, stdout, FORECAST_SCHEMA);
 		json_text(&json, "path", path);

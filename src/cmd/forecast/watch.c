@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * sluice forecast watch: scores forecasts and retrains (predict/forecast/service/retrainer.h).
+ * Papers: WAN-39.
  */
 #include <errno.h>
 #include <math.h>
@@ -30,7 +31,7 @@ static const struct option watch_options[] = {
 	OPTION_INCLUDE(forecast_model_options, 0),
 	OPTION_INCLUDE(forecast_system_options, 0),
 	OPTION_INCLUDE(forecast_range_options, 0),
-	OPTION_INCLUDE(forecast_method_options, 0),
+	OPTION_INCLUDE(forecast_choice_options, 0),
 	FORECAST_FEATURES_OPTION("recent"),
 	OPTION_INCLUDE(forecast_training_options, 0),
 	OPTION_INCLUDE(forecast_json_options, 0),

@@ -8,7 +8,8 @@
 
 #include "plot/plot.h"
 
-extern const struct plot_kind plot_forecast, plot_importance, plot_model, plot_tuning, plot_writes;
+extern const struct plot_kind plot_forecast, plot_importance, plot_jobs, plot_model,
+	plot_reliability, plot_tuning, plot_writes;
 extern const struct plot_kind *const plot_stored_kinds[]; /* ends with NULL */
 
 #endif

@@ -63,6 +63,7 @@ void site_init(struct site *site)
 void site_release(struct site *site)
 {
 	free(site->targets);
+	free(site->schedulers);
 	*site = (struct site){ 0 };
 }
 
@@ -121,10 +122,43 @@ static void add_target(struct describe *d, const char *name, const char *place)
 	memcpy(target->place, place, strlen(place));
 }
 
+/* text: the name of a reader and, after a blank, the command. */
+static void add_scheduler(struct describe *d, const char *name, const char *text)
+{
+	struct site *site = &((struct reading *)d->into)->site;
+	size_t n = strcspn(text, " \t");
+	const char *command = text + n + strspn(text + n, " \t");
+	struct site_scheduler *scheduler;
+
+	for (size_t i = 0; i < site->scheduler_count; i++)
+		if (strcmp(site->schedulers[i].name, name) == 0)
+			describe_complain(d, "duplicate scheduler '%s'", name);
+	if (!is_name(name))
+		describe_complain(d,
+				  "invalid scheduler name '%.64s': expected at most %d letters, "
+				  "digits and . _ -",
+				  name, SITE_NAME - 1);
+	else if (!n || n >= SITE_NAME || strlen(command) >= SITE_TEXT)
+		describe_complain(d, "scheduler '%s': expected READER or READER COMMAND", name);
+	if (d->err.code)
+		return;
+	site->schedulers = xgrow(site->schedulers, &site->scheduler_cap, site->scheduler_count + 1,
+				 sizeof(*site->schedulers));
+	scheduler = &site->schedulers[site->scheduler_count++];
+	*scheduler = (struct site_scheduler){ 0 };
+	memcpy(scheduler->name, name, strlen(name));
+	memcpy(scheduler->reader, text, n);
+	memcpy(scheduler->command, command, strlen(command));
+}
+
 static bool set_value(struct describe *d, const char *section, const char *key, const char *text)
 {
 	if (strcmp(section, "targets") == 0) {
 		add_target(d, key, text);
+		return true;
+	}
+	if (strcmp(section, "schedulers") == 0) {
+		add_scheduler(d, key, text);
 		return true;
 	}
 	for (size_t i = 0; i < TEXTS; i++)
@@ -136,6 +170,16 @@ static bool set_value(struct describe *d, const char *section, const char *key, 
 		return false;
 	describe_complain(d, "unknown key '%s' in [%s]", key, section);
 	return true;
+}
+
+static int check_schedulers(const struct site *site, const char *name, struct err *err)
+{
+	for (size_t i = 0; i < site->scheduler_count; i++)
+		if (!jobs_reader_find(site->schedulers[i].reader, err)) {
+			err_prefix(err, "%s: [schedulers] %s", name, site->schedulers[i].name);
+			return -EINVAL;
+		}
+	return 0;
 }
 
 static int check_site(const struct site *site, const char *name, struct err *err)
@@ -151,6 +195,8 @@ static int check_site(const struct site *site, const char *name, struct err *err
 				       site->bounds[i]);
 	if (!*site->name)
 		return err_set(err, EINVAL, "%s: [site] name is empty", name);
+	if (check_schedulers(site, name, err) < 0)
+		return -EINVAL;
 	if (strcmp(site->reader, "auto") == 0 || strcmp(site->reader, "none") == 0)
 		return 0;
 	if (jobs_reader_find(site->reader, err))
@@ -168,7 +214,7 @@ int site_parse(struct site *site, const char *name, const char *text, size_t byt
 		.rows = rows,
 		.row_count = ROWS,
 		.take = set_value,
-		.sections = "[site], [jobs], [classes], [targets] and [placement]",
+		.sections = "[site], [jobs], [schedulers], [classes], [targets] and [placement]",
 	};
 	int r;
 

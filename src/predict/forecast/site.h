@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The description of a site (WAN-22): its scheduler and queues, the size classes of its jobs, its
+ * The description of a site (WAN-22): its schedulers and queues, the size classes of its jobs, its
  * storage targets and its placement policy. It is an INI file, share/sites/NAME.ini or one of the
  * user. Every value has a default, so an empty file is a valid site.
  */
@@ -23,10 +23,20 @@ struct site_target {
 	char place[SITE_TEXT]; /* "/mnt/a", "lustre:/scratch,ost=3", "ceph:/mnt/ceph,pool=fast" */
 };
 
+/* A scheduler of another compute system that shares the storage. */
+struct site_scheduler {
+	char name[SITE_NAME];
+	char reader[SITE_NAME];	 /* name of a job reader */
+	char command[SITE_TEXT]; /* "": the default command of the reader */
+};
+
 struct site {
 	char name[SITE_NAME];
 	char reader[SITE_NAME];	      /* name of a job reader, "auto" or "none" */
 	char jobs_command[SITE_TEXT]; /* "": the default command of the reader */
+	struct site_scheduler
+		*schedulers; /* asked in addition; with "auto", only these are asked */
+	size_t scheduler_count, scheduler_cap;
 	/* Queues that features 2 and 3 count: comma-separated names or patterns. */
 	char batch[SITE_TEXT], debug[SITE_TEXT];
 	/* Minimum nodes of the classes from extra-large to small; smaller jobs are extra-small. */

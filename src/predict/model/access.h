@@ -2,6 +2,7 @@
  *
  * One collective access of all ranks to one file, and the hints that apply to it. Every rank moves
  * the same number of bytes.
+ * Papers: HYB-3.
  */
 #ifndef SLUICE_PREDICT_MODEL_ACCESS_H
 #define SLUICE_PREDICT_MODEL_ACCESS_H

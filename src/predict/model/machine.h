@@ -3,6 +3,7 @@
  * The properties of a machine that matter to a collective access: the form of ROMIO it runs, how
  * hints translate to aggregators, and the sizes of caches and blocks. A description is an INI file
  * (share/machines/NAME.ini); machine.c has one row per key.
+ * Papers: HYB-3.
  */
 #ifndef SLUICE_PREDICT_MODEL_MACHINE_H
 #define SLUICE_PREDICT_MODEL_MACHINE_H
@@ -24,7 +25,7 @@ enum romio {
 #define ROMIO_WORDS "bluegene|generic|lustre|gpfs"
 
 #define MACHINE_FORM_OPTIONS 4
-#define MACHINE_FORM_OPTION_VALUES 3 /* every option is less */
+#define MACHINE_FORM_OPTION_VALUES 4 /* every option is less */
 
 struct machine {
 	char name[64], title[128];

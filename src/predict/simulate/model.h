@@ -2,6 +2,7 @@
  *
  * The cost model of one run. lustre.c and gpfs.c model their file system; model.c has the parts
  * that both share. docs/reference/simulated/platforms.md explains the physics.
+ * Papers: ATE-9, ATE-10.
  */
 #ifndef SLUICE_PREDICT_SIMULATE_MODEL_H
 #define SLUICE_PREDICT_SIMULATE_MODEL_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Reads a description and generates a campaign. share/machines/titan.ini explains the numbers.
+ * Papers: WAN-12, WAN-40.
  */
 #include "predict/simulate/system.h"
 

@@ -2,6 +2,7 @@
  *
  * The I/O of a kernel as the simulation needs it: shapes and exact volumes of VPIC-IO, VORPAL-IO
  * and GCRM-IO, and their cost on a described platform.
+ * Papers: GA-10.
  */
 #ifndef SLUICE_PREDICT_SIMULATE_WORKLOAD_H
 #define SLUICE_PREDICT_SIMULATE_WORKLOAD_H

@@ -4,6 +4,7 @@
  * the output of Slurm (squeue and scontrol, JSON and text) and of PBS (qstat -f). They keep running
  * jobs only, and nothing about the content of a job but its name. Owners are stored as a keyed
  * hash: a reader of a snapshot can distinguish two owners but cannot identify them.
+ * Papers: WAN-3.
  */
 #ifndef SLUICE_PREDICT_FORECAST_JOBS_JOBS_H
 #define SLUICE_PREDICT_FORECAST_JOBS_JOBS_H

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: WAN-11.
+ */
 #include "predict/forecast/jobs/resubmit.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: WAN-36.
+ */
 #include "predict/forecast/place/placement.h"
 
 #include <errno.h>
@@ -17,7 +20,8 @@
 #define SUM_TOLERANCE 1e-15
 #define PREDICTION_DRAWS 200
 
-const char *const placement_names[PLACEMENT_RULES] = { "equal", "classes", "expected", "hedged" };
+const char *const placement_names[PLACEMENT_RULES + 1] = { "equal", "classes", "expected", "hedged",
+							   "adaptive" };
 const char *const placement_metrics[PLACEMENT_METRICS] = { "slower group", "95th percentile target",
 							   "slowest target" };
 
@@ -207,7 +211,9 @@ static void apply_rule(enum placement_rule rule, const struct placement_target *
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		weights[i] = rule == PLACEMENT_EXPECTED ? 1 / placement_expected_s(&targets[i]) : 1;
+		weights[i] = rule == PLACEMENT_EXPECTED || rule == PLACEMENT_ADAPTIVE
+				     ? 1 / placement_expected_s(&targets[i])
+				     : 1;
 	if (rule == PLACEMENT_CLASSES)
 		weigh_classes(targets, n, limits, weights);
 	placement_fill(weights, n, limits, shares);
@@ -294,19 +300,13 @@ void placement_bytes(const double *shares, size_t count, uint64_t total, uint64_
 	}
 }
 
-void placement_evaluate(const double *shares, const bool *busy, const double *seconds, size_t count,
-			double feedback, struct placement_result *result)
+void placement_summarize(const double *finish, const bool *busy, size_t count,
+			 struct placement_result *result)
 {
-	AUTO_FREE double *finish = xcalloc(count + 1, sizeof(*finish));
 	double sum[2] = { 0 }, slowest = 0, slower = 0;
 	size_t n[2] = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
-		double volume = shares[i] * (double)count;
-
-		finish[i] = volume * seconds[i];
-		if (feedback > 0 && volume > 1)
-			finish[i] *= pow(volume, feedback);
 		slowest = finish[i] > slowest ? finish[i] : slowest;
 		sum[busy[i]] += finish[i];
 		n[busy[i]]++;
@@ -316,6 +316,21 @@ void placement_evaluate(const double *shares, const bool *busy, const double *se
 			slower = sum[k] / (double)n[k];
 	*result = (struct placement_result){ slower, metrics_quantile(finish, count, LATE_QUANTILE),
 					     slowest };
+}
+
+void placement_evaluate(const double *shares, const bool *busy, const double *seconds, size_t count,
+			double feedback, struct placement_result *result)
+{
+	AUTO_FREE double *finish = xcalloc(count + 1, sizeof(*finish));
+
+	for (size_t i = 0; i < count; i++) {
+		double volume = shares[i] * (double)count;
+
+		finish[i] = volume * seconds[i];
+		if (feedback > 0 && volume > 1)
+			finish[i] *= pow(volume, feedback);
+	}
+	placement_summarize(finish, busy, count, result);
 }
 
 static double draw_seconds(const struct placement_target *target, struct random *random)

@@ -32,10 +32,12 @@ enum placement_rule {
 	PLACEMENT_CLASSES,  /* one share per class, idle or busy (WAN-35) */
 	PLACEMENT_EXPECTED, /* shares in proportion to 1 / E[t] of each target */
 	PLACEMENT_HEDGED,   /* robust against wrong forecasts; see placement_hedge() */
-	PLACEMENT_RULES
+	PLACEMENT_RULES,
+	/* Decides at each file (predict/forecast/place/adaptive.h); begins with expected shares. */
+	PLACEMENT_ADAPTIVE = PLACEMENT_RULES
 };
 #define PLACEMENT_WORDS "equal|classes|expected|hedged"
-extern const char *const placement_names[PLACEMENT_RULES];
+extern const char *const placement_names[PLACEMENT_RULES + 1];
 
 /* The limits of a site; 0: no limit. */
 struct placement_limits {
@@ -70,12 +72,12 @@ void placement_fill(const double *weights, size_t count, const struct placement_
 		    double *shares);
 
 /*
- * The hedged rule (placement_hedge.c; docs/reference/placement.md). From a family of candidate shares,
- * between equal shares and shares by expected or almost worst times, it selects the candidate with
- * the best slowest target under the least favorable of several assumptions about forecast errors.
- * Equal shares are one of the candidates, so the result is not worse under any assumption. All
- * targets must be known. Returns the expected gain on the slowest target: 0.05 means 5 %, 0 means
- * equal shares.
+ * The hedged rule (placement_hedge.c; docs/reference/placement.md). From a family of candidate
+ * shares, between equal shares and shares by expected or almost worst times, it selects the
+ * candidate with the best slowest target under the least favorable of several assumptions about
+ * forecast errors. Equal shares are one of the candidates, so the result is not worse under any
+ * assumption. All targets must be known. Returns the expected gain on the slowest target: 0.05
+ * means 5 %, 0 means equal shares.
  */
 double placement_hedge(const struct placement_target *targets, size_t count,
 		       const struct placement_limits *limits, double *shares);
@@ -109,6 +111,10 @@ static inline double placement_metric(const struct placement_result *result, siz
  */
 void placement_evaluate(const double *shares, const bool *busy, const double *seconds, size_t count,
 			double feedback, struct placement_result *result);
+
+/* Computes the result from the time at which each target has finished. */
+void placement_summarize(const double *finish, const bool *busy, size_t count,
+			 struct placement_result *result);
 
 /*
  * Predicts the result of shares: the mean over times drawn from the forecasts with a fixed seed.

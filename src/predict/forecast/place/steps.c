@@ -13,8 +13,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/parallel.h"
+#include "contract/backlog.h"
 #include "learn/judge/metrics.h"
 #include "learn/math/random.h"
+#include "predict/forecast/place/adaptive.h"
 
 const char *const steps_sources[STEPS_SOURCES] = { "forecast", "true states", "drawn labels",
 						   "random labels", "measured times" };
@@ -30,7 +32,8 @@ static const struct variant {
 	{ STEPS_LABELS, PLACEMENT_CLASSES },	{ STEPS_LABELS, PLACEMENT_EXPECTED },
 	{ STEPS_LABELS, PLACEMENT_HEDGED },	{ STEPS_RANDOM, PLACEMENT_CLASSES },
 	{ STEPS_RANDOM, PLACEMENT_EXPECTED },	{ STEPS_RANDOM, PLACEMENT_HEDGED },
-	{ STEPS_MEASURED, PLACEMENT_EXPECTED },
+	{ STEPS_MEASURED, PLACEMENT_EXPECTED }, { STEPS_FORECAST, PLACEMENT_ADAPTIVE },
+	{ STEPS_RANDOM, PLACEMENT_ADAPTIVE },
 };
 enum {
 	VARIANTS = sizeof(variants) / sizeof(variants[0]),
@@ -105,7 +108,11 @@ static bool has_source(const struct steps *steps, enum steps_source source)
 
 static size_t count_deals(size_t variant)
 {
-	return variants[variant].source == STEPS_RANDOM ? DEALS : 1;
+	/* The adaptive rule takes a thousand times as long as the others. */
+	return variants[variant].source == STEPS_RANDOM &&
+			       variants[variant].rule != PLACEMENT_ADAPTIVE
+		       ? DEALS
+		       : 1;
 }
 
 static void shuffle_forecasts(struct placement_target *targets, size_t count, uint64_t seed,
@@ -142,6 +149,29 @@ static void set_targets(const struct run *run, enum steps_source source, size_t 
 	}
 }
 
+/* The same with files that are placed one by one. */
+static void simulate_files(const struct run *run, size_t variant, size_t deal, size_t point,
+			   const struct placement_target *targets, const bool *groups)
+{
+	size_t n = run->steps->targets;
+	AUTO_FREE double *finish = xcalloc(2 * n, sizeof(*finish));
+	const double *seconds = run->steps->seconds + point * n;
+	const struct placement_limits *limits = &run->plan->limits;
+	double *equal = finish + n;
+
+	placement_shares(PLACEMENT_EQUAL, targets, n, limits, equal, NULL);
+	for (size_t f = 0; f < run->feedback_count; f++) {
+		struct outcome *outcome = get_outcome(run, variant, deal, f, point);
+		struct adaptive_plan plan = { .files = run->plan->files,
+					      .feedback = run->feedbacks[f] };
+
+		/* Cannot fail, like the shares. */
+		adaptive_simulate(&plan, targets, seconds, n, limits, finish, NULL);
+		placement_summarize(finish, groups, n, &outcome->placed);
+		placement_evaluate(equal, groups, seconds, n, run->feedbacks[f], &outcome->equal);
+	}
+}
+
 static void simulate_step(const struct run *run, size_t variant, size_t deal, size_t point)
 {
 	size_t n = run->steps->targets;
@@ -152,6 +182,10 @@ static void simulate_step(const struct run *run, size_t variant, size_t deal, si
 	double *equal = shares + n;
 
 	set_targets(run, variants[variant].source, deal, point, targets, groups);
+	if (variants[variant].rule == PLACEMENT_ADAPTIVE) {
+		simulate_files(run, variant, deal, point, targets, groups);
+		return;
+	}
 	/* These cannot fail: check_steps() has checked the limits and the targets. */
 	placement_shares(variants[variant].rule, targets, n, &run->plan->limits, shares, NULL);
 	placement_shares(PLACEMENT_EQUAL, targets, n, &run->plan->limits, equal, NULL);
@@ -259,6 +293,9 @@ static int check_steps(const struct steps *steps, const struct steps_plan *plan,
 
 	if (!steps->points || !steps->targets)
 		return err_set(err, ENODATA, "all targets were never measured at the same time");
+	if (steps->targets > BACKLOG_TARGETS)
+		return err_set(err, E2BIG, "at most %d targets can be simulated (got %zu)",
+			       BACKLOG_TARGETS, steps->targets);
 	for (size_t i = 0; i < steps->points * steps->targets; i++)
 		if (!(steps->seconds[i] > 0) || !isfinite(steps->seconds[i]))
 			return err_set(err, EINVAL, "a measured time must be positive (got %g s)",

@@ -70,6 +70,7 @@ double steps_accuracy(const struct steps *steps, const bool *states);
 #define STEPS_FEEDBACKS 8
 struct steps_plan {
 	size_t points, repetitions; /* 0: 100 each, as in the paper */
+	size_t files;		    /* of the adaptive rule, per target; 0: 16 */
 	struct placement_limits limits;
 	double feedbacks[STEPS_FEEDBACKS]; /* exponents for placement_evaluate(); { 0 } in the paper
 					    */

@@ -36,14 +36,15 @@ struct gathering {
 	int *models;	      /* index of each target in the forecaster, or -ENOENT */
 };
 
-/* The index of a completed write at exactly this time, or -ENOENT. */
+/* The index of a write at exactly this time, or -ENOENT. One that was abandoned took at least until
+ * then; without it, the worst moments would be left out. */
 static ptrdiff_t find_sample(const struct chronicle_series *series, double time_s)
 {
 	size_t n = chronicle_count_until(series, time_s);
 
 	while (n > 0 && series->time_s[n - 1] == time_s) {
 		n--;
-		if (sample_outcome(series, n) == SAMPLE_DONE && series->seconds[n] > 0)
+		if (sample_outcome(series, n) <= SAMPLE_TIMEOUT && series->seconds[n] > 0)
 			return (ptrdiff_t)n;
 	}
 	return -ENOENT;

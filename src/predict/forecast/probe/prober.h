@@ -14,6 +14,7 @@
  *
  * The caller passes the current time to each step and calls prober_wait() between steps. A prober
  * must be used from one thread.
+ * Papers: WAN-3, WAN-4.
  */
 #ifndef SLUICE_PREDICT_FORECAST_PROBE_PROBER_H
 #define SLUICE_PREDICT_FORECAST_PROBE_PROBER_H

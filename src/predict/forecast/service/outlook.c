@@ -78,15 +78,23 @@ char *outlook_warning(const struct outlook *outlook)
 char *outlook_caution(const struct outlook *outlook)
 {
 	const struct forecaster *forecaster = outlook->forecaster;
-	size_t models = 0, useless = 0;
+	size_t all = 0, models = 0, useless = 0, rejected = 0;
 
 	for (size_t t = 0; t < forecaster->target_count; t++)
 		for (size_t s = 1; s < forecaster->size_count; s++) {
+			const struct forecaster_model *model = forecaster_model(forecaster, t, s);
+
+			all++;
+			rejected += forecaster_model_is_rejected(model);
 			if (!outlook_answer(outlook, t, s)->is_model)
 				continue;
 			models++;
-			useless += !forecaster_model_is_useful(forecaster_model(forecaster, t, s));
+			useless += !forecaster_model_is_useful(model);
 		}
+	if (rejected)
+		return xprintf("%zu of %zu forecasts are the share of busy writes, because no "
+			       "method was better on later data",
+			       rejected, all);
 	if (!useless)
 		return NULL;
 	return xprintf("%zu of %zu models were not shown to be better than always predicting the "
@@ -136,6 +144,9 @@ static void put_answer(struct json *json, const struct outlook *outlook, size_t 
 	json_double(json, "idle_sd", a->idle_sd);
 	json_double(json, "busy_sd", a->busy_sd);
 	json_bool(json, "is_model", a->is_model);
+	json_text(json, "method", a->is_model ? model->method : "shares");
+	json_double(json, "log_loss", model->log_loss);
+	json_double(json, "share_log_loss", model->share_log_loss);
 	json_count(json, "rows", model->rows);
 	json_double(json, "accuracy", model->accuracy);
 	json_double(json, "majority", model->majority);

@@ -63,7 +63,8 @@ struct probing_times {
 
 /* Queries to the scheduler. They run in a child process, since an answer can take minutes. */
 struct probing_jobs {
-	const struct jobs_reader *reader; /* NULL: the scheduler is not asked */
+	bool is_wanted;			  /* any scheduler is asked */
+	const struct jobs_reader *reader; /* of [jobs]; NULL: that one is not asked */
 	uint8_t key[OWNER_KEY_BYTES];
 	pid_t pid;	  /* the child process, 0 if no query is in progress */
 	int error_pipe;	  /* the child writes an error message to it */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Queries the scheduler for running jobs in a child process, which also saves the result, while the
- * rounds continue. Only rank 0 does so.
+ * Queries the schedulers for running jobs in a child process, which also saves the result, while
+ * the rounds continue. Only rank 0 does so. The jobs of all compute systems that share the storage
+ * form one snapshot.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -14,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "predict/forecast/jobs/jobs.h"
 #include "predict/forecast/service/forecast_data.h"
 #include "predict/forecast/service/probing_internal.h"
@@ -30,15 +33,20 @@ int probing_jobs_init(struct probing *probing, struct err *err)
 	const struct site *site = options->site;
 	struct probing_jobs *jobs = &probing->jobs;
 
-	if (options->rank || !options->jobs_every_ns || strcmp(site->reader, "none") == 0)
+	if (options->rank || !options->jobs_every_ns)
 		return 0;
-	jobs->is_guess = strcmp(site->reader, "auto") == 0;
+	/* A site that lists its schedulers needs no guess. */
+	jobs->is_guess = strcmp(site->reader, "auto") == 0 && !site->scheduler_count;
 	if (jobs->is_guess)
 		jobs->reader = jobs_reader_detect();
-	else
+	else if (strcmp(site->reader, "auto") != 0 && strcmp(site->reader, "none") != 0) {
 		jobs->reader = jobs_reader_find(site->reader, err);
-	if (!jobs->reader)
-		return jobs->is_guess ? 0 : -EINVAL;
+		if (!jobs->reader)
+			return -EINVAL;
+	}
+	jobs->is_wanted = jobs->reader || site->scheduler_count;
+	if (!jobs->is_wanted)
+		return 0;
 	/* A site that names a command has a scheduler. */
 	jobs->is_guess = jobs->is_guess && !*site->jobs_command;
 	return forecast_owner_key(jobs->key, options->store_path, err);
@@ -56,13 +64,48 @@ static int save_snapshot(struct probing *probing, struct jobs *jobs, struct err 
 	return probing_rows_write(probing, "-jobs", err);
 }
 
+/* Jobs of two schedulers may have the same number. */
+static void mark_jobs(struct jobs *jobs, size_t from, const char *scheduler)
+{
+	for (size_t i = from; i < jobs->count; i++) {
+		char *id = xprintf("%s.%s", scheduler, jobs->rows[i].id);
+
+		free(jobs->rows[i].id);
+		jobs->rows[i].id = id;
+	}
+}
+
+/* Asks all schedulers. A snapshot that lacks the jobs of one of them is of no use. */
+static int query_all(const struct probing *probing, struct jobs *jobs, struct err *err)
+{
+	const struct site *site = probing->options.site;
+	int r = 0;
+
+	if (probing->jobs.reader)
+		r = jobs_query(jobs, probing->jobs.reader, site->jobs_command, QUERY_TIMEOUT_S,
+			       probing->jobs.key, err);
+	for (size_t i = 0; r >= 0 && i < site->scheduler_count; i++) {
+		const struct site_scheduler *scheduler = &site->schedulers[i];
+		const struct jobs_reader *reader = jobs_reader_find(scheduler->reader, err);
+		size_t from = jobs->count;
+
+		r = reader ? jobs_query(jobs, reader, scheduler->command, QUERY_TIMEOUT_S,
+					probing->jobs.key, err)
+			   : -EINVAL;
+		if (r < 0)
+			err_prefix(err, "%s", scheduler->name);
+		else
+			mark_jobs(jobs, from, scheduler->name);
+	}
+	return r;
+}
+
 /* The child process. Does not return. */
 static void run_query(struct probing *probing, int error_pipe)
 {
 	struct jobs jobs = { 0 };
 	struct err err = { 0 };
-	int r = jobs_query(&jobs, probing->jobs.reader, probing->options.site->jobs_command,
-			   QUERY_TIMEOUT_S, probing->jobs.key, &err);
+	int r = query_all(probing, &jobs, &err);
 
 	if (r >= 0)
 		r = save_snapshot(probing, &jobs, &err);
@@ -145,7 +188,7 @@ void probing_jobs_step(struct probing *probing, int64_t wall_ns)
 	struct probing_jobs *jobs = &probing->jobs;
 	int64_t every_ns = probing->options.jobs_every_ns, period_ns;
 
-	if (!jobs->reader || !reap_query(probing))
+	if (!jobs->is_wanted || !reap_query(probing))
 		return;
 	period_ns = wall_ns / every_ns * every_ns;
 	if (jobs->asked && period_ns <= jobs->asked_ns)

@@ -120,12 +120,13 @@ static void wait_for_next_look(const struct loop *loop)
 
 static void run_loop(struct loop *loop, struct err *err)
 {
-	while (!loop->is_over) {
+	for (bool has_looked = false; !loop->is_over; has_looked = true) {
 		enum resubmit_event event;
 
+		/* A process that is stopped for a while in the beginning looks once, too. */
 		if (is_stopped(loop->options))
 			end_loop(loop, RESUBMISSION_BY_SIGNAL);
-		else if (clock_realtime_s() >= loop->until_s)
+		else if (has_looked && clock_realtime_s() >= loop->until_s)
 			end_loop(loop, RESUBMISSION_BY_TIME);
 		if (loop->is_over)
 			break;

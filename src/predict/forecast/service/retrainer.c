@@ -98,8 +98,7 @@ static int make_plan(struct retrainer *retrainer, double now_s, struct forecaste
 
 	*plan = retrainer->options->plan;
 	if (retrainer->has_model) {
-		int r = forecast_method_plan(&plan->pipeline, forecaster->method,
-					     forecaster->settings, err);
+		int r = forecaster_plan_method(plan, forecaster->method, forecaster->settings, err);
 
 		if (r < 0)
 			return r;

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: WAN-21, WAN-23.
+ */
 #include "predict/forecast/states/features.h"
 
 #include <errno.h>
@@ -9,6 +12,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "predict/forecast/site.h"
+#include "predict/forecast/states/chains.h"
 #include "predict/forecast/states/features_internal.h"
 
 /* Indices of the numbers of a snapshot; from STATUS_XL on in the order of site_class(). */
@@ -153,6 +157,16 @@ static void node_fill(const struct moment *moment, double *out)
 		out[i] = node ? node->values[i] : NAN;
 }
 
+static void state_fill(const struct moment *moment, double *out)
+{
+	const struct features *features = moment->features;
+	const struct chain *chain = features->cache->chains[moment->target];
+
+	out[0] =
+		chain ? chain_state(chain, moment->probes, moment->time_s, features->plan.horizon_s)
+		      : NAN;
+}
+
 #define GROUP_WIDTH 13
 
 /* The groups in the order of their bits, which is that of the columns of a row. */
@@ -184,6 +198,7 @@ static const struct group {
 		  NODE_VALUE_LIST(X)
 #undef X
 	  } },
+	{ "state", state_fill, 1, { "state" } },
 };
 
 void features_plan_init(struct features_plan *plan)
@@ -229,6 +244,18 @@ int features_plan_parse(struct features_plan *plan, const char *text, struct err
 	return 0;
 }
 
+const char *features_group(size_t group)
+{
+	return groups[group].word;
+}
+
+double features_known_until(const struct features_plan *plan, double time_s)
+{
+	double known_s = time_s - plan->horizon_s;
+
+	return plan->earlier_rounds ? nextafter(known_s, -INFINITY) : known_s;
+}
+
 size_t features_width(const struct features_plan *plan)
 {
 	size_t width = 0;
@@ -251,6 +278,23 @@ const char *features_name(const struct features_plan *plan, size_t column)
 	return NULL;
 }
 
+size_t features_select(const struct features_plan *plan, unsigned wanted, const double *row,
+		       double *selected)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < FEATURE_GROUPS; i++) {
+		if (!(plan->groups & 1u << i))
+			continue;
+		if (wanted & 1u << i) {
+			memcpy(selected + width, row, groups[i].width * sizeof(*row));
+			width += groups[i].width;
+		}
+		row += groups[i].width;
+	}
+	return width;
+}
+
 static void cache_free(struct features_cache *cache)
 {
 	if (!cache)
@@ -259,14 +303,17 @@ static void cache_free(struct features_cache *cache)
 		free(cache->ewm[i].marks);
 	free(cache->ewm);
 	free(cache->taken);
+	free(cache->chains);
 	free(cache->rounds);
 	free(cache->status);
 	free(cache);
 }
 
-static void extend_targets(struct features_cache *cache, size_t count)
+static void extend_targets(struct features *features)
 {
-	size_t more = count - cache->target_count;
+	struct features_cache *cache = features->cache;
+	const struct chronicle *chronicle = features->chronicle;
+	size_t count = chronicle->target_count, more = count - cache->target_count;
 
 	if (!more)
 		return;
@@ -274,6 +321,9 @@ static void extend_targets(struct features_cache *cache, size_t count)
 	cache->taken = xrealloc(cache->taken, count, sizeof(*cache->taken));
 	memset(cache->ewm + cache->target_count, 0, more * sizeof(*cache->ewm));
 	memset(cache->taken + cache->target_count, 0, more * sizeof(*cache->taken));
+	cache->chains = xrealloc(cache->chains, count, sizeof(*cache->chains));
+	for (size_t i = cache->target_count; i < count; i++)
+		cache->chains[i] = chains_find(features->plan.chains, chronicle->targets[i]);
 	cache->target_count = count;
 }
 
@@ -302,7 +352,7 @@ void features_update(struct features *features)
 		features->cache = xcalloc(1, sizeof(*features->cache));
 		features->cache->edits = chronicle->edits;
 	}
-	extend_targets(features->cache, chronicle->target_count);
+	extend_targets(features);
 	if (features->plan.groups & FEATURE_STATUS)
 		extend_status(features);
 	if (features->plan.groups & FEATURE_EWM)
@@ -353,16 +403,25 @@ size_t features_at(const struct features *features, size_t target, size_t size, 
 	return count;
 }
 
+static double probe_age(const struct features *features, size_t target, double known_s,
+			double time_s)
+{
+	const struct chronicle_series *probes = chronicle_series(features->chronicle, target, 0);
+	size_t until = chronicle_count_until(probes, known_s);
+
+	return until ? time_s - probes->time_s[until - 1] : NAN;
+}
+
 static void append_row(const struct features *features, size_t target, size_t size, size_t sample,
 		       struct feature_rows *rows)
 {
 	const struct chronicle_series *series = chronicle_series(features->chronicle, target, size);
-	double *x = rows->x + rows->rows * rows->width;
+	double *x = rows->x + rows->rows * rows->width, time_s = series->time_s[sample];
+	double known_s = features_known_until(&features->plan, time_s);
 
-	rows->gaps +=
-		rows->width - features_at(features, target, size,
-					  series->time_s[sample] - features->plan.horizon_s, x);
-	rows->time_s[rows->rows] = series->time_s[sample];
+	rows->gaps += rows->width - features_at(features, target, size, known_s, x);
+	rows->time_s[rows->rows] = time_s;
+	rows->age_s[rows->rows] = probe_age(features, target, known_s, time_s);
 	rows->seconds[rows->rows] = (double)series->seconds[sample];
 	rows->sample[rows->rows] = sample;
 	rows->timeouts += sample_outcome(series, sample) == SAMPLE_TIMEOUT;
@@ -381,6 +440,7 @@ void features_rows(const struct features *features, size_t target, size_t size, 
 	rows->x = xcalloc(most * rows->width + 1, sizeof(*rows->x));
 	rows->time_s = xcalloc(most + 1, sizeof(*rows->time_s));
 	rows->seconds = xcalloc(most + 1, sizeof(*rows->seconds));
+	rows->age_s = xcalloc(most + 1, sizeof(*rows->age_s));
 	rows->sample = xcalloc(most + 1, sizeof(*rows->sample));
 	for (size_t i = first; i < until; i++)
 		if (sample_counts(series, i))
@@ -392,6 +452,7 @@ void feature_rows_release(struct feature_rows *rows)
 	free(rows->x);
 	free(rows->time_s);
 	free(rows->seconds);
+	free(rows->age_s);
 	free(rows->sample);
 	*rows = (struct feature_rows){ 0 };
 }

@@ -13,14 +13,17 @@
  *  - A probe that timed out counts with the duration of the timeout; failed probes, and those that
  *    found no space, do not count.
  *  - Standard deviations divide by n - 1; that of a single probe is unknown.
+ * Papers: WAN-16.
  */
 #ifndef SLUICE_PREDICT_FORECAST_STATES_FEATURES_H
 #define SLUICE_PREDICT_FORECAST_STATES_FEATURES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "predict/forecast/chronicle/chronicle.h"
 
+struct chains;
 struct err;
 struct site;
 
@@ -33,9 +36,10 @@ enum feature_group {
 	FEATURE_NEIGHBORS = 1 << 4, /* the probes of all other targets */
 	FEATURE_PAST = 1 << 5,	    /* the last completed reference writes of the same size */
 	FEATURE_NODE = 1 << 6,	    /* the load of the probing node */
+	FEATURE_STATE = 1 << 7,	    /* probability of busy of a hidden Markov filter on probes */
 };
-#define FEATURE_GROUPS 7
-#define FEATURE_WORDS "status|latency|ewm|clock|neighbors|past|node"
+#define FEATURE_GROUPS 8
+#define FEATURE_WORDS "status|latency|ewm|clock|neighbors|past|node|state"
 #define FEATURE_ALL ((1 << FEATURE_GROUPS) - 1)
 #define FEATURE_PAPER (FEATURE_STATUS | FEATURE_LATENCY)
 /* Recent durations only, without jobs: these models stay accurate for more days. */
@@ -46,15 +50,34 @@ struct features_plan {
 	unsigned groups;
 	double window_s;  /* 600 in the paper */
 	double horizon_s; /* how far ahead the forecast is; 0 in the paper */
+	/*
+	 * Rows of writes use only the probes of earlier rounds, so that a probe has its real age:
+	 * the probe of the round of a write ends after the write has begun. false in the paper.
+	 */
+	bool earlier_rounds;
+	/* For FEATURE_STATE, fitted to the training range; must outlive the plan. NULL: unknown */
+	const struct chains *chains;
 };
 
 void features_plan_init(struct features_plan *plan); /* the plan of the paper */
 /* Parses groups such as "paper", "recent", "paper,ewm,clock" or "all". Sets only plan->groups. */
 int features_plan_parse(struct features_plan *plan, const char *text, struct err *err);
 
+/* The name of a group by the number of its bit, such as "latency". */
+const char *features_group(size_t group);
+
+/* The time up to which a forecast for a write at time_s uses probe data. */
+double features_known_until(const struct features_plan *plan, double time_s);
+
 size_t features_width(const struct features_plan *plan);
 /* The name of a column, such as "jobs_batch"; NULL after the last. */
 const char *features_name(const struct features_plan *plan, size_t column);
+
+/*
+ * Copies the columns of some groups of the plan from a row with all of them. Returns their number.
+ */
+size_t features_select(const struct features_plan *plan, unsigned wanted, const double *row,
+		       double *selected);
 
 #define FEATURE_STATUS_COUNT 13
 
@@ -91,6 +114,7 @@ size_t features_at(const struct features *features, size_t target, size_t size, 
 struct feature_rows {
 	double *x; /* rows x width: features at time_s - horizon */
 	double *time_s, *seconds;
+	double *age_s; /* time from the newest probe that the row may use to the write; NAN: none */
 	size_t *sample; /* index of the write in its series */
 	size_t rows, width;
 	size_t timeouts, gaps; /* rows of writes that timed out; number of unknown values */

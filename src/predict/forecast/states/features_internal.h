@@ -55,7 +55,8 @@ struct features_cache {
 	struct ewm_marks *ewm; /* per target */
 	struct round_sum *rounds;
 	size_t round_count, round_cap;
-	size_t *taken; /* per target: number of probes included in rounds */
+	size_t *taken;		     /* per target: number of probes included in rounds */
+	const struct chain **chains; /* per target; NULL: unknown */
 	size_t target_count;
 };
 

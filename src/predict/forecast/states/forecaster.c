@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Trains the models of a system and makes forecasts. forecaster_file.c saves and loads them.
+ * Papers: WAN-24, WAN-25.
  */
 #include "predict/forecast/states/forecaster.h"
 
@@ -20,6 +21,7 @@
 #include "learn/judge/metrics.h"
 #include "learn/judge/selection.h"
 #include "learn/table/folds.h"
+#include "predict/forecast/states/choice.h"
 
 /*
  * svm: scikit-learn's C = 1 and gamma "scale" are the learner's defaults. The learner does not fit
@@ -67,8 +69,33 @@ void forecaster_plan_init(struct forecaster_plan *plan)
 		.calibration = CALIBRATION_PLATT,
 		.seed = 1
 	};
-	forecast_method_plan(&plan->pipeline, "svm", NULL, NULL);
 	features_plan_init(&plan->features);
+	forecaster_plan_method(plan, "svm", NULL, NULL);
+}
+
+int forecaster_plan_method(struct forecaster_plan *plan, const char *method, const char *settings,
+			   struct err *err)
+{
+	bool choose = strcmp(method, FORECAST_AUTO) == 0;
+	bool hidden = strcmp(method, FORECAST_HIDDEN) == 0;
+	int r;
+
+	if ((choose || hidden) && settings && *settings)
+		return err_set(err, EINVAL, "%s has no options", method);
+	r = forecast_method_plan(&plan->pipeline,
+				 choose	  ? "svm"
+				 : hidden ? "logistic"
+					  : method,
+				 choose || hidden ? NULL : settings, err);
+	if (r < 0)
+		return r;
+	if (choose)
+		plan->features.groups = CHOICE_FEATURES;
+	else if (hidden)
+		plan->features.groups = FEATURE_STATE;
+	plan->choose = choose;
+	plan->hidden = hidden;
+	return 0;
 }
 
 /* Shared by the threads; a piece is a target and size. */
@@ -91,6 +118,8 @@ static void model_init(struct forecaster_model *model)
 					    .shuffled_auc = NAN,
 					    .ceiling = NAN,
 					    .majority = NAN,
+					    .log_loss = NAN,
+					    .share_log_loss = NAN,
 					    .seconds = NAN };
 }
 
@@ -151,6 +180,13 @@ static int validate_model(const struct work *work, struct forecaster_model *mode
 	return r;
 }
 
+static const char *plan_method_name(const struct forecaster_plan *plan)
+{
+	return plan->choose   ? FORECAST_AUTO
+	       : plan->hidden ? FORECAST_HIDDEN
+			      : plan->pipeline.learner->name;
+}
+
 static int fit_model(const struct work *work, struct forecaster_model *model,
 		     const struct samples *samples, const double *time_s, struct err *err)
 {
@@ -160,9 +196,48 @@ static int fit_model(const struct work *work, struct forecaster_model *model,
 			     err);
 
 	model->seconds = clock_thread_cpu_s() - start;
+	model->groups = work->plan->features.groups;
+	snprintf(model->method, sizeof(model->method), "%s", plan_method_name(work->plan));
 	if (r >= 0)
 		r = validate_model(work, model, samples, time_s, err);
 	model->is_known = r >= 0;
+	return r;
+}
+
+/* Fits the method that choice.h chooses, if any. */
+static int fit_chosen_model(const struct work *work, struct forecaster_model *model,
+			    const struct samples *samples, const double *time_s, struct err *err)
+{
+	struct choice_task task = { .features = &work->forecaster->features,
+				    .samples = *samples,
+				    .time_s = time_s,
+				    .folds = work->plan->folds,
+				    .calibration = work->plan->calibration,
+				    .seed = work->plan->seed };
+	struct effort effort = { .seed = work->plan->seed, .threads = 1 };
+	double start = clock_thread_cpu_s();
+	struct samples part = *samples;
+	AUTO_FREE double *x = NULL;
+	struct choice choice;
+	int r = 0;
+
+	choice_make(&choice, &task);
+	model->log_loss = choice.log_loss;
+	model->share_log_loss = choice.share_log_loss;
+	model->accuracy = choice.accuracy;
+	model->auc = choice.auc;
+	if (choice.method) {
+		x = choice_columns(task.features, choice.groups, samples, &part.width);
+		part.x = x;
+		r = pipeline_fit(&model->pipeline, &choice.plan, &part, NULL, 0, &effort, err);
+		model->groups = choice.groups;
+		snprintf(model->method, sizeof(model->method), "%s", choice.method);
+		model->calibration = choice.calibration;
+		choice.calibration = (struct calibration){ 0 };
+		model->is_known = model->is_chosen = r >= 0;
+	}
+	model->seconds = clock_thread_cpu_s() - start;
+	choice_release(&choice);
 	return r;
 }
 
@@ -210,7 +285,8 @@ static int train_model(const struct work *work, size_t target, size_t size, stru
 				    .gaps = true };
 	if (busy >= FORECASTER_LEAST && rows.rows - busy >= FORECASTER_LEAST &&
 	    rows.rows >= 2 * plan->folds)
-		r = fit_model(work, model, &samples, rows.time_s, err);
+		r = plan->choose ? fit_chosen_model(work, model, &samples, rows.time_s, err)
+				 : fit_model(work, model, &samples, rows.time_s, err);
 	feature_rows_release(&rows);
 	return r;
 }
@@ -254,7 +330,8 @@ static int train_models(struct work *work, struct err *err)
 	if (atomic_load(&work->stopped))
 		return err_set(err, ECANCELED, "training was interrupted");
 	for (size_t i = 0; i < work->forecaster->target_count * work->forecaster->size_count; i++)
-		known += work->forecaster->models[i].is_known;
+		known += work->forecaster->models[i].is_known ||
+			 forecaster_model_is_rejected(&work->forecaster->models[i]);
 	return known ? 0
 		     : err_set(err, ENODATA,
 			       "no target of %s has enough reference writes of both states to "
@@ -293,9 +370,14 @@ static void forecaster_init(struct forecaster *forecaster, const struct chronicl
 	for (size_t i = 0; i < models; i++)
 		model_init(&forecaster->models[i]);
 	learner_format(plan->pipeline.learner, plan->pipeline.settings, &settings);
-	snprintf(forecaster->method, sizeof(forecaster->method), "%s",
-		 plan->pipeline.learner->name);
-	snprintf(forecaster->settings, sizeof(forecaster->settings), "%s", buf_text(&settings));
+	snprintf(forecaster->method, sizeof(forecaster->method), "%s", plan_method_name(plan));
+	if (!plan->choose && !plan->hidden)
+		snprintf(forecaster->settings, sizeof(forecaster->settings), "%s",
+			 buf_text(&settings));
+	forecaster->chains = plan->features.groups & FEATURE_STATE
+				     ? chains_new(chronicle, plan->labels.from_s, plan->labels.to_s)
+				     : NULL;
+	forecaster->features.chains = forecaster->chains;
 	set_training_range(forecaster, chronicle, &plan->labels);
 }
 
@@ -314,10 +396,11 @@ int forecaster_fit(struct forecaster *forecaster, const struct chronicle *chroni
 			err, ENODATA,
 			"no reference writes to train on; collect them with 'sluice forecast "
 			"probe'");
-	if (plan->folds == 1)
-		return err_set(err, EINVAL, "the number of folds must be 0 or at least 2");
+	if (plan->folds == 1 || (plan->choose && !plan->folds))
+		return err_set(err, EINVAL, "the number of folds must be %sat least 2",
+			       plan->choose ? "" : "0 or ");
 	forecaster_init(&made, chronicle, plan);
-	features_init(&features, chronicle, site, &plan->features);
+	features_init(&features, chronicle, site, &made.features);
 	r = states_fit(&made.states, chronicle, &plan->labels, err);
 	if (r >= 0)
 		r = train_models(&work, err);
@@ -338,11 +421,20 @@ void forecaster_release(struct forecaster *forecaster)
 	free(forecaster->models);
 	free(forecaster->targets);
 	states_release(&forecaster->states);
+	chains_free(forecaster->chains);
 	*forecaster = (struct forecaster){ 0 };
+}
+
+bool forecaster_model_is_rejected(const struct forecaster_model *model)
+{
+	return !model->is_known && !isnan(model->share_log_loss);
 }
 
 bool forecaster_model_is_useful(const struct forecaster_model *model)
 {
+	/* A chosen model is better by its log score, with the same confidence. */
+	if (model->is_known && model->is_chosen)
+		return true;
 	return model->is_known && model->rows && !isnan(model->accuracy) &&
 	       drift_share_low(model->accuracy, (double)model->rows, FORECASTER_CONFIDENCE) >
 		       model->majority;
@@ -377,7 +469,7 @@ void forecaster_predict(const struct forecaster *forecaster, size_t target, size
 {
 	const struct forecaster_model *model = forecaster_model(forecaster, target, size);
 	const struct mixture *mixture = states_mixture(&forecaster->states, target, size);
-	double chances[2];
+	double chances[2], part[FEATURES_MAX];
 
 	*forecast = (struct forecast){ .busy = model->busy_share,
 				       .expected_s = NAN,
@@ -387,7 +479,8 @@ void forecaster_predict(const struct forecaster *forecaster, size_t target, size
 				       .busy_sd = NAN,
 				       .is_model = model->is_known && row };
 	if (forecast->is_model) {
-		pipeline_predict(&model->pipeline, row, chances);
+		features_select(&forecaster->features, model->groups, row, part);
+		pipeline_predict(&model->pipeline, part, chances);
 		forecast->busy = calibration_apply(&model->calibration, chances[1]);
 	}
 	if (!mixture)

@@ -4,6 +4,7 @@
  * the busy state and the expected duration of a write. A forecast takes microseconds. The
  * forecaster is stored in a checked file (learn/file/checked_file.h) with its version, its training
  * range and its accuracy.
+ * Papers: WAN-1, WAN-2.
  */
 #ifndef SLUICE_PREDICT_FORECAST_STATES_FORECASTER_H
 #define SLUICE_PREDICT_FORECAST_STATES_FORECASTER_H
@@ -15,13 +16,14 @@
 #include "learn/judge/calibration.h"
 #include "learn/pipeline.h"
 #include "learn/states/hidden.h"
+#include "predict/forecast/states/chains.h"
 #include "predict/forecast/states/features.h"
 #include "predict/forecast/states/labels.h"
 
 struct err;
 struct site;
 
-#define FORECASTER_VERSION 1
+#define FORECASTER_VERSION 2
 #define FORECASTER_PREVIOUS ".previous"
 
 /* The methods of the paper with their settings (WAN-24), and a baseline. */
@@ -33,11 +35,17 @@ struct forecast_method {
 extern const struct forecast_method
 	forecast_methods[FORECAST_METHODS + 1]; /* ends with a row without a name */
 
+/* Besides these, two methods that are no classifiers of their own. */
+#define FORECAST_AUTO "auto"	 /* choice.h: a method for every target and size */
+#define FORECAST_HIDDEN "hidden" /* the hidden Markov filter on probes (chains.h) */
+
 /* Makes the plan of a method; `settings` override those of its row and may be NULL. */
 int forecast_method_plan(struct pipeline_plan *plan, const char *name, const char *settings,
 			 struct err *err);
 
 struct forecaster_plan {
+	bool choose; /* FORECAST_AUTO; the pipeline is not used */
+	bool hidden; /* FORECAST_HIDDEN; the pipeline calibrates the filter */
 	struct pipeline_plan pipeline;
 	struct features_plan features;
 	struct labels_plan labels; /* includes the training range */
@@ -53,7 +61,15 @@ struct forecaster_plan {
 
 /* The model of one target and size. */
 struct forecaster_model {
-	bool is_known; /* there were enough writes to train it */
+	bool is_known;	/* there were enough writes to train it, and it was chosen */
+	bool is_chosen; /* FORECAST_AUTO: it is better than the share of busy labels */
+	char method[16];
+	unsigned groups; /* features that it uses, out of those of the forecaster */
+	/*
+	 * With FORECAST_AUTO: log loss per row on later blocks of time, of the best candidate and
+	 * of the share of busy labels. The candidate is used only if it is better. NAN: unknown.
+	 */
+	double log_loss, share_log_loss;
 	struct pipeline pipeline;
 	struct calibration calibration;
 	size_t rows;
@@ -72,6 +88,7 @@ struct forecaster {
 	size_t size_count;
 	struct features_plan features;
 	struct states states;
+	struct chains *chains;		 /* for FEATURE_STATE; features.chains is the same */
 	struct forecaster_model *models; /* targets x sizes; unused for the probe size */
 	double from_s, to_s;		 /* training range */
 	uint64_t seed, generation;	 /* generation: number of trainings */
@@ -101,11 +118,21 @@ struct forecast {
 
 void forecaster_plan_init(struct forecaster_plan *plan); /* as in the paper: SVM, 16 features */
 
+/*
+ * Sets the method of a plan: one of forecast_methods[] or another classifier, FORECAST_AUTO or
+ * FORECAST_HIDDEN. The last two also set the groups of features and accept no settings.
+ */
+int forecaster_plan_method(struct forecaster_plan *plan, const char *method, const char *settings,
+			   struct err *err);
+
 static inline const struct forecaster_model *forecaster_model(const struct forecaster *forecaster,
 							      size_t target, size_t size)
 {
 	return &forecaster->models[target * forecaster->size_count + size];
 }
+
+/* Was a model rejected because it is no better than the share of busy labels? */
+bool forecaster_model_is_rejected(const struct forecaster_model *model);
 
 /*
  * Is the cross-validated accuracy of the model higher than that of always predicting the more

@@ -80,6 +80,20 @@ static void write_model(struct buf *buf, const struct forecaster_model *model)
 	calibration_save(&model->calibration, buf);
 }
 
+/* What version 2 added, after all that version 1 has. */
+static void write_choices(struct buf *buf, const struct forecaster *forecaster)
+{
+	chains_save(forecaster->chains, buf);
+	for (size_t i = 0; i < forecaster->target_count * forecaster->size_count; i++) {
+		const struct forecaster_model *model = &forecaster->models[i];
+
+		blob_put_text(buf, model->method);
+		blob_put_u32(buf, model->groups);
+		blob_put_real(buf, model->log_loss);
+		blob_put_real(buf, model->share_log_loss);
+	}
+}
+
 static void write_forecaster(struct buf *buf, const struct forecaster *forecaster)
 {
 	blob_put_text(buf, forecaster->system);
@@ -102,6 +116,7 @@ static void write_forecaster(struct buf *buf, const struct forecaster *forecaste
 	states_save(&forecaster->states, buf);
 	for (size_t i = 0; i < forecaster->target_count * forecaster->size_count; i++)
 		write_model(buf, &forecaster->models[i]);
+	write_choices(buf, forecaster);
 }
 
 /* A hard link keeps the old file under its second name when the new one replaces it. */
@@ -136,13 +151,10 @@ static void read_text(char *out, size_t cap, struct blob *blob)
 
 static void read_features(struct features_plan *plan, struct blob *blob)
 {
-	const unsigned known = FEATURE_PAPER | FEATURE_EWM | FEATURE_CLOCK | FEATURE_NEIGHBORS |
-			       FEATURE_PAST | FEATURE_NODE;
-
 	plan->groups = blob_take_u32(blob);
 	blob_take_finite(blob, &plan->window_s, 1);
 	blob_take_finite(blob, &plan->horizon_s, 1);
-	blob_expect(blob, plan->groups && !(plan->groups & ~known));
+	blob_expect(blob, plan->groups && !(plan->groups & ~(unsigned)FEATURE_ALL));
 	blob_expect(blob, plan->window_s > 0 && plan->horizon_s >= 0);
 }
 
@@ -168,8 +180,7 @@ static bool is_share(double value)
 	return isnan(value) || (value >= 0 && value <= 1);
 }
 
-static int read_model(struct forecaster_model *model, size_t width, struct blob *blob,
-		      struct err *err)
+static int read_model(struct forecaster_model *model, struct blob *blob, struct err *err)
 {
 	double *const numbers[] = { &model->busy_share,	  &model->accuracy,
 				    &model->auc,	  &model->shuffled_accuracy,
@@ -188,18 +199,62 @@ static int read_model(struct forecaster_model *model, size_t width, struct blob 
 	r = pipeline_load(&model->pipeline, blob, err);
 	if (r < 0)
 		return r;
-	if (model->pipeline.width != width || model->pipeline.classes != 2 ||
-	    !(model->pipeline.learner->tasks & LEARNER_CLASSIFIES))
-		return err_set(err, EBADMSG, "a model does not match the features of the file");
 	r = calibration_load(&model->calibration, blob, err);
 	model->is_known = r >= 0;
+	return r;
+}
+
+/* A file of version 1 has no choices: all models have the same method and features. */
+static void read_choice(const struct forecaster *forecaster, struct forecaster_model *model,
+			bool has_choices, struct blob *blob)
+{
+	model->groups = forecaster->features.groups;
+	model->log_loss = model->share_log_loss = NAN;
+	snprintf(model->method, sizeof(model->method), "%.*s", (int)sizeof(model->method) - 1,
+		 forecaster->method);
+	if (!has_choices)
+		return;
+	read_text(model->method, sizeof(model->method), blob);
+	model->groups = blob_take_u32(blob);
+	model->log_loss = blob_take_real(blob);
+	model->share_log_loss = blob_take_real(blob);
+	model->is_chosen = model->is_known && !isnan(model->share_log_loss);
+	blob_expect(blob, !(model->groups & ~forecaster->features.groups));
+	blob_expect(blob, !(model->log_loss < 0) && !(model->share_log_loss < 0));
+}
+
+static int check_model(const struct forecaster *forecaster, const struct forecaster_model *model,
+		       struct err *err)
+{
+	struct features_plan part = forecaster->features;
+
+	part.groups = model->groups;
+	if (model->is_known && (!part.groups || model->pipeline.classes != 2 ||
+				model->pipeline.width != features_width(&part) ||
+				!(model->pipeline.learner->tasks & LEARNER_CLASSIFIES)))
+		return err_set(err, EBADMSG, "a model does not match the features of the file");
+	return 0;
+}
+
+static int read_choices(struct forecaster *forecaster, struct blob *blob, struct err *err)
+{
+	size_t count = forecaster->target_count * forecaster->size_count;
+	bool has_choices = blob->at < blob->end;
+	int r = 0;
+
+	if (has_choices)
+		forecaster->chains = chains_load(blob);
+	forecaster->features.chains = forecaster->chains;
+	for (size_t i = 0; i < count; i++)
+		read_choice(forecaster, &forecaster->models[i], has_choices, blob);
+	for (size_t i = 0; r >= 0 && blob_ok(blob) && i < count; i++)
+		r = check_model(forecaster, &forecaster->models[i], err);
 	return r;
 }
 
 static int read_models(struct forecaster *forecaster, struct blob *blob, struct err *err)
 {
 	size_t count = forecaster->target_count * forecaster->size_count;
-	size_t width = features_width(&forecaster->features);
 	int r;
 
 	r = states_load(&forecaster->states, blob, forecaster->target_count, forecaster->size_count,
@@ -208,8 +263,8 @@ static int read_models(struct forecaster *forecaster, struct blob *blob, struct 
 		return r;
 	forecaster->models = xcalloc(count + 1, sizeof(*forecaster->models));
 	for (size_t i = 0; r >= 0 && blob_ok(blob) && i < count; i++)
-		r = read_model(&forecaster->models[i], width, blob, err);
-	return r;
+		r = read_model(&forecaster->models[i], blob, err);
+	return r < 0 || !blob_ok(blob) ? r : read_choices(forecaster, blob, err);
 }
 
 static int read_parts(void *made, struct blob *blob, struct err *err)

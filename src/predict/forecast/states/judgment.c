@@ -20,10 +20,12 @@
 #include "learn/judge/metrics.h"
 #include "learn/judge/selection.h"
 #include "learn/table/folds.h"
+#include "predict/forecast/states/choice.h"
 #include "predict/forecast/states/forecaster.h"
 #include "predict/forecast/states/judgment_internal.h"
 
 static const char *const baselines[] = {
+	FORECAST_AUTO, /* the best one for each target and size */
 	"hidden",      /* a hidden Markov filter on probes */
 	"persistence", /* the last known label */
 	"majority",    /* the more frequent label */
@@ -31,8 +33,8 @@ static const char *const baselines[] = {
 
 const char *judgment_method(size_t method)
 {
-	return method < JUDGMENT_HIDDEN ? forecast_methods[method].name
-					: baselines[method - JUDGMENT_HIDDEN];
+	return method < JUDGMENT_AUTO ? forecast_methods[method].name
+				      : baselines[method - JUDGMENT_AUTO];
 }
 
 static int report_unknown_method(const char *name, size_t n, struct err *err)
@@ -50,7 +52,7 @@ static int parse_methods(bool methods[JUDGMENT_METHODS], const char *text, struc
 	bool all = !text || strcmp(text, "all") == 0;
 
 	for (size_t i = 0; i < JUDGMENT_METHODS; i++)
-		methods[i] = all;
+		methods[i] = all && i != JUDGMENT_AUTO;
 	while (!all && *text) {
 		size_t n = strcspn(text, ","), i = 0;
 
@@ -79,7 +81,8 @@ void judgment_plan_init(struct judgment_plan *plan)
 struct work {
 	struct judgment *judgment;
 	const struct chronicle *chronicle;
-	const struct features *features;
+	struct features features;
+	struct features choices; /* those of JUDGMENT_AUTO, if it is judged */
 	const struct judgment_plan *plan;
 	const size_t *targets;
 	size_t target_count, first_size, size_count;
@@ -182,7 +185,80 @@ static int evaluate_classifier(struct judgment_cell *cell, size_t method,
 	return r;
 }
 
+/* Fits the chosen method to the training rows and predicts the others. */
+static int predict_chosen(struct judgment_cell *cell, const struct choice *choice,
+			  const struct choice_task *task, const struct feature_rows *rows,
+			  struct err *err)
+{
+	struct effort effort = { .seed = task->seed, .threads = 1 };
+	struct samples part = task->samples;
+	size_t train = part.rows, test = rows->rows - train;
+	AUTO_FREE double *x = choice_columns(task->features, choice->groups, &part, &part.width);
+	double row[FEATURES_MAX], chances[2];
+	struct pipeline pipeline;
+	int r;
+
+	part.x = x;
+	r = pipeline_fit(&pipeline, &choice->plan, &part, NULL, 0, &effort, err);
+	for (size_t i = 0; r >= 0 && i < test; i++) {
+		features_select(task->features, choice->groups, rows->x + (train + i) * rows->width,
+				row);
+		pipeline_predict(&pipeline, row, chances);
+		cell->chance[i] = calibration_apply(&choice->calibration, chances[1]);
+		cell->score[i] = cell->chance[i];
+	}
+	if (r >= 0)
+		pipeline_release(&pipeline);
+	return r;
+}
+
+/* The same choice as in training (forecaster.c), tested on the days after. */
+static int evaluate_choice(struct judgment_cell *cell, const struct work *work,
+			   const struct judgment_case *judged, const struct judgment_rows *rows,
+			   struct err *err)
+{
+	const struct judgment_plan *plan = work->plan;
+	size_t test = rows->rows.rows - rows->train;
+	struct feature_rows all;
+	struct choice_task task = { .features = &work->choices.plan,
+				    .folds = plan->folds,
+				    .calibration = CALIBRATION_PLATT,
+				    .seed = plan->seed };
+	double start = clock_thread_cpu_s();
+	struct choice choice;
+	int r = 0;
+
+	if (plan->folds < 2)
+		return 0;
+	features_rows(&work->choices, judged->target, judged->size, plan->labels.from_s,
+		      plan->test_to_s, &all);
+	task.time_s = all.time_s;
+	task.samples = (struct samples){ .x = all.x,
+					 .y = rows->labels,
+					 .rows = rows->train,
+					 .width = all.width,
+					 .classes = 2,
+					 .gaps = true };
+	choice_make(&choice, &task);
+	for (size_t i = 0; i < test; i++)
+		cell->score[i] = cell->chance[i] = judged->busy_share;
+	cell->chosen = choice.method ? choice.method : "shares";
+	if (choice.method)
+		r = predict_chosen(cell, &choice, &task, &all, err);
+	cell->fit_s = clock_thread_cpu_s() - start;
+	cell->blocked_accuracy = choice.accuracy;
+	cell->blocked_auc = choice.auc;
+	cell->accuracy = score_accuracy(judged->labels, cell->score, test);
+	cell->auc = metrics_auc(judged->labels, cell->score, test);
+	cell->latent = score_latent(judged->busy, cell->score, test);
+	cell->is_known = r >= 0;
+	choice_release(&choice);
+	feature_rows_release(&all);
+	return r;
+}
+
 enum { RELIABILITY_BINS = 10 };
+#define CHANCE_LEAST 1e-6
 
 static void cell_init(struct judgment_cell *cell, size_t test)
 {
@@ -197,7 +273,8 @@ static void cell_init(struct judgment_cell *cell, size_t test)
 					.calibration_error = NAN,
 					.latent = NAN,
 					.fit_s = NAN,
-					.ask_s = NAN };
+					.ask_s = NAN,
+					.log_loss = NAN };
 	cell->score = xcalloc(test + 1, sizeof(*cell->score));
 	cell->chance = xcalloc(test + 1, sizeof(*cell->chance));
 }
@@ -205,13 +282,18 @@ static void cell_init(struct judgment_cell *cell, size_t test)
 static void evaluate_probabilities(struct judgment_cell *cell, const double *labels, size_t test)
 {
 	struct metrics_bin bins[RELIABILITY_BINS];
-	double brier = 0;
+	double brier = 0, loss = 0;
 
 	if (!cell->is_known || !test)
 		return;
-	for (size_t i = 0; i < test; i++)
+	for (size_t i = 0; i < test; i++) {
+		double chance = labels[i] == 1 ? cell->chance[i] : 1 - cell->chance[i];
+
 		brier += (cell->chance[i] - labels[i]) * (cell->chance[i] - labels[i]);
+		loss -= log(fmax(chance, CHANCE_LEAST));
+	}
 	cell->brier = brier / (double)test;
+	cell->log_loss = loss / (double)test;
 	cell->calibrated_accuracy = score_accuracy(labels, cell->chance, test);
 	cell->calibration_error =
 		metrics_reliability(labels, cell->chance, test, bins, RELIABILITY_BINS);
@@ -223,6 +305,23 @@ static double *copy_values(const double *values, size_t count)
 
 	memcpy(copy, values, count * sizeof(*copy));
 	return copy;
+}
+
+/* Counts the test rows of writes that timed out, and finds the median age of their probes. */
+static void fill_ages(struct judgment_case *judged, const struct chronicle *chronicle,
+		      const struct judgment_rows *rows)
+{
+	const struct chronicle_series *series =
+		chronicle_series(chronicle, judged->target, judged->size);
+	AUTO_FREE double *ages = xmalloc((judged->test + 1) * sizeof(*ages));
+	size_t known = 0;
+
+	for (size_t i = rows->train; i < rows->rows.rows; i++) {
+		judged->timeouts += sample_outcome(series, rows->rows.sample[i]) == SAMPLE_TIMEOUT;
+		if (!isnan(rows->rows.age_s[i]))
+			ages[known++] = rows->rows.age_s[i];
+	}
+	judged->probe_age_s = known ? metrics_quantile(ages, known, 0.5) : NAN;
 }
 
 static void fill_case(struct judgment_case *judged, const struct judgment_rows *rows)
@@ -261,10 +360,10 @@ static bool has_enough_rows(const struct judgment_rows *rows)
 }
 
 static int evaluate_methods(const struct work *work, struct judgment_case *judged,
-			    const struct judgment_rows *rows, const struct chain *chain,
+			    const struct judgment_rows *rows, const struct filter *filter,
 			    struct err *err)
 {
-	double horizon_s = work->plan->features.horizon_s;
+	const struct features_plan *features = &work->plan->features;
 	int r = 0;
 
 	for (size_t m = 0; r >= 0 && m < JUDGMENT_METHODS; m++) {
@@ -274,10 +373,12 @@ static int evaluate_methods(const struct work *work, struct judgment_case *judge
 		if (!work->judgment->methods[m] ||
 		    atomic_load_explicit(&work->stopped, memory_order_relaxed))
 			continue;
-		if (m == JUDGMENT_HIDDEN)
-			baseline_hidden(cell, rows, chain, horizon_s);
+		if (m == JUDGMENT_AUTO)
+			r = evaluate_choice(cell, work, judged, rows, err);
+		else if (m == JUDGMENT_HIDDEN)
+			baseline_hidden(cell, rows, filter, features);
 		else if (m == JUDGMENT_PERSISTENCE)
-			baseline_persistence(cell, rows, horizon_s);
+			baseline_persistence(cell, rows, features->horizon_s);
 		else if (m == JUDGMENT_MAJORITY)
 			baseline_majority(cell, rows);
 		else
@@ -288,20 +389,21 @@ static int evaluate_methods(const struct work *work, struct judgment_case *judge
 }
 
 static int evaluate_case(const struct work *work, struct judgment_case *judged,
-			 const struct chain *chain, struct err *err)
+			 const struct filter *filter, struct err *err)
 {
 	struct judgment_rows rows;
 	int r = 0;
 
 	if (!states_mixture(&work->judgment->states, judged->target, judged->size))
 		return 0;
-	r = judgment_rows_make(&rows, work->judgment, work->chronicle, work->features, work->plan,
+	r = judgment_rows_make(&rows, work->judgment, work->chronicle, &work->features, work->plan,
 			       judged->target, judged->size, err);
 	if (r < 0)
 		return r;
 	if (has_enough_rows(&rows)) {
 		fill_case(judged, &rows);
-		r = evaluate_methods(work, judged, &rows, chain, err);
+		fill_ages(judged, work->chronicle, &rows);
+		r = evaluate_methods(work, judged, &rows, filter, err);
 	}
 	judgment_rows_release(&rows);
 	return r;
@@ -313,20 +415,20 @@ static void evaluate_target(void *arg, size_t piece, unsigned worker)
 	const struct judgment_plan *plan = work->plan;
 	size_t target = work->targets ? work->targets[piece] : piece;
 	struct err *err = &work->errors[piece];
-	struct chain chain = { 0 };
+	struct filter filter = { 0 };
 	int r = 0;
 
 	if (atomic_load_explicit(&work->stopped, memory_order_relaxed))
 		return;
 	if (work->judgment->methods[JUDGMENT_HIDDEN])
-		chain_init(&chain, work->chronicle, target, plan->labels.from_s, plan->labels.to_s,
-			   plan->test_to_s);
+		filter_init(&filter, work->chronicle, target, plan->labels.from_s,
+			    plan->labels.to_s, plan->test_to_s);
 	for (size_t s = 0; r >= 0 && s < work->size_count; s++) {
 		struct judgment_case *judged = &work->judgment->cases[piece * work->size_count + s];
 
 		judged->target = target;
 		judged->size = work->first_size + s;
-		r = evaluate_case(work, judged, &chain, err);
+		r = evaluate_case(work, judged, &filter, err);
 		atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
 		if (!worker && plan->progress &&
 		    plan->progress(plan->progress_arg,
@@ -334,7 +436,7 @@ static void evaluate_target(void *arg, size_t piece, unsigned worker)
 				   work->target_count * work->size_count))
 			atomic_store_explicit(&work->stopped, true, memory_order_relaxed);
 	}
-	chain_release(&chain);
+	filter_release(&filter);
 	if (r < 0) {
 		err_prefix(err, "%s", work->chronicle->targets[target]);
 		atomic_store_explicit(&work->stopped, true, memory_order_relaxed);
@@ -408,17 +510,38 @@ static int choose_sizes(struct work *work, struct err *err)
 	return 0;
 }
 
+/* Sets up the features of all methods; the chains are those of the training range. */
+static int evaluate_with_features(struct work *work, const struct site *site, struct err *err)
+{
+	const struct judgment_plan *plan = work->plan;
+	struct judgment *judgment = work->judgment;
+	struct features_plan own = plan->features, choice = plan->features;
+	int r;
+
+	choice.groups = CHOICE_FEATURES;
+	if (own.groups & FEATURE_STATE || judgment->methods[JUDGMENT_AUTO])
+		judgment->chains =
+			chains_new(work->chronicle, plan->labels.from_s, plan->labels.to_s);
+	own.chains = choice.chains = judgment->chains;
+	features_init(&work->features, work->chronicle, site, &own);
+	if (judgment->methods[JUDGMENT_AUTO])
+		features_init(&work->choices, work->chronicle, site, &choice);
+	r = evaluate_cases(work, err);
+	if (judgment->methods[JUDGMENT_AUTO])
+		features_release(&work->choices);
+	features_release(&work->features);
+	return r;
+}
+
 int judgment_run(struct judgment *judgment, const struct chronicle *chronicle,
 		 const struct site *site, const struct judgment_plan *plan, struct err *err)
 {
 	struct judgment made = { .from_s = plan->labels.from_s,
 				 .to_s = plan->labels.to_s,
 				 .test_to_s = plan->test_to_s };
-	struct features features;
 	struct work work = {
 		.judgment = &made,
 		.chronicle = chronicle,
-		.features = &features,
 		.plan = plan,
 		.targets = plan->targets,
 		.target_count = plan->targets ? plan->target_count : chronicle->target_count,
@@ -431,9 +554,7 @@ int judgment_run(struct judgment *judgment, const struct chronicle *chronicle,
 		r = states_fit(&made.states, chronicle, &plan->labels, err);
 	if (r < 0)
 		return r;
-	features_init(&features, chronicle, site, &plan->features);
-	r = evaluate_cases(&work, err);
-	features_release(&features);
+	r = evaluate_with_features(&work, site, err);
 	if (r < 0)
 		judgment_release(&made);
 	else
@@ -447,5 +568,6 @@ void judgment_release(struct judgment *judgment)
 		case_release(&judgment->cases[i]);
 	free(judgment->cases);
 	states_release(&judgment->states);
+	chains_free(judgment->chains);
 	*judgment = (struct judgment){ 0 };
 }

@@ -14,10 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "learn/judge/metrics.h"
 #include "predict/forecast/states/features.h"
 #include "predict/forecast/states/forecaster.h"
 #include "predict/forecast/states/labels.h"
 
+struct buf;
 struct err;
 struct site;
 
@@ -36,7 +38,7 @@ struct judgment_plan {
 	struct features_plan features;
 	struct labels_plan labels; /* includes the training range */
 	double test_to_s;	   /* end of the test range */
-	const char *methods;	   /* "svm,hidden"; NULL or "all": all */
+	const char *methods;	   /* "svm,hidden"; NULL or "all": all but auto */
 	uint64_t bytes;		   /* only this size; 0: all but the probe size */
 	const size_t *targets;	   /* only these targets; NULL: all */
 	size_t target_count;
@@ -53,9 +55,13 @@ struct judgment_plan {
 void judgment_plan_init(
 	struct judgment_plan *plan); /* as in the paper; time ranges are unlimited */
 
-/* Methods: the classifiers of forecast_methods[], then these baselines. */
+/*
+ * Methods: the classifiers of forecast_methods[], the choice of choice.h (from its own features,
+ * whatever those of the plan), then these baselines.
+ */
 enum {
-	JUDGMENT_HIDDEN = FORECAST_METHODS,
+	JUDGMENT_AUTO = FORECAST_METHODS,
+	JUDGMENT_HIDDEN,
 	JUDGMENT_PERSISTENCE,
 	JUDGMENT_MAJORITY,
 	JUDGMENT_METHODS
@@ -71,9 +77,11 @@ struct judgment_cell {
 	double accuracy, auc;
 	/* The same by calibrated probabilities (Platt, on time blocks), if there were folds. */
 	double calibrated_accuracy, brier, calibration_error;
-	double latent; /* share of test rows whose true state was predicted */
-	double fit_s;  /* CPU time of one fit on all training rows */
-	double ask_s;  /* CPU time of one forecast */
+	double latent;	    /* share of test rows whose true state was predicted */
+	double fit_s;	    /* CPU time of one fit on all training rows */
+	double ask_s;	    /* CPU time of one forecast */
+	double log_loss;    /* of the probabilities of the test rows, in nats per row */
+	const char *chosen; /* JUDGMENT_AUTO: the method, "shares" or NULL */
 	/* Per test row: the score, and the probability of busy. */
 	double *score, *chance;
 };
@@ -81,6 +89,8 @@ struct judgment_cell {
 struct judgment_case {
 	size_t target, size; /* indices in the chronicle */
 	size_t train, test;
+	size_t timeouts;    /* number of test writes that timed out, which are busy */
+	double probe_age_s; /* of test writes, median: time since the newest probe used */
 	double ceiling, train_ceiling; /* accuracy of an oracle that knows the durations */
 	double busy_share;	       /* of the training labels */
 	double label_truth;	       /* share of test labels that equal the true state */
@@ -92,6 +102,7 @@ struct judgment_case {
 
 struct judgment {
 	struct states states;
+	struct chains *chains; /* for FEATURE_STATE, fitted to the training range; NULL: unused */
 	struct judgment_case *cases; /* by target, then by size */
 	size_t case_count;
 	bool methods[JUDGMENT_METHODS]; /* the methods that were evaluated */
@@ -141,8 +152,29 @@ struct judgment_split {
 void judgment_split(const struct judgment *judgment, size_t size, size_t method, double bound_s,
 		    struct judgment_split *split);
 
-/* Labels and probabilities of the test rows of all targets. The caller frees both arrays. */
-size_t judgment_pool(const struct judgment *judgment, size_t size, size_t method, double **labels,
-		     double **chances);
+/* Predicted and observed probabilities of busy in the test rows of all targets. */
+#define JUDGMENT_BINS 10
+struct judgment_reliability {
+	size_t rows;
+	struct metrics_bin bins[JUDGMENT_BINS];
+	double error;		    /* mean difference of both in a bin, weighted by rows */
+	double chance_error;	    /* the same that chance alone would cause */
+	double predicted, observed; /* means over all rows */
+	/* Mean excess of predictions over observations, away from 0.5; above 0: too extreme. */
+	double excess;
+};
+
+/* Computes the reliability of a method; rows is 0 if it has no test rows of this size. */
+void judgment_reliability(const struct judgment *judgment, size_t size, size_t method,
+			  struct judgment_reliability *reliability);
+
+/*
+ * Are the probabilities right, as far as this number of rows can show? An error of up to twice the
+ * one that chance causes is accepted, because rows that follow each other are alike.
+ */
+bool judgment_is_calibrated(const struct judgment_reliability *reliability);
+
+/* Appends the result as a sentence without its period. */
+void judgment_reliability_text(const struct judgment_reliability *reliability, struct buf *text);
 
 #endif

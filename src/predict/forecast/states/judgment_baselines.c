@@ -12,9 +12,6 @@
 #include "learn/judge/metrics.h"
 #include "predict/forecast/states/judgment_internal.h"
 
-#define MAX_STEPS 1e9
-#define MAX_GRID_PER_PROBE 64
-#define MIN_GRID 1024
 #define MIN_SPREAD 1e-12 /* per row; below, the slope of a line is 0 */
 
 double score_accuracy(const double *labels, const double *score, size_t count)
@@ -118,109 +115,46 @@ void baseline_persistence(struct judgment_cell *cell, const struct judgment_rows
 				    rows->rows.rows - rows->train);
 }
 
-static double median_spacing(const struct chronicle_series *probes, size_t from, size_t to)
-{
-	AUTO_FREE double *gaps = xmalloc((to - from + 1) * sizeof(*gaps));
-
-	for (size_t i = from + 1; i < to; i++)
-		gaps[i - from - 1] = probes->time_s[i] - probes->time_s[i - 1];
-	return to - from > 1 ? metrics_quantile(gaps, to - from - 1, 0.5) : 0;
-}
-
-/* The duration of a probe, at least, or NAN if it has none. */
-static double probe_seconds(const struct chronicle_series *probes, size_t i)
-{
-	enum sample_outcome outcome = sample_outcome(probes, i);
-
-	return outcome == SAMPLE_DONE || outcome == SAMPLE_TIMEOUT ? (double)probes->seconds[i]
-								   : NAN;
-}
-
-/* Index of the first probe at or after time_s. */
-static size_t find_first_probe(const struct chronicle_series *probes, double time_s)
-{
-	return chronicle_count_until(probes, nextafter(time_s, -INFINITY));
-}
-
-/* Converts a time to steps of the chain, at least one. */
-static size_t count_steps(const struct chain *chain, double seconds)
-{
-	double steps = round(seconds / chain->step_s);
-
-	return steps > 1 ? (size_t)fmin(steps, MAX_STEPS) : 1;
-}
-
-/* Refuses sparse probes, because their grid would need too much memory. */
-static int chain_fit(struct chain *chain, size_t end)
-{
-	const struct chronicle_series *probes = chain->probes;
-	double start = probes->time_s[chain->first];
-	double steps = round((probes->time_s[end - 1] - start) / chain->step_s) + 1;
-	AUTO_FREE double *grid = NULL;
-
-	if (!(steps < MAX_GRID_PER_PROBE * (double)(end - chain->first) + MIN_GRID))
-		return -ENODATA;
-	grid = xmalloc((size_t)steps * sizeof(*grid));
-	for (size_t i = 0; i < (size_t)steps; i++)
-		grid[i] = NAN;
-	for (size_t i = chain->first; i < end; i++) {
-		size_t at = (size_t)llround((probes->time_s[i] - start) / chain->step_s);
-
-		grid[at] = probe_seconds(probes, i);
-	}
-	return hidden_fit(&chain->hidden, grid, (size_t)steps, NULL);
-}
-
 /* Filters at the times of the probes, so that no probe is used before it was measured. */
-static void chain_filter(struct chain *chain, size_t end)
+static void filter_probes(struct filter *filter, size_t end)
 {
-	const struct chronicle_series *probes = chain->probes;
-	double chance = chain->hidden.start;
+	double chance = filter->chain.hidden.start;
 
-	chain->chance = xmalloc((end - chain->first) * sizeof(*chain->chance));
-	for (size_t i = chain->first; i < end; i++) {
-		double passed = i > chain->first ? probes->time_s[i] - probes->time_s[i - 1] : 0;
-
-		chance = hidden_ahead(&chain->hidden, chance, count_steps(chain, passed) - 1);
-		chance = hidden_step(&chain->hidden, chance, probe_seconds(probes, i));
-		chain->chance[i - chain->first] = chance;
+	filter->chance = xmalloc((end - filter->first) * sizeof(*filter->chance));
+	for (size_t i = filter->first; i < end; i++) {
+		chance = chain_step(&filter->chain, filter->probes, i, chance);
+		filter->chance[i - filter->first] = chance;
 	}
 }
 
-void chain_init(struct chain *chain, const struct chronicle *chronicle, size_t target,
-		double from_s, double train_to_s, double to_s)
+void filter_init(struct filter *filter, const struct chronicle *chronicle, size_t target,
+		 double from_s, double train_to_s, double to_s)
 {
 	const struct chronicle_series *probes = chronicle_series(chronicle, target, 0);
-	size_t train = find_first_probe(probes, train_to_s), end = find_first_probe(probes, to_s);
 	double start = clock_thread_cpu_s();
 
-	*chain = (struct chain){ .probes = probes, .first = find_first_probe(probes, from_s) };
-	if (train < chain->first + 2)
+	*filter = (struct filter){ .probes = probes, .first = chain_first_probe(probes, from_s) };
+	if (!chain_fit(&filter->chain, probes, filter->first,
+		       chain_first_probe(probes, train_to_s)))
 		return;
-	chain->step_s = median_spacing(probes, chain->first, train);
-	if (!(chain->step_s > 0) || chain_fit(chain, train) < 0)
-		return;
-	chain->fit_s = clock_thread_cpu_s() - start;
-	chain_filter(chain, end);
-	chain->is_known = true;
+	filter->fit_s = clock_thread_cpu_s() - start;
+	filter_probes(filter, chain_first_probe(probes, to_s));
 }
 
-void chain_release(struct chain *chain)
+void filter_release(struct filter *filter)
 {
-	free(chain->chance);
-	*chain = (struct chain){ 0 };
+	free(filter->chance);
+	*filter = (struct filter){ 0 };
 }
 
-double chain_at(const struct chain *chain, double time_s, double horizon_s)
+double filter_at(const struct filter *filter, double time_s, double known_s)
 {
-	size_t until = chronicle_count_until(chain->probes, time_s - horizon_s);
-	double passed;
+	size_t until = chronicle_count_until(filter->probes, known_s);
 
-	if (until <= chain->first)
-		return chain->hidden.start;
-	passed = time_s - chain->probes->time_s[until - 1];
-	return hidden_ahead(&chain->hidden, chain->chance[until - 1 - chain->first],
-			    passed < chain->step_s / 2 ? 0 : count_steps(chain, passed));
+	if (until <= filter->first)
+		return filter->chain.hidden.start;
+	return chain_ahead(&filter->chain, filter->chance[until - 1 - filter->first],
+			   time_s - filter->probes->time_s[until - 1]);
 }
 
 /*
@@ -245,19 +179,20 @@ static void fit_line(const struct judgment_rows *rows, const double *states, dou
 }
 
 void baseline_hidden(struct judgment_cell *cell, const struct judgment_rows *rows,
-		     const struct chain *chain, double horizon_s)
+		     const struct filter *filter, const struct features_plan *plan)
 {
 	size_t all = rows->rows.rows, test = all - rows->train;
 	AUTO_FREE double *states = xmalloc((all + 1) * sizeof(*states));
 	double idle, busy, start;
 
-	if (!chain->is_known)
+	if (!filter->chain.is_known)
 		return;
 	start = clock_thread_cpu_s();
 	for (size_t i = 0; i < all; i++)
-		states[i] = chain_at(chain, rows->rows.time_s[i], horizon_s);
+		states[i] = filter_at(filter, rows->rows.time_s[i],
+				      features_known_until(plan, rows->rows.time_s[i]));
 	cell->ask_s = all ? (clock_thread_cpu_s() - start) / (double)all : NAN;
-	cell->fit_s = chain->fit_s;
+	cell->fit_s = filter->fit_s;
 	fit_line(rows, states, &idle, &busy);
 	for (size_t i = 0; i < test; i++) {
 		double state = states[rows->train + i];

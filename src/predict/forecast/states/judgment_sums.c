@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "learn/judge/metrics.h"
 #include "predict/forecast/states/judgment.h"
@@ -122,12 +123,55 @@ static const double *get_scores(const struct judgment_case *judged, size_t metho
 	return judged->cells[method].score;
 }
 
-size_t judgment_pool(const struct judgment *judgment, size_t size, size_t method, double **labels,
-		     double **chances)
+void judgment_reliability(const struct judgment *judgment, size_t size, size_t method,
+			  struct judgment_reliability *reliability)
 {
-	*labels = pool_rows(judgment, size, method, get_labels);
-	*chances = pool_rows(judgment, size, method, get_chances);
-	return count_test_rows(judgment, size, method);
+	AUTO_FREE double *labels = pool_rows(judgment, size, method, get_labels);
+	AUTO_FREE double *chances = pool_rows(judgment, size, method, get_chances);
+	struct judgment_reliability made = { .rows = count_test_rows(judgment, size, method) };
+
+	if (made.rows)
+		made.error =
+			metrics_reliability(labels, chances, made.rows, made.bins, JUDGMENT_BINS);
+	for (size_t i = 0; made.rows && i < JUDGMENT_BINS; i++) {
+		const struct metrics_bin *bin = &made.bins[i];
+		double weight = (double)bin->count / (double)made.rows;
+
+		if (!bin->count)
+			continue;
+		made.predicted += weight * bin->predicted;
+		made.observed += weight * bin->observed;
+		made.excess += weight * copysign(1, bin->predicted - 0.5) *
+			       (bin->predicted - bin->observed);
+		/* The mean absolute deviation of a share is that of a normal distribution. */
+		made.chance_error += weight * sqrt(2 / M_PI * bin->predicted *
+						   (1 - bin->predicted) / (double)bin->count);
+	}
+	*reliability = made;
+}
+
+bool judgment_is_calibrated(const struct judgment_reliability *reliability)
+{
+	return reliability->error <= 2 * reliability->chance_error;
+}
+
+void judgment_reliability_text(const struct judgment_reliability *reliability, struct buf *text)
+{
+	double bias = reliability->predicted - reliability->observed;
+
+	buf_printf(text,
+		   "%s: predictions differ from observations by %.3f on average, %.3f by chance",
+		   judgment_is_calibrated(reliability) ? "calibrated" : "not calibrated",
+		   reliability->error, reliability->chance_error);
+	if (judgment_is_calibrated(reliability))
+		return;
+	if (2 * fabs(bias) > reliability->error)
+		buf_printf(text, "; busy is predicted too %s (mean %.3f, observed %.3f)",
+			   bias > 0 ? "often" : "rarely", reliability->predicted,
+			   reliability->observed);
+	else if (2 * fabs(reliability->excess) > reliability->error)
+		buf_printf(text, "; predictions are too %s",
+			   reliability->excess > 0 ? "extreme" : "cautious");
 }
 
 void judgment_split(const struct judgment *judgment, size_t size, size_t method, double bound_s,

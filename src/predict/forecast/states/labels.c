@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: WAN-18.
+ */
 #include "predict/forecast/states/labels.h"
 
 #include <errno.h>
@@ -81,8 +84,26 @@ static int fit_without_few(struct mixture *mixture, const struct mixture_plan *p
 	return r;
 }
 
-static int fit_mixture(struct mixture *mixture, const struct chronicle *chronicle, size_t from,
-		       size_t to, size_t size, const struct labels_plan *plan, struct err *err)
+/* Values that decide on the number of states; more would only cost time. */
+#define PREFERENCE_MOST 10000
+
+/* The number of states that BIC prefers; 0 if there are too few values. Reorders them. */
+static uint8_t find_preferred(double *seconds, size_t count, uint64_t seed)
+{
+	struct mixture_plan any = { .family = MIXTURE_LOGNORMAL,
+				    .most = LABELS_STATES_MOST,
+				    .seed = seed };
+	size_t step = 1 + count / PREFERENCE_MOST, kept = 0;
+	struct mixture mixture;
+
+	for (size_t i = 0; i < count; i += step)
+		seconds[kept++] = seconds[i];
+	return mixture_fit(&mixture, &any, seconds, kept, NULL) < 0 ? 0 : (uint8_t)mixture.count;
+}
+
+static int fit_mixture(struct mixture *mixture, uint8_t *preferred,
+		       const struct chronicle *chronicle, size_t from, size_t to, size_t size,
+		       const struct labels_plan *plan, struct err *err)
 {
 	struct mixture_plan wanted = { .family = MIXTURE_LOGNORMAL,
 				       .count = 2,
@@ -90,11 +111,14 @@ static int fit_mixture(struct mixture *mixture, const struct chronicle *chronicl
 	size_t all = count_writes(chronicle, from, to, size, plan);
 	struct writes writes = { .stride = 1 + all / LABELS_MOST };
 	AUTO_FREE double *seconds = xmalloc((all / writes.stride + 1) * sizeof(*seconds));
+	int r;
 
 	writes.seconds = seconds;
 	for (size_t t = from; t < to; t++)
 		append_writes(&writes, chronicle_series(chronicle, t, size), plan);
-	return fit_without_few(mixture, &wanted, seconds, writes.count, err);
+	r = fit_without_few(mixture, &wanted, seconds, writes.count, err);
+	*preferred = r < 0 ? 0 : find_preferred(seconds, writes.count, plan->seed);
+	return r;
 }
 
 static size_t count_state_rows(const struct states *states)
@@ -111,6 +135,7 @@ static void states_init(struct states *states, enum labels_scope scope, size_t t
 	states->mixtures =
 		xcalloc(count_state_rows(states) * size_count + 1, sizeof(*states->mixtures));
 	states->known = xcalloc(count_state_rows(states) * size_count + 1, sizeof(*states->known));
+	states->preferred = xcalloc(count_state_rows(states) * size_count + 1, 1);
 }
 
 int states_fit(struct states *states, const struct chronicle *chronicle,
@@ -127,9 +152,10 @@ int states_fit(struct states *states, const struct chronicle *chronicle,
 		for (size_t s = 1; s < made.size_count; s++) {
 			size_t at = t * made.size_count + s;
 
-			made.known[at] = fit_mixture(&made.mixtures[at], chronicle, t,
-						     all ? chronicle->target_count : t + 1, s, plan,
-						     &why) >= 0;
+			made.known[at] =
+				fit_mixture(&made.mixtures[at], &made.preferred[at], chronicle, t,
+					    all ? chronicle->target_count : t + 1, s, plan,
+					    &why) >= 0;
 			known_count += made.known[at];
 		}
 	}
@@ -148,6 +174,7 @@ void states_release(struct states *states)
 {
 	free(states->mixtures);
 	free(states->known);
+	free(states->preferred);
 	*states = (struct states){ 0 };
 }
 
@@ -156,6 +183,13 @@ const struct mixture *states_mixture(const struct states *states, size_t target,
 	size_t at = (states->scope == LABELS_SYSTEM ? 0 : target) * states->size_count + size;
 
 	return states->known[at] ? &states->mixtures[at] : NULL;
+}
+
+size_t states_preferred(const struct states *states, size_t target, size_t size)
+{
+	return states
+		->preferred[(states->scope == LABELS_SYSTEM ? 0 : target) * states->size_count +
+			    size];
 }
 
 /* A uniform random number that depends on the four arguments only. */

@@ -34,6 +34,7 @@ struct states {
 	size_t target_count, size_count;
 	struct mixture *mixtures; /* targets (or one) x sizes; unused for the probe size */
 	bool *known;		  /* false: there were too few writes to fit a mixture */
+	uint8_t *preferred;	  /* number of states by BIC; 0: unknown, as after loading */
 };
 
 /*
@@ -51,6 +52,13 @@ void states_release(struct states *states);
 
 /* The mixture of a target and size, or NULL. */
 const struct mixture *states_mixture(const struct states *states, size_t target, size_t size);
+
+/*
+ * The number of states that BIC prefers for a target and size, from 1 to LABELS_STATES_MOST; 0 if
+ * it is not known. With one state, idle and busy only divide its variation.
+ */
+#define LABELS_STATES_MOST 4
+size_t states_preferred(const struct states *states, size_t target, size_t size);
 
 /* Writes to label, one array entry each. The caller owns the arrays. */
 struct labels_writes {

@@ -8,6 +8,7 @@
  * correct forecasts is comparable with the accuracy in training, and a significant difference is
  * drift (learn/judge/drift.h). The field `right` avoids the random draw: each forecast counts with
  * the posterior probability of the predicted state.
+ * Papers: WAN-4.
  */
 #ifndef SLUICE_PREDICT_FORECAST_STATES_RETRAINING_H
 #define SLUICE_PREDICT_FORECAST_STATES_RETRAINING_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Fits costs: model selection among the paper's methods and preprocessing recipes per operation.
+ * Papers: HYB-39.
  */
 #include "predict/model/costs/costs.h"
 

@@ -25,6 +25,7 @@
  * larger ones cost in proportion to bytes (and writers). As long as twice as much costs between
  * once and twice the time, the error is at most the distance to the edge, which is added to the
  * margin.
+ * Papers: HYB-11, HYB-12, HYB-24.
  */
 #ifndef SLUICE_PREDICT_MODEL_COSTS_COSTS_H
 #define SLUICE_PREDICT_MODEL_COSTS_COSTS_H

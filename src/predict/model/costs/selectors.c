@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: HYB-36.
+ */
 #include "predict/model/costs/selectors.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: HYB-29, HYB-30.
+ */
 #include "predict/model/counts/counts.h"
 
 #include <assert.h>

@@ -7,6 +7,7 @@
  * counts_compute() evaluates formulas instead of stepping through rounds and ranks, so ten thousand
  * settings take milliseconds. Counts of collectives are exact. Counts of storage operations and of
  * messages are means over rounds; docs/reference/model.md states how close they are.
+ * Papers: HYB-3, HYB-11, HYB-12.
  */
 #ifndef SLUICE_PREDICT_MODEL_COUNTS_COUNTS_H
 #define SLUICE_PREDICT_MODEL_COUNTS_COUNTS_H

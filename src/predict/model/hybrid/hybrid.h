@@ -43,6 +43,7 @@
  *
  * A model file is one line of JSON for people, the numbers, and a checksum
  * (learn/file/checked_file.h).
+ * Papers: HYB-2, HYB-11, HYB-12.
  */
 #ifndef SLUICE_PREDICT_MODEL_HYBRID_HYBRID_H
 #define SLUICE_PREDICT_MODEL_HYBRID_HYBRID_H

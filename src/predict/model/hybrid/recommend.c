@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Recommends settings: finds the fastest, and the prediction interval of the gain over the default.
+ * Papers: HYB-46.
  */
 #include <errno.h>
 #include <math.h>

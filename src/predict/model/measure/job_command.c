@@ -102,10 +102,14 @@ void job_command_line(const struct job_command *command, struct words *words)
 
 void job_command_environment(const struct job_command *command, struct words *words)
 {
-	/* Allow more ranks than cores, do not bind them, and yield while waiting. */
-	static const char *const wanted[] = { "OMPI_MCA_rmaps_base_oversubscribe=1",
-					      "OMPI_MCA_mpi_yield_when_idle=1",
-					      "OMPI_MCA_hwloc_base_binding_policy=none" };
+	/* Allow more ranks than cores, do not bind them, and yield while waiting. Open MPI 5 has a
+	 * launcher of its own, PRRTE. */
+	static const char *const wanted[] = {
+		"OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_mpi_yield_when_idle=1",
+		"OMPI_MCA_hwloc_base_binding_policy=none",
+		"PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe",
+		"PRTE_MCA_hwloc_default_binding_policy=none"
+	};
 
 	if (command->launcher_command || !command->cores || command->ranks <= command->cores)
 		return;

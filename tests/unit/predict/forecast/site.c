@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Site descriptions: the installed ones, defaults, and errors with file and line.
+ * Papers: WAN-22, WAN-AC-2.
  */
 #include "predict/forecast/site.h"
 
@@ -95,6 +96,25 @@ static void all_values_can_be_set(void)
 	site_release(&site);
 }
 
+static void several_schedulers_can_be_listed(void)
+{
+	static const char text[] = "[schedulers]\ntitan = slurm-text\n"
+				   "rhea = pbs ssh rhea  qstat -f\n";
+	struct err err;
+	struct site site;
+
+	CHECK_INT(parse(&site, text, &err), 0);
+	CHECK_TEXT(err.text, "");
+	REQUIRE(site.scheduler_count == 2);
+	CHECK_TEXT(site.schedulers[0].name, "titan");
+	CHECK_TEXT(site.schedulers[0].reader, "slurm-text");
+	CHECK_TEXT(site.schedulers[0].command, "");
+	CHECK_TEXT(site.schedulers[1].reader, "pbs");
+	CHECK_TEXT(site.schedulers[1].command, "ssh rhea  qstat -f");
+	CHECK_TEXT(site.reader, "auto");
+	site_release(&site);
+}
+
 static void errors_name_file_and_line(void)
 {
 	static const char *const wrong[][2] = {
@@ -108,6 +128,10 @@ static void errors_name_file_and_line(void)
 		{ "[targets]\na b = /x\n", "mine.ini:2:|target name" },
 		{ "[targets]\na@b = /x\n", "mine.ini:2:|target name" },
 		{ "[targets]\na =\n", "mine.ini:2:|place|'a'" },
+		{ "[schedulers]\na = lsf bjobs\n", "[schedulers]|a|slurm-text|pbs" },
+		{ "[schedulers]\na = pbs\na = pbs\n", "mine.ini:3:|scheduler|'a'" },
+		{ "[schedulers]\na b = pbs\n", "mine.ini:2:|scheduler name" },
+		{ "[schedulers]\na =\n", "mine.ini:2:|READER|'a'" },
 		{ "[placement]\nleast = 2\n", "mine.ini:2:|least|'2'" },
 		{ "[placement]\nmost = 2\n", "'most'" },
 		{ "name = x\n", "mine.ini:1: " },
@@ -148,5 +172,6 @@ static void patterns_match_names(void)
 }
 
 TESTS(TEST(installed_sites_are_found_by_name), TEST(classes_of_titan_match_the_paper),
-      TEST(empty_file_is_a_site), TEST(all_values_can_be_set), TEST(errors_name_file_and_line),
+      TEST(empty_file_is_a_site), TEST(all_values_can_be_set),
+      TEST(several_schedulers_can_be_listed), TEST(errors_name_file_and_line),
       TEST(too_long_list_is_refused), TEST(patterns_match_names))

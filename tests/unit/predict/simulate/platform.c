@@ -2,6 +2,7 @@
  *
  * Descriptions of platforms: the shipped ones are complete, and errors in a description name the
  * line.
+ * Papers: ATE-3.
  */
 #include "predict/simulate/platform.h"
 

@@ -2,6 +2,7 @@
  *
  * Compares the simulation with the paper: orders and ratios, not rates. An exhaustive search finds
  * the optimum of each cell.
+ * Papers: ATE-9, ATE-10, ATE-12, ATE-14.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,6 +11,8 @@
 #include "check.h"
 #include "lab/reproduce/optimum.h"
 #include "lab/reproduce/paper.h"
+#include "papers.h"
+#include "tune/search/search.h"
 
 #define MIB (1 << 20)
 
@@ -53,6 +56,26 @@ static struct cell *cell_of(int platform, int kernel, int scale)
 	return c;
 }
 
+/* Replaces the optimum of a cell by what a search finds within 600 runs. */
+static void find_best(struct cell *c, const char *name, const char *settings, uint64_t seed)
+{
+	size_t point[SPACE_DIMENSIONS];
+	struct search *search;
+	struct simulated out;
+
+	REQUIRE(search_new(&search, name, settings, &c->space, seed, NULL) == 0);
+	c->tuned.total = INFINITY;
+	for (int runs = 0; runs < 600 && search_ask(search, point); runs++) {
+		REQUIRE(optimum_try(&c->workload, c->platform, &c->space, point, &out, NULL) == 0);
+		if (out.total < c->tuned.total) {
+			c->tuned = out;
+			memcpy(c->point, point, sizeof(point));
+		}
+		search_tell(search, point, out.total);
+	}
+	search_free(search);
+}
+
 static double gain_of(int platform, int kernel, int scale)
 {
 	const struct cell *c = cell_of(platform, kernel, scale);
@@ -87,8 +110,8 @@ static void tuning_helps_in_all_cells_and_doubles_the_rate_in_most(void)
 				twice += gain_of(p, k, s) >= 2;
 			}
 	CHECK_INT(cells, 24);
-	CHECK_INT(better, 24);
-	CHECK(twice >= 22);
+	PAPER_HOLDS("GA-AC-5", better == 24 && twice >= 22,
+		    "exhaustive optimum: %d of %d better, %d by 2x", better, cells, twice);
 }
 
 static double part_seconds(const struct cell *c, enum optimum_part part)
@@ -103,40 +126,135 @@ static double part_seconds(const struct cell *c, enum optimum_part part)
 	return out.total;
 }
 
+/* The parts of a point that are faster than the whole point. */
+static int faster_parts(const struct cell *c)
+{
+	int faster = 0;
+
+	for (int part = 0; part < PART_COUNT; part++)
+		faster += part_seconds(c, part) < c->tuned.total;
+	return faster;
+}
+
+/* The paper's full tuning is what its search found. The exhaustive optimum could hardly fail. */
 static void full_tuning_beats_every_partial_one(void)
 {
+	int faster = 0;
+
+	for (int p = 0; p < PLATFORMS; p++)
+		for (int k = 0; k < KERNELS; k++) {
+			struct cell found = *cell_of(p, k, MIDDLE);
+
+			CHECK_INT(faster_parts(&found), 0);
+			find_best(&found, "genetic", NULL, 1);
+			faster += faster_parts(&found);
+		}
+	PAPER_HOLDS(
+		"ATE-AC-2", faster == 0,
+		"%d parts of what the genetic search found in 9 cells are faster than the whole",
+		faster);
+}
+
+/* Gives one parameter of the optimum the value that slows it down most. */
+static void spoil(struct cell *c)
+{
+	const struct cell good = *c;
+
+	for (size_t d = 0; d < good.space.count; d++)
+		for (size_t i = 0; i < good.space.dimensions[d].count; i++) {
+			size_t point[SPACE_DIMENSIONS];
+			struct simulated out;
+
+			memcpy(point, good.point, sizeof(point));
+			point[d] = i;
+			REQUIRE(optimum_try(&c->workload, c->platform, &c->space, point, &out,
+					    NULL) == 0);
+			if (out.total > c->tuned.total) {
+				c->tuned = out;
+				memcpy(c->point, point, sizeof(point));
+			}
+		}
+}
+
+/* A bad value in one layer makes another layer alone faster than the whole, in most cells. */
+static void a_bad_layer_is_noticed(void)
+{
+	int noticed = 0;
+
+	for (int p = 0; p < PLATFORMS; p++)
+		for (int k = 0; k < KERNELS; k++) {
+			struct cell bad = *cell_of(p, k, MIDDLE);
+
+			spoil(&bad);
+			noticed += faster_parts(&bad) > 0;
+		}
+	CHECK(noticed >= 7);
+}
+
+/* Problems that were not used to choose the settings of the genetic search; the toy stack was. */
+static void genetic_search_solves_unseen_problems(void)
+{
+	int near[2] = { 0 }, runs = 0, chance = 0;
+	double gap[2] = { 0 }, chance_gap = 0;
+
 	for (int p = 0; p < PLATFORMS; p++)
 		for (int k = 0; k < KERNELS; k++)
-			for (int part = 0; part < PART_COUNT; part++) {
+			for (uint64_t seed = 1; seed <= 12; seed++) {
 				const struct cell *c = cell_of(p, k, MIDDLE);
+				struct cell found = *c;
 
-				CHECK(c->tuned.total <= part_seconds(c, part));
+				if (space_points(&c->space) <= 600)
+					continue;
+				runs++;
+				for (int gene = 0; gene < 2; gene++) {
+					find_best(&found, "genetic",
+						  gene ? "per_gene=1" : "per_gene=0", seed);
+					near[gene] += found.tuned.total <= 1.05 * c->tuned.total;
+					gap[gene] += found.tuned.total / c->tuned.total - 1;
+				}
+				find_best(&found, "random", "draws=600,replacement=1", seed);
+				chance += found.tuned.total <= 1.05 * c->tuned.total;
+				chance_gap += found.tuned.total / c->tuned.total - 1;
 			}
+	PAPER_MISSED(
+		"GA-AC-3",
+		near[0] >= 0.75 * runs && near[1] >= 0.95 * runs && gap[0] < chance_gap &&
+			gap[1] < chance_gap,
+		"unseen spaces of the simulated platforms, of %d: per individual %d, per gene %d, "
+		"random %d; mean gap %.2f, %.2f and %.2f %%",
+		runs, near[0], near[1], chance, 100 * gap[0] / runs, 100 * gap[1] / runs,
+		100 * chance_gap / runs);
 }
 
 static void striping_comes_first_on_lustre(void)
 {
 	static const int lustre[] = { HOPPER, STAMPEDE };
+	int first = 0;
 
 	for (int i = 0; i < 2; i++)
 		for (int k = 0; k < KERNELS; k++) {
 			const struct cell *c = cell_of(lustre[i], k, MIDDLE);
-			double striping = part_seconds(c, PART_STORAGE);
+			double striping = part_seconds(c, PART_STORAGE), other = INFINITY;
 
-			CHECK(striping < c->initial.total / 2);
 			for (int part = PART_MPI; part < PART_COUNT; part++)
-				CHECK(striping < part_seconds(c, part));
+				other = fmin(other, part_seconds(c, part));
+			first += striping < c->initial.total / 2 && striping < other;
 		}
+	PAPER_HOLDS("ATE-AC-3", first == 6, "striping first in %d of 6 cells on Lustre", first);
 }
 
 static void collective_buffering_matters_on_gpfs(void)
 {
+	double least = INFINITY;
+
 	for (int k = VPIC; k <= VORPAL; k++) {
 		const struct cell *c = cell_of(INTREPID, k, MIDDLE);
 
-		CHECK(part_seconds(c, PART_MPI) < c->initial.total / 1.1);
+		least = fmin(least, c->initial.total / part_seconds(c, PART_MPI));
 		CHECK(part_seconds(c, PART_MPI) < part_seconds(c, PART_ALIGNMENT));
 	}
+	PAPER_HOLDS("ATE-AC-3", least > 1.1, "collective buffering alone on GPFS at least %.2fx",
+		    least);
 }
 
 /* In the paper, HDF5's parameters alone make GCRM-IO on Intrepid about twice as fast. Only they are
@@ -150,6 +268,8 @@ static void chunks_help_gcrm_on_gpfs(void)
 
 static void the_best_buffer_fits_the_share_of_an_aggregator(void)
 {
+	int fits = 0;
+
 	for (int s = 0; s < SCALES; s++) {
 		const struct cell *c = cell_of(INTREPID, VPIC, s);
 		double served = (double)scales[s] / value_of(c, "bgl_nodes_pset");
@@ -157,14 +277,19 @@ static void the_best_buffer_fits_the_share_of_an_aggregator(void)
 		CHECK(value_of(c, "cb_buffer_size") == served * 32 * MIB);
 	}
 	CHECK(value_of(cell_of(INTREPID, VPIC, MIDDLE), "bgl_nodes_pset") == 512);
-	CHECK(value_of(cell_of(INTREPID, VPIC, MIDDLE), "cb_buffer_size") == 128 * MIB);
+	PAPER_HOLDS("ATE-AC-4",
+		    value_of(cell_of(INTREPID, VPIC, MIDDLE), "cb_buffer_size") == 128 * MIB,
+		    "GPFS %.0f MB",
+		    value_of(cell_of(INTREPID, VPIC, MIDDLE), "cb_buffer_size") / MIB);
 	for (int s = 0; s < SCALES; s++)
 		for (int i = 0; i < 2; i++) {
 			const struct cell *c = cell_of(i ? STAMPEDE : HOPPER, VPIC, s);
 			double times = value_of(c, "cb_buffer_size") / (32 * MIB);
 
-			CHECK(times == 1 || times == 2 || times == 4);
+			fits += times == 1 || times == 2 || times == 4;
 		}
+	PAPER_HOLDS("ATE-AC-4", fits == 2 * SCALES, "Lustre 32, 64 or 128 MB in %d of 6 cells",
+		    fits);
 }
 
 static double mean_gain(int platform, int scale)
@@ -178,9 +303,13 @@ static double mean_gain(int platform, int scale)
 
 static void gains_grow_with_scale_on_lustre(void)
 {
-	CHECK(mean_gain(HOPPER, MIDDLE) > mean_gain(HOPPER, SMALL));
-	CHECK(mean_gain(HOPPER, LARGE) > mean_gain(HOPPER, SMALL));
-	CHECK(mean_gain(STAMPEDE, MIDDLE) > mean_gain(STAMPEDE, SMALL));
+	PAPER_HOLDS("ATE-AC-5",
+		    mean_gain(HOPPER, MIDDLE) > mean_gain(HOPPER, SMALL) &&
+			    mean_gain(HOPPER, LARGE) > mean_gain(HOPPER, SMALL) &&
+			    mean_gain(STAMPEDE, MIDDLE) > mean_gain(STAMPEDE, SMALL),
+		    "Hopper %.2f -> %.2f -> %.2f, Stampede %.2f -> %.2f", mean_gain(HOPPER, SMALL),
+		    mean_gain(HOPPER, MIDDLE), mean_gain(HOPPER, LARGE), mean_gain(STAMPEDE, SMALL),
+		    mean_gain(STAMPEDE, MIDDLE));
 	/* The defaults of Intrepid are better, so tuning gains less. */
 	CHECK(mean_gain(INTREPID, MIDDLE) < mean_gain(HOPPER, MIDDLE));
 	CHECK(mean_gain(INTREPID, MIDDLE) < mean_gain(STAMPEDE, MIDDLE));
@@ -202,16 +331,20 @@ static bool is_same(const struct cell *a, const struct cell *b)
 /* Only cells with the same parameters are compared. */
 static void best_settings_differ_between_kernels_and_platforms(void)
 {
+	int differ = 0;
+
 	for (int p = 0; p < PLATFORMS; p++)
-		CHECK(!is_same(cell_of(p, VPIC, MIDDLE), cell_of(p, VORPAL, MIDDLE)));
+		differ += !is_same(cell_of(p, VPIC, MIDDLE), cell_of(p, VORPAL, MIDDLE));
 	for (int k = 0; k < KERNELS; k++)
-		CHECK(!is_same(cell_of(HOPPER, k, MIDDLE), cell_of(STAMPEDE, k, MIDDLE)));
+		differ += !is_same(cell_of(HOPPER, k, MIDDLE), cell_of(STAMPEDE, k, MIDDLE));
+	PAPER_HOLDS("ATE-AC-6", differ == 6, "%d of 6 comparable pairs differ", differ);
 }
 
 /* No cell exceeds the paper's best share of the peak by much. */
 static void rates_stay_below_the_peak_of_the_file_system(void)
 {
-	static const double most[] = { 0.62, 0.20, 0.10 };
+	static const double most[] = { 0.62, 0.20, 0.10 }, published[] = { 0.575, 0.165, 0.087 };
+	double share[PLATFORMS] = { 0 };
 
 	for (int p = 0; p < PLATFORMS; p++)
 		for (int k = 0; k < KERNELS; k++)
@@ -220,7 +353,15 @@ static void rates_stay_below_the_peak_of_the_file_system(void)
 
 				CHECK(c->tuned.rate < most[p] * platform_peak(c->platform));
 				CHECK(c->initial.rate > 0);
+				if (was_run(p, s))
+					share[p] = fmax(share[p],
+							c->tuned.rate / platform_peak(c->platform));
 			}
+	PAPER_REPORT("ATE-AC-7",
+		     share[0] <= published[0] && share[1] <= published[1] &&
+			     share[2] <= published[2],
+		     "at most %.1f, %.1f and %.1f %% of the peak", 100 * share[0], 100 * share[1],
+		     100 * share[2]);
 }
 
 static int number_of(const char *const *names, const char *name)
@@ -334,7 +475,8 @@ static void extreme_settings_give_finite_times(void)
 }
 
 TESTS(TEST(tuning_helps_in_all_cells_and_doubles_the_rate_in_most),
-      TEST(full_tuning_beats_every_partial_one), TEST(striping_comes_first_on_lustre),
+      TEST(full_tuning_beats_every_partial_one), TEST(a_bad_layer_is_noticed),
+      TEST(genetic_search_solves_unseen_problems), TEST(striping_comes_first_on_lustre),
       TEST(collective_buffering_matters_on_gpfs), TEST(chunks_help_gcrm_on_gpfs),
       TEST(the_best_buffer_fits_the_share_of_an_aggregator), TEST(gains_grow_with_scale_on_lustre),
       TEST(best_settings_differ_between_kernels_and_platforms),

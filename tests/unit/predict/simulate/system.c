@@ -2,6 +2,7 @@
  *
  * The generated Titan and Cori match the published data: Table I, the two modes of write times, and
  * their tail. Forecasts from this data are tested elsewhere.
+ * Papers: WAN-5, WAN-12, WAN-14, WAN-15, WAN-40.
  */
 #include "predict/simulate/system.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The volumes of the kernels, and the spaces that the paper searched for them.
+ * Papers: GA-7 to GA-10, GA-AC-2, GA-AC-4.
  */
 #include "predict/simulate/workload.h"
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: WAN-AC-1.
+ */
 #include "predict/forecast/chronicle/blocks.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
  * There is always one job in the queue: the steps of resubmission with a queue in a directory, and
  * the commands of the batch systems. In the directory, the file `there` has the id of the job, and
  * `next` what the submit command prints.
+ * Papers: WAN-AC-15.
  */
 #include "predict/forecast/jobs/resubmit.h"
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: WAN-35, WAN-36, WAN-AC-4.
+ */
 #include "predict/forecast/place/placement.h"
 
 #include <errno.h>

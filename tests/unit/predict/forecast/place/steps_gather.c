@@ -89,12 +89,37 @@ static void a_time_that_one_target_lacks_is_skipped(void)
 	series = chronicle_series(&sample.chronicle, 1, 2);
 	REQUIRE(steps_gather(&before, &origin, &err) > 0);
 	at = chronicle_count_until(series, before.time_s[3]) - 1;
-	series->outcome[at] = SAMPLE_TIMEOUT;
+	series->outcome[at] = SAMPLE_FAILED;
 	REQUIRE(steps_gather(&steps, &origin, &err) > 0);
 	series->outcome[at] = SAMPLE_DONE;
 	CHECK_INT(steps.points, before.points - 1);
 	CHECK_INT(steps.left_out, 1);
 	CHECK(steps.time_s[2] == before.time_s[2] && steps.time_s[3] == before.time_s[4]);
+	steps_release(&before);
+	steps_release(&steps);
+}
+
+/* Without it, the moments at which a target hangs would be left out of the evaluation. */
+static void a_write_that_was_abandoned_counts(void)
+{
+	struct chronicle_series *series;
+	struct steps before, steps;
+	size_t at;
+	float seconds;
+
+	need();
+	series = chronicle_series(&sample.chronicle, 1, 2);
+	REQUIRE(steps_gather(&before, &origin, &err) > 0);
+	at = chronicle_count_until(series, before.time_s[3]) - 1;
+	seconds = series->seconds[at];
+	series->outcome[at] = SAMPLE_TIMEOUT;
+	series->seconds[at] = 20;
+	REQUIRE(steps_gather(&steps, &origin, &err) > 0);
+	series->outcome[at] = SAMPLE_DONE;
+	series->seconds[at] = seconds;
+	CHECK_INT(steps.points, before.points);
+	CHECK_INT(steps.left_out, 0);
+	CHECK_NEAR(steps.seconds[3 * steps.targets + 1], 20, 0);
 	steps_release(&before);
 	steps_release(&steps);
 }
@@ -154,5 +179,5 @@ static void everything_can_be_released(void)
 }
 
 TESTS(TEST(every_time_of_the_test_days_is_a_point), TEST(a_time_that_one_target_lacks_is_skipped),
-      TEST(states_are_those_of_the_samples), TEST(unmeasured_and_untrained_sizes_are_errors),
-      TEST(everything_can_be_released))
+      TEST(a_write_that_was_abandoned_counts), TEST(states_are_those_of_the_samples),
+      TEST(unmeasured_and_untrained_sizes_are_errors), TEST(everything_can_be_released))

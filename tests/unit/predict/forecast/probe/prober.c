@@ -2,6 +2,7 @@
  *
  * Tests plans and limits by arithmetic, and rounds with real writes of worker processes. The test
  * controls the wall clock.
+ * Papers: WAN-4, WAN-7, WAN-9.
  */
 #include "predict/forecast/probe/prober.h"
 
@@ -320,37 +321,52 @@ static void writes_over_the_daily_limit_are_skipped(void)
 	bed_release(&bed);
 }
 
-/* A stopped process simulates one that is blocked by storage, but it can be killed. */
-static void stuck_target_is_recorded_and_does_not_delay_others(void)
+/* A stopped process simulates one that is blocked by storage, but it can be killed. Returns false
+ * if the machine was so slow that a write to a target that works has exceeded the time limit. */
+static bool observe_stuck_target(int64_t timeout_ns)
 {
 	struct bed bed;
+	bool is_fast;
 	pid_t stuck;
 
 	bed_init(&bed, 2);
 	bed.plan.reference_every_ns = 0;
-	bed.plan.timeout_ns = SECOND / 5;
+	bed.plan.timeout_ns = timeout_ns;
 	bed_open(&bed);
 	stuck = bed.prober.slots[0].worker.pid;
 	kill(stuck, SIGSTOP);
 	bed_round(&bed);
 	REQUIRE(bed.count == 2);
-	CHECK_INT(bed.seen[0].target, 1);
-	CHECK_INT(bed.seen[0].outcome, SAMPLE_DONE);
-	CHECK_INT(bed.seen[1].target, 0);
-	CHECK_INT(bed.seen[1].outcome, SAMPLE_TIMEOUT);
-	CHECK(bed.seen[1].seconds >= 0.2);
 	/* The worker can be killed, so the next round has a new one. */
-	while (bed.prober.slots[0].is_stuck) {
+	while (bed.prober.slots[0].is_stuck || bed.prober.slots[1].is_stuck) {
 		prober_wait(&bed.prober, bed.now, -1, SECOND / 100);
 		bed_step(&bed);
 	}
 	bed_round(&bed);
 	REQUIRE(bed.count == 4);
 	CHECK(bed.prober.slots[0].worker.pid != stuck);
-	CHECK_INT(bed.seen[2].outcome, SAMPLE_DONE);
-	CHECK_INT(bed.seen[3].outcome, SAMPLE_DONE);
-	CHECK_INT(bed.prober.slots[0].counts.timeouts, 1);
+	is_fast = bed.prober.slots[0].counts.timeouts == 1 &&
+		  bed.prober.slots[1].counts.timeouts == 0;
+	if (is_fast) {
+		CHECK_INT(bed.seen[0].target, 1);
+		CHECK_INT(bed.seen[0].outcome, SAMPLE_DONE);
+		CHECK_INT(bed.seen[1].target, 0);
+		CHECK_INT(bed.seen[1].outcome, SAMPLE_TIMEOUT);
+		CHECK(bed.seen[1].seconds >= (double)timeout_ns / SECOND);
+		CHECK_INT(bed.seen[2].outcome, SAMPLE_DONE);
+		CHECK_INT(bed.seen[3].outcome, SAMPLE_DONE);
+	}
 	bed_release(&bed);
+	return is_fast;
+}
+
+static void stuck_target_is_recorded_and_does_not_delay_others(void)
+{
+	int64_t timeout_ns = SECOND / 5;
+
+	while (!observe_stuck_target(timeout_ns) && timeout_ns < 100 * SECOND)
+		timeout_ns *= 4;
+	CHECK(timeout_ns < 100 * SECOND);
 }
 
 /* Simulates a worker that does not die by the pid of a process that is not a child. */
@@ -561,7 +577,7 @@ static void killed_prober_leaves_nothing_behind(void)
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	/* The worker dies with its parent and is reaped by the process that adopts it. */
-	for (int i = 0; i < 5000 && links_of(worker, bed.path); i++)
+	for (int i = 0; i < 600000 && links_of(worker, bed.path); i++)
 		usleep(1000);
 	CHECK_INT(links_of(worker, bed.path), 0);
 	CHECK_INT(rmdir(bed.targets.rows[0].path), 0); /* succeeds if it is empty */

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: WAN-16, WAN-21, WAN-23, WAN-AC-2, WAN-AC-3.
+ */
 #include "predict/forecast/states/features.h"
 
 #include <errno.h>
@@ -385,6 +388,35 @@ static void horizon_uses_only_earlier_data(void)
 	site_release(&site);
 }
 
+/* With the probe of the round of a write, its age is 0; without, that of the round before. */
+static void probes_of_earlier_rounds_have_their_age(void)
+{
+	struct chronicle chronicle = chronicle_sample(2, 300);
+	struct features features;
+	struct features_plan plan;
+	struct feature_rows rows;
+	struct site site;
+	double row[FEATURES_MAX];
+
+	site_init(&site);
+	plan_of(&plan, "latency");
+	for (int earlier = 0; earlier < 2; earlier++) {
+		plan.earlier_rounds = earlier;
+		features_init(&features, &chronicle, &site, &plan);
+		features_rows(&features, 1, 1, START + 3000, START + 6000, &rows);
+		REQUIRE(rows.rows == 10);
+		for (size_t i = 0; i < rows.rows; i++) {
+			CHECK(rows.age_s[i] == (earlier ? 30 : 0));
+			features_at(&features, 1, 1, rows.time_s[i] - (earlier ? 30 : 0), row);
+			CHECK(row[0] == rows.x[i * rows.width]);
+		}
+		feature_rows_release(&rows);
+		features_release(&features);
+	}
+	chronicle_release(&chronicle);
+	site_release(&site);
+}
+
 static double ewm_direct(const struct chronicle_series *probes, double time_s, double half_life_s)
 {
 	double sum = 0, weight = 0;
@@ -599,6 +631,7 @@ TESTS(TEST(paper_has_sixteen_and_all_have_names), TEST(bounds_of_classes_are_tho
       TEST(queues_and_memory_are_summed_over_jobs), TEST(classes_and_ages_sum_to_the_jobs),
       TEST(window_has_twenty_probes_and_correct_statistics),
       TEST(timeouts_count_with_their_duration_and_failures_do_not), TEST(future_changes_no_row),
-      TEST(horizon_uses_only_earlier_data), TEST(weighted_means_equal_direct_computation),
-      TEST(neighbors_are_all_others), TEST(cache_follows_a_growing_chronicle),
-      TEST(past_has_only_writes_that_had_ended), TEST(clock_and_node_match_the_time))
+      TEST(horizon_uses_only_earlier_data), TEST(probes_of_earlier_rounds_have_their_age),
+      TEST(weighted_means_equal_direct_computation), TEST(neighbors_are_all_others),
+      TEST(cache_follows_a_growing_chronicle), TEST(past_has_only_writes_that_had_ended),
+      TEST(clock_and_node_match_the_time))

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: WAN-1, WAN-24, WAN-25.
+ */
 #include "predict/forecast/states/forecaster.h"
 
 #include <errno.h>
@@ -10,6 +13,7 @@
 #include "check.h"
 #include "forecast_sample.h"
 #include "learn/file/checked_file.h"
+#include "learn/math/random.h"
 #include "predict/forecast/site.h"
 
 /* The data of all tests, generated on first use. */
@@ -359,6 +363,99 @@ static void methods_are_those_of_the_paper(void)
 		CHECK_INT(forecast_method_plan(&plan, m->name, NULL, &err), 0);
 }
 
+/* Forecasts of a plan whose method sets its own features, before and after saving. */
+static void check_method(const char *method, bool is_chosen)
+{
+	char path[] = "/tmp/sluice-forecaster.XXXXXX";
+	struct forecaster f = { 0 }, loaded = { 0 };
+	struct forecaster_plan plan;
+	struct features own, own_loaded;
+	struct forecast a, b;
+	struct err err = { 0 };
+	int fd = mkstemp(path);
+
+	REQUIRE(fd >= 0);
+	close(fd);
+	plan_quick(&plan, "svm");
+	REQUIRE(forecaster_plan_method(&plan, method, NULL, &err) == 0);
+	REQUIRE(forecaster_fit(&f, &sample.chronicle, &site, &plan, &err) == 0);
+	CHECK_TEXT(f.method, method);
+	REQUIRE(forecaster_save(&f, path, &err) == 0);
+	REQUIRE(forecaster_load(&loaded, path, &err) == 0);
+	features_init(&own, &sample.chronicle, &site, &f.features);
+	features_init(&own_loaded, &sample.chronicle, &site, &loaded.features);
+	for (size_t t = 0; t < f.target_count; t++) {
+		const struct forecaster_model *m = forecaster_model(&f, t, 1);
+		const struct forecaster_model *m_loaded = forecaster_model(&loaded, t, 1);
+		double now = SAMPLE_START + 90000;
+
+		CHECK(m->is_known && m->is_chosen == is_chosen);
+		CHECK(m_loaded->is_known && m_loaded->is_chosen == is_chosen);
+		CHECK(m->accuracy > m->majority + 0.03);
+		CHECK(!is_chosen || m->log_loss < m->share_log_loss);
+		CHECK_TEXT(m_loaded->method, m->method);
+		forecaster_predict_at(&f, &own, t, 1, now, &a);
+		forecaster_predict_at(&loaded, &own_loaded, t, 1, now, &b);
+		CHECK(a.is_model && same(&a, &b));
+	}
+	features_release(&own);
+	features_release(&own_loaded);
+	forecaster_release(&f);
+	forecaster_release(&loaded);
+	unlink(path);
+}
+
+static void hidden_filter_is_a_method(void)
+{
+	struct forecaster_plan plan;
+	struct err err;
+
+	check_method("hidden", false);
+	plan_quick(&plan, "svm");
+	CHECK(forecaster_plan_method(&plan, "hidden", "cost=2", &err) == -EINVAL);
+}
+
+static void methods_are_chosen_for_each_target(void)
+{
+	check_method("auto", true);
+}
+
+/* Labels that nothing predicts: shares are used, and the model says why. */
+static void targets_without_a_better_method_use_shares(void)
+{
+	struct forecaster_plan plan;
+	struct forecaster f = { 0 };
+	struct forecast forecast;
+	struct sample noise;
+	struct random random;
+	struct err err = { 0 };
+
+	random_init(&random, 9);
+	plan_quick(&plan, "svm");
+	sample_make(&noise, 2, 1, 0);
+	for (size_t t = 0; t < SAMPLE_TARGETS; t++)
+		for (size_t s = 0; s < 3; s++) {
+			struct chronicle_series *series = chronicle_series(&noise.chronicle, t, s);
+
+			for (size_t i = 0; i < series->count; i++)
+				series->seconds[i] = (float)((random_real(&random) < 0.3 ? 5 : 2) *
+							     exp(0.05 * random_normal(&random)));
+		}
+	REQUIRE(forecaster_plan_method(&plan, "auto", NULL, &err) == 0);
+	REQUIRE(forecaster_fit(&f, &noise.chronicle, &site, &plan, &err) == 0);
+	for (size_t t = 0; t < f.target_count; t++) {
+		const struct forecaster_model *m = forecaster_model(&f, t, 1);
+
+		CHECK(!m->is_known || m->is_chosen);
+		CHECK(m->is_known || forecaster_model_is_rejected(m));
+		forecaster_predict(&f, t, 1, NULL, &forecast);
+		CHECK(fabs(forecast.busy - 0.3) < 0.1);
+	}
+	CHECK(forecaster_model_is_rejected(forecaster_model(&f, 0, 1)));
+	forecaster_release(&f);
+	sample_release(&noise);
+}
+
 /* A few right answers more than the majority may be luck; many are not. */
 static void a_model_is_useful_if_it_beats_the_majority_with_confidence(void)
 {
@@ -385,4 +482,6 @@ TESTS(TEST(models_beat_the_majority_and_stay_below_the_ceiling),
       TEST(a_target_with_too_few_writes_uses_its_share), TEST(no_reference_writes_is_no_data),
       TEST(training_can_be_interrupted), TEST(a_loaded_model_gives_the_same_forecasts),
       TEST(damaged_files_are_refused_or_usable), TEST(methods_are_those_of_the_paper),
+      TEST(hidden_filter_is_a_method), TEST(methods_are_chosen_for_each_target),
+      TEST(targets_without_a_better_method_use_shares),
       TEST(a_model_is_useful_if_it_beats_the_majority_with_confidence))

@@ -1,9 +1,13 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: WAN-26, WAN-33.
+ */
 #include "predict/forecast/states/judgment.h"
 
 #include <errno.h>
 #include <math.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "check.h"
 #include "forecast_sample.h"
@@ -163,7 +167,7 @@ static void persistence_does_not_look_ahead(void)
 static void the_chain_does_not_look_ahead(void)
 {
 	struct judgment_plan plan;
-	struct chain before, after;
+	struct filter before, after;
 	struct sample other;
 	double at = CUT + 3000;
 
@@ -175,19 +179,81 @@ static void the_chain_does_not_look_ahead(void)
 		for (size_t i = 0; i < probes->count; i++)
 			if (probes->time_s[i] > at)
 				probes->seconds[i] = 7;
-		chain_init(&before, &sample.chronicle, t, SAMPLE_START, CUT, INFINITY);
-		chain_init(&after, &other.chronicle, t, SAMPLE_START, CUT, INFINITY);
-		REQUIRE(before.is_known && after.is_known);
-		CHECK(fabs(before.step_s - 30) < 1e-9);
-		CHECK(chain_at(&before, at, 0) == chain_at(&after, at, 0));
-		CHECK(chain_at(&before, at + 300, 300) == chain_at(&after, at + 300, 300));
-		CHECK(chain_at(&before, at + 300, 0) != chain_at(&after, at + 300, 0));
+		filter_init(&before, &sample.chronicle, t, SAMPLE_START, CUT, INFINITY);
+		filter_init(&after, &other.chronicle, t, SAMPLE_START, CUT, INFINITY);
+		REQUIRE(before.chain.is_known && after.chain.is_known);
+		CHECK(fabs(before.chain.step_s - 30) < 1e-9);
+		CHECK(filter_at(&before, at, at) == filter_at(&after, at, at));
+		CHECK(filter_at(&before, at + 300, at) == filter_at(&after, at + 300, at));
+		CHECK(filter_at(&before, at + 300, at + 300) !=
+		      filter_at(&after, at + 300, at + 300));
 		/* Far ahead, the chain gives its stationary probability. */
-		CHECK(fabs(chain_at(&before, at + 1e7, 1e7) - before.hidden.start) < 1e-6);
-		chain_release(&before);
-		chain_release(&after);
+		CHECK(fabs(filter_at(&before, at + 1e7, at) - before.chain.hidden.start) < 1e-6);
+		/* Older probes are forgotten, so that the newest ones give the same state. */
+		CHECK(fabs(chain_state(&before.chain, before.probes, at, 0) -
+			   filter_at(&before, at, at)) < 1e-6);
+		CHECK(fabs(chain_state(&before.chain, before.probes, at, 300) -
+			   filter_at(&before, at + 300, at)) < 1e-6);
+		filter_release(&before);
+		filter_release(&after);
 	}
 	sample_release(&other);
+}
+
+/* The choice is as good as what it chooses from, and says what it is. */
+static void choice_is_tested_on_later_days(void)
+{
+	struct judgment_plan plan;
+	struct judgment judgment;
+
+	plan_make(&plan, "auto,logistic,majority");
+	judge(&judgment, &plan);
+	CHECK(judgment.methods[JUDGMENT_AUTO]);
+	CHECK(judgment.chains != NULL);
+	for (size_t i = 0; i < judgment.case_count; i++) {
+		const struct judgment_cell *cells = judgment.cases[i].cells;
+
+		REQUIRE(cells[JUDGMENT_AUTO].is_known && cells[JUDGMENT_AUTO].chosen);
+		CHECK(strcmp(cells[JUDGMENT_AUTO].chosen, "shares") != 0);
+		CHECK(cells[JUDGMENT_AUTO].log_loss < cells[JUDGMENT_MAJORITY].log_loss - 0.05);
+		CHECK(cells[JUDGMENT_AUTO].log_loss < cells[6].log_loss + 0.05);
+		CHECK(cells[JUDGMENT_AUTO].accuracy > cells[JUDGMENT_MAJORITY].accuracy);
+	}
+	judgment_release(&judgment);
+	plan_make(&plan, NULL);
+	judge(&judgment, &plan);
+	CHECK(!judgment.methods[JUDGMENT_AUTO]);
+	judgment_release(&judgment);
+}
+
+static void timeouts_and_ages_of_probes_are_counted(void)
+{
+	struct chronicle_series *series;
+	struct judgment_plan plan;
+	struct judgment j;
+	uint8_t outcome;
+	size_t last;
+
+	plan_make(&plan, "majority");
+	plan.bytes = SAMPLE_LARGE;
+	plan.features.earlier_rounds = true;
+	series = chronicle_series(&sample.chronicle, 0,
+				  (size_t)chronicle_find_size(&sample.chronicle, SAMPLE_LARGE));
+	last = series->count - 1;
+	outcome = series->outcome[last];
+	series->outcome[last] = SAMPLE_TIMEOUT;
+	judge(&j, &plan);
+	series->outcome[last] = outcome;
+	CHECK_INT(j.cases[0].timeouts, 1);
+	CHECK(j.cases[0].labels[j.cases[0].test - 1] == 1);
+	CHECK_INT(j.cases[1].timeouts, 0);
+	CHECK(j.cases[0].probe_age_s > 0 && j.cases[0].probe_age_s < 600);
+	judgment_release(&j);
+	plan.features.earlier_rounds = false;
+	judge(&j, &plan);
+	CHECK_INT(j.cases[0].timeouts, 0);
+	CHECK(j.cases[0].probe_age_s == 0);
+	judgment_release(&j);
 }
 
 static void sums_are_over_targets(void)
@@ -235,6 +301,40 @@ static void long_writes_are_counted_by_predicted_state(void)
 	CHECK(split.tail_recall == 0);
 }
 
+/* Half of the rows are predicted to be busy with each probability; then so many of ten are. */
+static void check_calibration(double low, double high, int low_of_ten, int high_of_ten,
+			      bool is_good, const char *words)
+{
+	double labels[1000], chance[1000];
+	struct judgment_case c = { .size = 1, .test = 1000, .labels = labels };
+	struct judgment j = { .cases = &c, .case_count = 1 };
+	struct judgment_reliability reliability;
+	AUTO_BUF struct buf text = { 0 };
+
+	for (int i = 0; i < 1000; i++) {
+		chance[i] = i % 2 ? high : low;
+		labels[i] = i / 2 % 10 < (i % 2 ? high_of_ten : low_of_ten);
+	}
+	c.cells[0] = (struct judgment_cell){ .is_known = true, .chance = chance, .score = chance };
+	judgment_reliability(&j, 1, 0, &reliability);
+	CHECK_INT(reliability.rows, 1000);
+	CHECK(judgment_is_calibrated(&reliability) == is_good);
+	judgment_reliability_text(&reliability, &text);
+	CHECK(strstr(buf_text(&text), words) != NULL);
+	CHECK((strncmp(buf_text(&text), "calibrated", 10) == 0) == is_good);
+	judgment_reliability(&j, 2, 0, &reliability);
+	CHECK_INT(reliability.rows, 0);
+}
+
+static void calibration_is_stated(void)
+{
+	check_calibration(0.2, 0.8, 2, 8, true, "differ");
+	check_calibration(0.2, 0.8, 5, 9, false, "too rarely");
+	check_calibration(0.2, 0.8, 0, 5, false, "too often");
+	check_calibration(0.05, 0.95, 3, 7, false, "too extreme");
+	check_calibration(0.35, 0.65, 1, 9, false, "too cautious");
+}
+
 static void results_do_not_depend_on_threads(void)
 {
 	struct judgment_plan plan;
@@ -278,6 +378,7 @@ static void invalid_plans_are_refused(void)
 
 TESTS(TEST(methods_beat_the_majority_and_stay_below_the_ceiling), TEST(values_match_the_test_rows),
       TEST(rows_of_a_case_match_its_evaluation), TEST(persistence_does_not_look_ahead),
-      TEST(the_chain_does_not_look_ahead), TEST(sums_are_over_targets),
-      TEST(long_writes_are_counted_by_predicted_state), TEST(results_do_not_depend_on_threads),
-      TEST(invalid_plans_are_refused))
+      TEST(the_chain_does_not_look_ahead), TEST(choice_is_tested_on_later_days),
+      TEST(timeouts_and_ages_of_probes_are_counted), TEST(sums_are_over_targets),
+      TEST(long_writes_are_counted_by_predicted_state), TEST(calibration_is_stated),
+      TEST(results_do_not_depend_on_threads), TEST(invalid_plans_are_refused))

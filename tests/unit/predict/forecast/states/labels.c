@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: WAN-18, WAN-19.
+ */
 #include "predict/forecast/states/labels.h"
 
 #include <errno.h>
@@ -6,9 +9,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "check.h"
 #include "forecast_sample.h"
 #include "learn/file/blob.h"
+#include "papers.h"
 
 static const struct labels_plan always = { .from_s = -INFINITY, .to_s = INFINITY, .seed = 1 };
 
@@ -99,8 +102,10 @@ static void label_frequencies_match_posteriors(void)
 		best += fmax(posterior[i], 1 - posterior[i]) / N;
 	}
 	CHECK(variance > 100);
-	CHECK(fabs(drawn - expected) < 4 * sqrt(variance));
-	CHECK(fabs(ceiling - best) < 1e-9);
+	PAPER_HOLDS("WAN-AC-7",
+		    fabs(drawn - expected) < 4 * sqrt(variance) && fabs(ceiling - best) < 1e-9,
+		    "%.0f labels, %.0f expected, standard deviation %.0f; ceiling %.3f", drawn,
+		    expected, sqrt(variance), ceiling);
 	/* An oracle that knows the posterior reaches the ceiling and does not exceed it. */
 	drawn = 0;
 	for (int i = 0; i < N; i++)

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: WAN-4.
+ */
 #include "predict/forecast/states/retraining.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: HYB-24, HYB-39.
+ */
 #include "predict/model/costs/costs.h"
 
 #include <errno.h>

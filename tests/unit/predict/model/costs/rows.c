@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: HYB-38.
+ */
 #include "predict/model/costs/rows.h"
 
 #include <errno.h>

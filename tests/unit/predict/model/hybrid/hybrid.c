@@ -2,6 +2,7 @@
  *
  * The hybrid model on rows from formulas, and on rows from the simulated machine, whose runs are
  * the truth.
+ * Papers: HYB-11, HYB-29, HYB-AC-4.
  */
 #include "predict/model/hybrid/hybrid.h"
 

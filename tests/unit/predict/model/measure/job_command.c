@@ -54,14 +54,18 @@ static void open_mpi_oversubscribes_only_if_needed(void)
 	unsetenv("OMPI_MCA_rmaps_base_oversubscribe");
 	setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
 	unsetenv("OMPI_MCA_hwloc_base_binding_policy");
+	unsetenv("PRTE_MCA_rmaps_default_mapping_policy");
+	unsetenv("PRTE_MCA_hwloc_default_binding_policy");
 	job_command_environment(&command, &words);
 	CHECK_INT(words.count, 0);
 	command.cores = 2;
 	job_command_environment(&command, &words);
 	/* The variable that the user has set stays. */
-	REQUIRE(words.count == 2);
+	REQUIRE(words.count == 4);
 	CHECK_TEXT(words.items[0], "OMPI_MCA_rmaps_base_oversubscribe=1");
 	CHECK_TEXT(words.items[1], "OMPI_MCA_hwloc_base_binding_policy=none");
+	CHECK_TEXT(words.items[2], "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe");
+	CHECK_TEXT(words.items[3], "PRTE_MCA_hwloc_default_binding_policy=none");
 	words_release(&words);
 }
 

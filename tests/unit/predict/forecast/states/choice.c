@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Tests the choice on generated rows whose best method is known.
+ */
+#include "predict/forecast/states/choice.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "check.h"
+#include "learn/math/random.h"
+
+enum { ROWS = 900, WIDTH = FEATURE_STATUS_COUNT + 3 + 3 + 4 + 1 };
+
+static double x[ROWS * WIDTH], y[ROWS], time_s[ROWS];
+
+/* Noise in all columns; column `informative` decides on the label with some noise, -1: none. */
+static struct choice_task task_make(const struct features_plan *features, int informative)
+{
+	struct random random;
+
+	random_init(&random, 6);
+	for (size_t i = 0; i < ROWS; i++) {
+		double *row = x + i * WIDTH;
+
+		for (size_t f = 0; f < WIDTH; f++)
+			row[f] = random_real(&random);
+		y[i] = informative < 0
+			       ? random_real(&random) < 0.3
+			       : random_real(&random) < 0.1 + 0.8 * (row[informative] > 0.5);
+		time_s[i] = 300.0 * (double)i;
+	}
+	return (struct choice_task){ .features = features,
+				     .samples = { .x = x,
+						  .y = y,
+						  .rows = ROWS,
+						  .width = WIDTH,
+						  .classes = 2,
+						  .gaps = true },
+				     .time_s = time_s,
+				     .folds = 6,
+				     .calibration = CALIBRATION_PLATT,
+				     .seed = 1 };
+}
+
+static const struct features_plan all = { .groups = CHOICE_FEATURES, .window_s = 600 };
+
+static void width_is_that_of_the_features(void)
+{
+	CHECK_INT(features_width(&all), WIDTH);
+}
+
+static void shares_are_used_if_nothing_is_better(void)
+{
+	struct choice_task task = task_make(&all, -1);
+	struct choice choice;
+
+	choice_make(&choice, &task);
+	CHECK(!choice.method);
+	CHECK(fabs(choice.share_log_loss - 0.611) < 0.05); /* the entropy of 0.3 */
+	CHECK(!isnan(choice.log_loss));
+	choice_release(&choice);
+}
+
+static void informative_features_are_chosen(void)
+{
+	struct choice_task task = task_make(&all, WIDTH - 1);
+	struct choice choice;
+
+	choice_make(&choice, &task);
+	REQUIRE(choice.method != NULL);
+	CHECK(choice.groups & FEATURE_STATE);
+	CHECK(choice.log_loss < choice.share_log_loss - 0.1);
+	CHECK(choice.accuracy > 0.8);
+	choice_release(&choice);
+	task = task_make(&all, 2); /* jobs of the debug queue */
+	choice_make(&choice, &task);
+	REQUIRE(choice.method != NULL);
+	CHECK(choice.groups & FEATURE_STATUS);
+	choice_release(&choice);
+}
+
+/* A relation that held in the first half only does not convince. */
+static void relation_that_ends_is_not_chosen(void)
+{
+	struct choice_task task = task_make(&all, WIDTH - 1);
+	struct choice choice;
+
+	for (size_t i = ROWS / 3; i < ROWS; i++)
+		y[i] = x[i * WIDTH + WIDTH - 1] > 0.5 ? i % 10 == 0 : i % 10 != 0;
+	for (size_t i = 0; i < ROWS / 3; i++)
+		y[i] = x[i * WIDTH + WIDTH - 1] > 0.5;
+	task.folds = 2;
+	choice_make(&choice, &task);
+	CHECK(!choice.method);
+	choice_release(&choice);
+}
+
+static void candidates_without_their_features_are_left_out(void)
+{
+	static const struct features_plan latency = { .groups = FEATURE_PAPER, .window_s = 600 };
+	struct choice_task task = task_make(&latency, 2);
+	struct choice choice;
+	size_t width;
+	double *part;
+
+	task.samples.width = FEATURE_STATUS_COUNT + 3;
+	for (size_t i = 1; i < ROWS; i++)
+		memmove(x + i * task.samples.width, x + i * WIDTH, task.samples.width * sizeof(*x));
+	choice_make(&choice, &task);
+	CHECK(choice.method == NULL || strcmp(choice.method, "svm") == 0);
+	choice_release(&choice);
+	part = choice_columns(&latency, FEATURE_LATENCY, &task.samples, &width);
+	CHECK_INT(width, 3);
+	for (size_t i = 0; i < ROWS; i++)
+		CHECK(part[i * 3 + 2] == x[i * task.samples.width + FEATURE_STATUS_COUNT + 2]);
+	free(part);
+}
+
+TESTS(TEST(width_is_that_of_the_features), TEST(shares_are_used_if_nothing_is_better),
+      TEST(informative_features_are_chosen), TEST(relation_that_ends_is_not_chosen),
+      TEST(candidates_without_their_features_are_left_out))
