@@ -3,6 +3,7 @@
  * The rows of all parameters. Defaults are those of HDF5 1.10 and of ROMIO in MPICH 4. MPI
  * libraries read numeric hints with atoi(), so numbers above INT_MAX and numbers with a unit are
  * not allowed.
+ * Papers: H5T-4, H5T-5, H5T-10, HYB-6.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -515,7 +516,8 @@ const struct tunable tunables[] = {
 	  .min = 1,
 	  .max = 2000,
 	  .safety = TUNABLE_LAYOUT,
-	  .consumers = TUNABLE_CONSUMER_ROMIO_LUSTRE | TUNABLE_CONSUMER_LUSTRE,
+	  .consumers = TUNABLE_CONSUMER_ROMIO_LUSTRE | TUNABLE_CONSUMER_LUSTRE |
+		       TUNABLE_CONSUMER_CEPH | TUNABLE_CONSUMER_BEEGFS,
 	  .place = PLACE_HINT,
 	  .help = "number of storage targets of a new file",
 	  .warning = "the file is stored on other servers",
@@ -528,8 +530,8 @@ const struct tunable tunables[] = {
 	  .min = 64 * KIB,
 	  .max = INT,
 	  .safety = TUNABLE_LAYOUT,
-	  .consumers =
-		  TUNABLE_CONSUMER_ROMIO | TUNABLE_CONSUMER_ROMIO_LUSTRE | TUNABLE_CONSUMER_LUSTRE,
+	  .consumers = TUNABLE_CONSUMER_ROMIO | TUNABLE_CONSUMER_ROMIO_LUSTRE |
+		       TUNABLE_CONSUMER_LUSTRE | TUNABLE_CONSUMER_CEPH | TUNABLE_CONSUMER_BEEGFS,
 	  .place = PLACE_HINT,
 	  .help = "bytes per stripe; ROMIO assigns whole stripes to aggregators",
 	  .warning = "the file is stored on other servers",

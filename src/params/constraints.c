@@ -174,6 +174,15 @@ static bool is_no_stripe(const char *value, const char *other,
 	return parse_number(value) % 65536;
 }
 
+static bool is_no_chunk(const char *value, const char *other, const struct tunable_context *context)
+{
+	uint64_t chunk = parse_number(value);
+
+	(void)other;
+	(void)context;
+	return chunk & (chunk - 1);
+}
+
 #define ANY_FS FILESYSTEM_ANY
 #define ANY_MW MIDDLEWARE_ANY
 
@@ -196,6 +205,10 @@ static const struct constraint {
 	  "uneven" },
 	{ "striping_unit", NULL, ANY_MW, FILESYSTEM_LUSTRE, is_no_stripe, CONSTRAINT_DROP,
 	  "is not a multiple of 65536, as Lustre requires" },
+	{ "striping_unit", NULL, ANY_MW, FILESYSTEM_CEPH, is_no_stripe, CONSTRAINT_DROP,
+	  "is not a multiple of 65536, as CephFS requires" },
+	{ "striping_unit", NULL, ANY_MW, FILESYSTEM_BEEGFS, is_no_chunk, CONSTRAINT_DROP,
+	  "is not a power of two, as BeeGFS requires" },
 	{ "cb_nodes", "cb_config_list", ANY_MW, ANY_FS, is_clamped, CONSTRAINT_ADVICE,
 	  "is more than cb_config_list allows on these nodes (default *:1): ROMIO uses fewer "
 	  "aggregators" },

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "params/form.h"
 
@@ -127,10 +128,8 @@ static int read_root(const struct form_reading *reading, const json_t *root, con
 	struct form_lines lines;
 	size_t i;
 
-	if (schema &&
-	    (!json_is_string(schema) || strcmp(json_string_value(schema), PARAMS_SCHEMA) != 0))
-		return err_set(err, EINVAL, "%s: unsupported schema; expected %s", reading->name,
-			       PARAMS_SCHEMA);
+	if (schema && json_check_schema(json_string_value(schema), PARAMS_SCHEMA, err) < 0)
+		return err_prefix(err, "%s", reading->name);
 	if (!json_is_array(list))
 		return err_set(err, EINVAL, "%s: missing array \"parameters\"", reading->name);
 	reading->set->command = xstrdup(json_string_value(json_object_get(root, "command")));

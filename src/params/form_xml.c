@@ -4,6 +4,7 @@
  * section, blanks may surround values, and FileName and VariableName restrict a parameter to files
  * and datasets. Entities that a document defines are not expanded, so a small file cannot grow
  * large.
+ * Papers: H5T-6, H5T-7.
  */
 #include <errno.h>
 #include <mxml.h>

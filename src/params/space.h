@@ -24,6 +24,7 @@
  *
  * null leaves the parameter unset. The default of a dimension is null if that is among its values,
  * else its first value. "file" and "object" restrict a dimension to matching files and objects.
+ * Papers: GA-6.
  */
 #ifndef SLUICE_PARAMS_SPACE_H
 #define SLUICE_PARAMS_SPACE_H

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/unit.h"
 #include "params/form.h"
@@ -252,8 +253,8 @@ static int read_root(struct space *space, const char *name, const json_t *root, 
 	size_t i;
 	int r = 0;
 
-	if (!schema || strcmp(schema, SCHEMA) != 0)
-		return err_set(err, EINVAL, "%s: unsupported schema; expected %s", name, SCHEMA);
+	if (json_check_schema(schema, SCHEMA, err) < 0)
+		return err_prefix(err, "%s", name);
 	if (!json_is_array(list))
 		return err_set(err, EINVAL, "%s: missing array \"dimensions\"", name);
 	if (!json_array_size(list))

@@ -236,15 +236,10 @@ static void suggest_storage(struct suggestion *s)
 
 	if (!s->uses->creates || !s->writes)
 		return;
-	if (fs == FILESYSTEM_LUSTRE) {
+	if (fs == FILESYSTEM_LUSTRE || fs == FILESYSTEM_CEPH || fs == FILESYSTEM_BEEGFS) {
 		suggest(s, "striping_factor", LIST("", "4", "16", "64"));
 		if (suggest(s, "striping_unit", LIST("", "1M", "8M", "32M")) && s->uses->mpi)
 			r = space_tie(s->space, "cb_buffer_size", "striping_unit", s->err);
-	} else if (fs == FILESYSTEM_CEPH) {
-		suggest(s, "ceph_object_size", LIST("", "16M", "64M"));
-		suggest(s, "ceph_stripe_count", LIST("", "4", "16"));
-		suggest(s, "ceph_stripe_unit", LIST("", "1M"));
-		add_condition(s, "ceph_stripe_unit", "ceph_stripe_count", LIST("4", "16"));
 	}
 	if (r < 0)
 		s->failed = r;
@@ -258,8 +253,8 @@ static int refuse(const struct tunable_context *context, const struct space_uses
 		return err_set(err, ENODATA,
 			       "nothing to tune: the program uses MPI-IO, but has no collective "
 			       "accesses, and OMPIO of Open MPI has no parameters for others; "
-			       "ROMIO has (mpiexec --mca io romio321), or name parameters with "
-			       "--space");
+			       "ROMIO has (mpiexec --mca io romio321; in Open MPI 5 romio341), or "
+			       "name parameters with --space");
 	if (uses->mpi || uses->hdf5 || uses->hdf5_parallel || uses->streams)
 		return err_set(err, ENODATA,
 			       "nothing to tune: no parameter of the libraries that the program "

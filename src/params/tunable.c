@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -29,8 +30,8 @@ static const char *const section_names[TUNABLE_LAYERS] = { "High_Level_IO_Librar
 							   "Parallel_File_System" };
 static const char *const safety_names[] = { "safe", "layout", "semantics", "dangerous" };
 static const char *const middleware_names[] = { "any", "mpich", "openmpi-romio", "ompio", NULL };
-static const char *const filesystem_names[] = { "any",	"local", "nfs", "lustre",
-						"gpfs", "ceph",	 NULL };
+static const char *const filesystem_names[] = { "any",	"local", "nfs",	   "lustre",
+						"gpfs", "ceph",	 "beegfs", NULL };
 
 const char *tunable_layer_name(enum tunable_layer layer)
 {
@@ -102,6 +103,8 @@ const char *tunable_consumer_name(enum tunable_consumer bit)
 		return "C library";
 	case TUNABLE_CONSUMER_PROGRAM:
 		return "the program";
+	case TUNABLE_CONSUMER_BEEGFS:
+		return "BeeGFS";
 	}
 	return "?";
 }
@@ -133,7 +136,16 @@ const struct tunable *tunable_by_name(const char *name)
 	return open_tunable(name);
 }
 
-static enum filesystem filesystem_of_magic(uint32_t magic)
+/* Has the path, which is on a mount by FUSE, an attribute of directories or files of CephFS? */
+static bool is_ceph_by_fuse(const char *path)
+{
+	char value[32];
+
+	return getxattr(path, "ceph.dir.entries", value, sizeof(value)) > 0 ||
+	       getxattr(path, "ceph.file.layout.stripe_unit", value, sizeof(value)) > 0;
+}
+
+static enum filesystem filesystem_of_magic(uint32_t magic, const char *path)
 {
 	switch (magic) {
 	case 0x0BD00BD0:
@@ -142,6 +154,10 @@ static enum filesystem filesystem_of_magic(uint32_t magic)
 		return FILESYSTEM_GPFS;
 	case 0x00C36400:
 		return FILESYSTEM_CEPH;
+	case 0x65735546:
+		return is_ceph_by_fuse(path) ? FILESYSTEM_CEPH : FILESYSTEM_LOCAL;
+	case 0x19830326:
+		return FILESYSTEM_BEEGFS;
 	case 0x6969:
 		return FILESYSTEM_NFS;
 	default:
@@ -166,7 +182,7 @@ enum filesystem filesystem_of(const char *path)
 		else
 			*at = 0;
 	}
-	return filesystem_of_magic((uint32_t)fs.f_type);
+	return filesystem_of_magic((uint32_t)fs.f_type, *at ? at : ".");
 }
 
 static unsigned romio_drivers(enum filesystem filesystem)
@@ -200,6 +216,8 @@ unsigned tunable_consumers(const struct tunable *tunable, const struct tunable_c
 		present |= TUNABLE_CONSUMER_LUSTRE;
 	if (fs == FILESYSTEM_CEPH || fs == FILESYSTEM_ANY)
 		present |= TUNABLE_CONSUMER_CEPH;
+	if (fs == FILESYSTEM_BEEGFS || fs == FILESYSTEM_ANY)
+		present |= TUNABLE_CONSUMER_BEEGFS;
 	return tunable->consumers & present;
 }
 

@@ -59,7 +59,8 @@ enum tunable_consumer {
 	TUNABLE_CONSUMER_SLUICE = 1 << 9, /* Sluice itself, on any file system */
 	TUNABLE_CONSUMER_LIBC = 1 << 10,
 	TUNABLE_CONSUMER_PROGRAM = 1 << 11, /* whatever the program makes of it */
-	TUNABLE_CONSUMER_LAST = TUNABLE_CONSUMER_PROGRAM,
+	TUNABLE_CONSUMER_BEEGFS = 1 << 12,
+	TUNABLE_CONSUMER_LAST = TUNABLE_CONSUMER_BEEGFS,
 };
 
 /* The place of a parameter that the guest does not get. */
@@ -100,7 +101,9 @@ enum filesystem {
 	FILESYSTEM_NFS,
 	FILESYSTEM_LUSTRE,
 	FILESYSTEM_GPFS,
-	FILESYSTEM_CEPH
+	FILESYSTEM_CEPH,
+	FILESYSTEM_BEEGFS,
+	FILESYSTEM_LAST = FILESYSTEM_BEEGFS,
 };
 
 struct tunable_context {
@@ -128,7 +131,7 @@ const char *tunable_consumer_name(enum tunable_consumer bit); /* "ROMIO", "OMPIO
 /* The reverse; -1: unknown name. */
 int middleware_by_name(const char *name);
 int filesystem_by_name(const char *name);
-/* Uses statfs() of the path or of its nearest existing parent. */
+/* Uses statfs() of the path or of its nearest existing parent; CephFS may be mounted by FUSE. */
 enum filesystem filesystem_of(const char *path);
 
 /*

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # `sluice kb params` lists the catalog, and checks and converts parameter files.
+# Papers: H5T-5.
 . "$(dirname "$0")/libtest.sh"
 
 cat >sample.xml <<'XML'

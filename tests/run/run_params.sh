@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The parameters of a run are read once and are the same for all processes; whatever is wrong with them, the program
 # runs.
+# Papers: H5T-6.
 . "$(dirname "$0")/libtest.sh"
 export SLUICE_SPOOL_DIR=$work/spool
 mkdir spool
@@ -37,7 +38,9 @@ page = open(os.environ["SLUICE_SPOOL"] + "/control", "rb").read()
 at = page.find(b"sluice-parameters 1 ")
 print(page[at:page.index(b"\0", at)].decode() if at >= 0 else "nothing", end="")
 END
-look=(env SLUICE_DISABLE=1 python3 look.py)
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+look=(env SLUICE_DISABLE=1 $python look.py)
 
 # given ARGUMENTS...: runs `sluice run ARGUMENTS`; the parameters that the program gets are in out
 given() {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `sluice run` suggests, applies or ignores the results of tuning, says what it does, and never prevents the program from
 # running.
+# Papers: SIOX-1, ATE-1.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 command -v readelf >/dev/null || skip binutils

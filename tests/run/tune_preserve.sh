@@ -41,6 +41,7 @@ check_words "$(cat "$work/err")" "--restore command at the end" "may not be as t
 # Two programs of one job.
 fresh
 for mpi in $(mpi_list); do
+	mpi_mixes "$mpi" || { skip_case mixed-jobs "$mpi" && continue; }
 	check_rc 0 timeout "$limit" "${tune[@]}" -- "mpiexec.$mpi" -n 1 "$prog/changes" update : -n 1 "$prog/changes" two
 	check_same "MPMD with $mpi"
 done

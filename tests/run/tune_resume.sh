@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A tuning that is killed at ten random times loses at most the current trial, and ends with the same result. An
 # interrupted tuning prints its results and can be resumed.
+# Papers: GA-12.
 . "$(dirname "$0")/libtest.sh"
 
 # Everything that defines a course: numbers, phases, points, states and costs.
@@ -66,17 +67,19 @@ done
 check_rc 3 "$sluice" -c store.path="$work/killed.db" tune --resume
 check_eq "$("$sluice" -c store.path="$work/killed.db" kb tunings --json | grep -o '"id"' | wc -l)" 1 "tunings"
 
-# The tuning is interrupted.
+# The tuning is interrupted in its fourth run, which waits for that.
 cat >program <<-'END'
 	#!/bin/sh
 	SLUICE_DISABLE=1 sh -c 'echo x >>"$1"' sh "$1.count"
+	while [ -e "$1.hold" ] && [ "$(wc -l <"$1.count")" -ge 4 ]; do sleep 0.05; done
 	head -c 100000 /dev/zero >"$1"
 END
 chmod +x program
 echo '{"schema": "sluice.space/1", "dimensions": [{"name": "cb_nodes", "values": [null, 1, 2, 4, 8, 16]}]}' >space.json
 export TMPDIR=$work
 : >data.count
-real=(tune --space space.json --search exhaustive --repeat 1 --pairs 4 --no-ablation --no-check -- ./program data)
+: >data.hold
+real=(tune --space space.json --search exhaustive --repeat 1 --pairs 4 --no-ablation --no-check --timeout-factor 1000 -- ./program data)
 rc=0
 # The tuning does not run in the background of a shell, because it would ignore SIGINT there.
 python3 - "$sluice" "${real[@]}" >out 2>err <<'END' || rc=$?
@@ -90,9 +93,12 @@ child.send_signal(signal.SIGINT)
 sys.exit(child.wait())
 END
 check_eq "$rc" 130 "exit code when interrupted"
+rm data.hold
 check_has "$(cat out)" unfinished
 check_has "$(cat out)" "sluice tune --resume"
-check_eq "$(pgrep -f "$work/program" || true)" "" "processes left behind"
+for pid in $(pgrep -f "^/bin/sh ./program data"); do
+	[ "$(readlink "/proc/$pid/cwd")" != "$PWD" ] || fail "a process is left behind: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+done
 check_rc 0 "$sluice" kb tunings
 check_has "$(cat out)" running
 before=$(wc -l <data.count)

@@ -309,6 +309,8 @@ static int tune_run(const struct command *command, const struct tuning_request *
 		command_fail(command, "your files may not be as they were: %s", err.text);
 		r = r ? r : COMMAND_FAILED;
 	}
+	/* Who sees that the tuning is over may read what it has printed (tuning_log_path()). */
+	fflush(stdout);
 	tuning_session_close(session);
 	return r;
 }

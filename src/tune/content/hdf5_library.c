@@ -30,6 +30,8 @@ static void *library_open(void)
 		"libhdf5.so",
 		"libhdf5_mpich.so.103",
 		"libhdf5_openmpi.so.103",
+		"libhdf5_mpich.so.310",
+		"libhdf5_openmpi.so.310",
 		"libhdf5_mpich.so",
 		"libhdf5_openmpi.so",
 		NULL,
@@ -49,7 +51,7 @@ int hdf5_load(struct hdf5 *h, struct err *err)
 	unsigned major = 0, minor = 0, patch = 0;
 
 	if (!library)
-		return err_set(err, ENOENT, "HDF5 is not installed (on Debian: libhdf5-103-1)");
+		return err_set(err, ENOENT, "HDF5 is not installed (on Debian 12: libhdf5-103-1, on Debian 13: libhdf5-310)");
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
 		void *address = dlsym(library, symbols[i].name);
 

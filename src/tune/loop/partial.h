@@ -8,6 +8,7 @@
  *	partial_plan(&partial, &default_set, &winner, &context);
  *	while (partial_next(&partial, &row))
  *		partial_tell(&partial, row, cost of a run with partial.rows[row].set);
+ * Papers: ATE-12.
  */
 #ifndef SLUICE_TUNE_LOOP_PARTIAL_H
 #define SLUICE_TUNE_LOOP_PARTIAL_H

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/mem.h"
 
 #define SCHEMA "sluice.tuning/1"
@@ -252,7 +253,7 @@ static int check_plan(const struct tuning_plan *plan, struct err *err)
 	if ((!plan->argv && (!plan->on || !plan->kernel)) || !plan->search || !plan->runs ||
 	    !plan->repeat || !(plan->slow > 1) || plan->objective >= COST_KINDS ||
 	    plan->allowed > TUNABLE_DANGEROUS || plan->context.middleware > MIDDLEWARE_OMPIO ||
-	    plan->context.filesystem > FILESYSTEM_CEPH)
+	    plan->context.filesystem > FILESYSTEM_LAST)
 		return err_set(err, EBADMSG,
 			       "the plan of the tuning is damaged; start a new tuning");
 	return 0;
@@ -288,9 +289,11 @@ int tuning_plan_read(struct tuning_plan *plan, const char *text, struct err *err
 	const char *schema = json_string_value(json_object_get(all, "schema"));
 	int r;
 
-	if (!schema || strcmp(schema, SCHEMA) != 0) {
+	r = json_check_schema(schema, SCHEMA, err);
+	if (r < 0) {
 		json_decref(all);
-		return err_set(err, EBADMSG, "the plan of the tuning is not of schema " SCHEMA);
+		err_prefix(err, "the plan of the tuning");
+		return r;
 	}
 	read_request(&made, json_object_get(all, "asked"));
 	read_context(&made.context, json_object_get(all, "context"));

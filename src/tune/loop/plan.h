@@ -3,6 +3,7 @@
  * The plan of a tuning: everything that determines its course. It is saved as JSON with the tuning,
  * so that the tuning can be resumed. The first half is the request; `--resume` finds a tuning by
  * the digest of it. The second half is known after the first run.
+ * Papers: GA-11, ATE-5.
  */
 #ifndef SLUICE_TUNE_LOOP_PLAN_H
 #define SLUICE_TUNE_LOOP_PLAN_H

@@ -27,6 +27,7 @@
  * from the plan and the runs so far alone, so a tuning that was interrupted at any point takes the
  * same course when it is resumed. A time limit is the exception: it is resumed by the runs made. It
  * limits all phases, and aborts a run that exceeds it.
+ * Papers: ATE-1, ATE-2.
  */
 #ifndef SLUICE_TUNE_LOOP_TUNING_H
 #define SLUICE_TUNE_LOOP_TUNING_H

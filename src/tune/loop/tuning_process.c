@@ -73,10 +73,8 @@ void tuning_status_read(struct tuning_status *status, const struct config *confi
 {
 	struct lock_process process;
 
-	*status = (struct tuning_status){ .state = TUNING_FINISHED };
-	if (is_finished(study))
-		return;
-	status->state = TUNING_INTERRUPTED;
+	*status = (struct tuning_status){ .state = is_finished(study) ? TUNING_FINISHED
+								       : TUNING_INTERRUPTED };
 	if (find_process(config, study, &process) < 0)
 		return;
 	status->state = TUNING_RUNNING;

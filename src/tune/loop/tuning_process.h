@@ -25,8 +25,9 @@ struct tuning_status {
 
 const char *tuning_state_name(enum tuning_state state); /* "running", ... */
 
-/* A tuning is running if a process holds its lock (tune/trial/lock.h); what the store says of it
- * survives a process that was killed. */
+/* A tuning is running if a process holds its lock (tune/trial/lock.h), also after its last run: the
+ * process has yet to enter the result in the knowledge base and to print it. What the store says of
+ * the tuning survives a process that was killed. */
 void tuning_status_read(struct tuning_status *status, const struct config *config,
 			const struct study *study);
 

@@ -20,6 +20,10 @@
 #define WORTHWHILE 0.2	     /* of the noise */
 #define WORTHWHILE_SHARE 0.1 /* of the effect of the best point, if that is less */
 #define TIME_LEAST_S 0.1
+/* The shares of the time limit after which the search and the simplification end: a winner without
+ * a proof is worth nothing. */
+#define SEARCH_SHARE 0.5
+#define SIMPLIFY_SHARE 0.65
 /* A smaller change of the baseline, or one that is within the noise, is not reported. */
 #define DRIFT_LEAST 0.05
 #define DRIFT_SURELY 3.0
@@ -114,11 +118,25 @@ static double time_left_s(const struct tuning *t)
 	return fmax(t->plan.seconds - t->elapsed_s, TIME_LEAST_S);
 }
 
+static double share_of_time(enum history_phase phase)
+{
+	switch (phase) {
+	case PHASE_SEARCH:
+	case PHASE_DRIFT:
+		return SEARCH_SHARE;
+	case PHASE_SIMPLIFY:
+		return SIMPLIFY_SHARE;
+	default:
+		return 1;
+	}
+}
+
 bool tuning_has_time(const struct tuning *t, enum history_phase phase)
 {
 	const struct history_run *waiting = history_next_replay(&t->history);
 
-	return waiting ? waiting->phase == phase : t->elapsed_s < t->plan.seconds;
+	return waiting ? waiting->phase == phase
+		       : t->elapsed_s < share_of_time(phase) * t->plan.seconds;
 }
 
 bool tuning_is_cut(const struct history_run *run, double limit_s)
@@ -132,6 +150,7 @@ int tuning_make_trial(struct tuning *t, enum history_phase phase, const struct p
 {
 	struct trial_limits limits = { .seconds = fmin(limit_s, time_left_s(t)),
 				       .is_unrecorded = phase == PHASE_UNRECORDED };
+	double elapsed_s;
 	int64_t start;
 	int r;
 
@@ -140,7 +159,11 @@ int tuning_make_trial(struct tuning *t, enum history_phase phase, const struct p
 	show_progress(t, phase);
 	start = clock_now_ns();
 	r = t->runner->ops->run(t->runner->state, set, &limits, trial, err);
-	t->elapsed_s += (double)(clock_now_ns() - start) / NS_PER_S;
+	elapsed_s = (double)(clock_now_ns() - start) / NS_PER_S;
+	/* A simulated run takes no time. */
+	if (r >= 0 && !tuning_is_exact(t))
+		elapsed_s = fmax(elapsed_s, trial->run_s);
+	t->elapsed_s += elapsed_s;
 	if (r < 0)
 		return r;
 	/* The rest of the time was too short for it. */

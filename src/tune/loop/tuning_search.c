@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The first phases of a tuning: the baseline, and the search, in which the baseline is repeated.
+ * Papers: GA-4.
  */
 #include "tune/loop/tuning_internal.h"
 

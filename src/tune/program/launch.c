@@ -28,6 +28,9 @@ struct starter {
 	const char *ranks;	 /* those of `one` that set the number of copies */
 	const char *groups, *in; /* or the number of groups, and of copies in each */
 	const char *variable;	 /* environment variable for the copies, if no option is given */
+	const char *flags;	 /* options without a value of their own word; may be incomplete */
+	const char *attached;	 /* short ones of them that may have a value in the same word */
+	const char *replacing;	 /* options by which the next word is not a plain program */
 	const char *ends;	 /* options of an interpreter that replace the script */
 	const char *verb;	 /* the word that must come first, "run" */
 	unsigned operands;	 /* words of its own before the program */
@@ -53,6 +56,21 @@ struct starter {
 #define INTERPRETER(pattern, options, replacing) \
 	{ .name = pattern, .kind = INTERPRETS, .one = options, .ends = replacing },
 
+/* Options that srun and salloc have in common, of Slurm 22.05 to 24.11. */
+#define SLURM_ONE                                                                                 \
+	" n ntasks N nodes c cpus-per-task p partition A account t time J job-name w nodelist x " \
+	"exclude m distribution D chdir ntasks-per-node ntasks-per-core ntasks-per-socket "       \
+	"ntasks-per-gpu mem mem-per-cpu mem-per-gpu gres gpus G gpus-per-task gpus-per-node "     \
+	"gpus-per-socket gpu-bind gpu-freq cpus-per-gpu C constraint q qos reservation hint L "   \
+	"licenses threads-per-core sockets-per-node cores-per-socket d dependency M clusters B "  \
+	"extra-node-info F nodefile b begin bb bbf comment cpu-freq deadline delay-boot "         \
+	"gres-flags mail-type mail-user mcs-label power prefer priority profile S core-spec "     \
+	"signal switches thread-spec time-min wckey acctg-freq cluster-constraint mincpus tmp "   \
+	"uid gid oom-kill-step "
+#define SLURM_FLAGS                                                                       \
+	" H hold I immediate k no-kill nice O overcommit Q quiet reboot s oversubscribe " \
+	"spread-job use-min-nodes v verbose contiguous exclusive h help usage V version "
+
 static const struct starter starters[] = {
 	MPIEXEC("mpiexec*"),
 	MPIEXEC("mpirun*"),
@@ -60,16 +78,25 @@ static const struct starter starters[] = {
 	MPIEXEC("prterun"),
 	{ .name = "srun",
 	  .kind = LAUNCHES,
-	  .one = " n ntasks N nodes c cpus-per-task p partition A account t time J job-name o "
-		 "output e error i input w nodelist x exclude m distribution D chdir mpi export "
-		 "ntasks-per-node ntasks-per-core ntasks-per-socket mem mem-per-cpu gres gpus G "
-		 "gpus-per-task gpus-per-node C constraint q qos reservation cpu-bind mem-bind "
-		 "hint L licenses threads-per-core het-group r relative W wait T threads d "
-		 "dependency M clusters B extra-node-info ",
+	  .one = SLURM_ONE "o output e error i input mpi export het-group r relative W wait T "
+			   "threads epilog prolog jobid slurmd-debug task-epilog task-prolog "
+			   "cpu-bind mem-bind accel-bind bcast-exclude network tres-bind "
+			   "tres-per-task container container-id environment ",
+	  .flags = SLURM_FLAGS "E preserve-env l label Z no-allocate u unbuffered X "
+			       "disable-status pty quit-on-interrupt send-libs compress exact "
+			       "resv-ports overlap propagate K kill-on-bad-exit external ",
+	  .attached = " I K ",
+	  .replacing = " bcast multi-prog container container-id ",
 	  .ranks = " n ntasks ",
 	  .groups = " N nodes ",
 	  .in = " ntasks-per-node ",
 	  .variable = "SLURM_NTASKS",
+	  .joined = true },
+	{ .name = "salloc",
+	  .kind = WRAPS,
+	  .one = SLURM_ONE "container ",
+	  .flags = SLURM_FLAGS "bell no-bell K kill-command get-user-env no-shell x11 ",
+	  .attached = " I K ",
 	  .joined = true },
 	{ .name = "aprun",
 	  .kind = LAUNCHES,
@@ -400,4 +427,80 @@ void launch_parse(struct launch *launch, char *const *argv)
 	launch->argc = words.count;
 	launch->name = words.count ? path_base_name(words.at[0]) : "";
 	parse_kernel(kernel_words(&words), launch);
+}
+
+/*
+ * The words of the option at the front, if its meaning is certain; 0 if it is not, or if the option
+ * changes what the next word is.
+ */
+static size_t measure_option(const struct starter *starter, const struct words *words)
+{
+	const char *word = words->at[0], *name = word + 2;
+	size_t n = word[1] == '-' ? strcspn(name, "=") : 0;
+
+	for (const char *letter = word + 1; !n && *letter; letter++) {
+		if (is_listed(starter->one, letter, 1))
+			return letter[1] ? 1 : 2;
+		if (is_listed(starter->attached, letter, 1))
+			return 1;
+		if (!is_listed(starter->flags, letter, 1))
+			return 0;
+	}
+	if (is_listed(starter->replacing, name, n))
+		return 0;
+	if (!n || name[n] == '=' || is_listed(starter->flags, name, n))
+		return 1;
+	return is_listed(starter->one, name, n) ? 2 : 0;
+}
+
+/* Moves words to the command behind the options of the starter. False: where it begins is unclear.
+ */
+static bool skip_known_options(const struct starter *starter, struct words *words)
+{
+	while (words->count && words->at[0][0] == '-' && words->at[0][1]) {
+		size_t n;
+
+		if (strcmp(words->at[0], "--") == 0) {
+			skip_words(words, 1);
+			break;
+		}
+		n = measure_option(starter, words);
+		if (!n)
+			return false;
+		skip_words(words, n);
+	}
+	/* In Slurm, a colon begins another component of a job, with options of its own. */
+	for (size_t i = 0; i < words->count; i++)
+		if (strcmp(words->at[i], ":") == 0)
+			return false;
+	return true;
+}
+
+void launch_find_step(struct launch_step *step, char *const *argv)
+{
+	struct words words = { argv, 0 };
+	const struct starter *starter = NULL;
+	struct launch unused = { 0 };
+
+	*step = (struct launch_step){ 0 };
+	while (argv[words.count])
+		words.count++;
+	while (words.count && (starter = find_starter(words.at[0])) && starter->kind == WRAPS)
+		if (!enter_starter(starter, &words, &unused))
+			return;
+	if (!words.count)
+		return;
+	if (strcmp(path_base_name(words.at[0]), "sbatch") == 0) {
+		step->command = "sbatch";
+		return;
+	}
+	if (!starter || strcmp(starter->name, "srun") != 0)
+		return;
+	skip_words(&words, 1);
+	if (!skip_known_options(starter, &words)) {
+		step->command = starter->name;
+	} else if (words.count) {
+		step->command = starter->name;
+		step->at = (size_t)(words.at - argv);
+	}
 }

@@ -24,6 +24,17 @@ struct launch {
 
 void launch_parse(struct launch *launch, char *const *argv);
 
+/* A command line that starts its programs through Slurm. */
+struct launch_step {
+	const char *command; /* "srun" or "sbatch"; NULL: neither starts a program */
+	/* Index in argv of the command that srun starts; 0 if another word cannot be put before it:
+	 * an option is unknown, or it changes the meaning of that word. */
+	size_t at;
+};
+
+/* Also finds srun behind salloc and behind commands that only start another one. */
+void launch_find_step(struct launch_step *step, char *const *argv);
+
 /* Is it a shell, by its base name? The scripts of a shell may start any number of ranks. */
 bool launch_is_shell(const char *program);
 

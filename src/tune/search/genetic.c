@@ -5,6 +5,7 @@
  * paper used selects by rank in another way. A genome is the list of indices of a point.
  *
  * Points that are known before the start (the baseline) are individuals of the first population.
+ * Papers: GA-1, GA-3, GA-5.
  */
 #include <errno.h>
 #include <math.h>

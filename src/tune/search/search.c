@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: GA-12.
+ */
 #include "tune/search/search.h"
 
 #include <errno.h>

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "contract/hints.h"
@@ -440,11 +441,12 @@ int access_profile_parse(struct access_profile *profile, const char *text, struc
 	json_t *all = json_loads(text, 0, NULL), *rows = json_object_get(all, "accesses");
 	const char *schema = json_string_value(json_object_get(all, "schema"));
 	struct access_profile made = { 0 };
-	int r = 0;
+	int r = json_check_schema(schema, SCHEMA, err);
 
-	if (!schema || strcmp(schema, SCHEMA) != 0 || !json_array_size(rows) ||
-	    json_array_size(rows) > ACCESS_PROFILE_ROWS)
-		r = err_set(err, EBADMSG, "the access profile is not of schema " SCHEMA);
+	if (r < 0)
+		err_prefix(err, "the access profile");
+	else if (!json_array_size(rows) || json_array_size(rows) > ACCESS_PROFILE_ROWS)
+		r = err_set(err, EBADMSG, "the access profile has no rows, or too many");
 	for (size_t i = 0; r >= 0 && i < json_array_size(rows); i++) {
 		made.rows = xgrow(made.rows, &made.cap, made.count + 1, sizeof(*made.rows));
 		r = parse_row(&made.rows[made.count], json_array_get(rows, i), err);

@@ -77,6 +77,14 @@ void cleanup_add_file(struct cleanup *cleanup, const char *path)
 	cleanup->files[cleanup->file_count++] = xstrdup(path);
 }
 
+bool cleanup_has_file(const struct cleanup *cleanup, const char *path)
+{
+	for (size_t i = 0; i < cleanup->file_count; i++)
+		if (strcmp(cleanup->files[i], path) == 0)
+			return true;
+	return false;
+}
+
 static bool is_after(const struct statx_timestamp *a, const struct timespec *b)
 {
 	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && (long)a->tv_nsec > b->tv_nsec);

@@ -29,7 +29,10 @@ void cleanup_release(struct cleanup *cleanup);
 /* Adds a data file that the trial wrote. Relative paths are ignored. */
 void cleanup_add_file(struct cleanup *cleanup, const char *path);
 
-/* Did the trial create any data file? */
+/* Is it a data file that the trial wrote? */
+bool cleanup_has_file(const struct cleanup *cleanup, const char *path);
+
+/* Do birth times tell that the trial created any of them? Not all file systems have them. */
 bool cleanup_has_new(const struct cleanup *cleanup);
 
 /*

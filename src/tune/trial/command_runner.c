@@ -3,14 +3,12 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/child.h"
 #include "base/err.h"
 #include "base/file.h"
@@ -23,16 +21,17 @@
 #include "tune/trial/command_template.h"
 #include "tune/trial/conditions.h"
 #include "tune/trial/data_check.h"
+#include "tune/trial/entries.h"
 #include "tune/trial/reading.h"
+#include "tune/trial/recorded_command.h"
 #include "tune/trial/snapshot.h"
+#include "tune/trial/verdict.h"
 
 /* Room for the spools: the default of spool.limit. */
 #define SPOOL_BYTES (UINT64_C(1) << 30)
 #define REASON_LINES 3
 /* Trials in which files were copied to preserve them are repeated, but in all no more than this. */
 #define REPEATED_MAX 3
-#define OUTPUT_LINES 40 /* of the end of the output, in which the reason is searched */
-#define KEPT_BYTES ((size_t)64 << 20) /* of the error output of a failed trial */
 /* A run of the baseline that only serves the comparison is aborted after this many times the
  * longest run so far. */
 #define CONTROL_PATIENCE 10
@@ -54,179 +53,14 @@ struct command_runner {
 	char *home, *copy;	       /* the working directory, and the copy of workdir or NULL */
 	char *restore;		       /* command of the options, for the end; NULL: none */
 	char *trace, *params, *output, *errors, *verified; /* files in scratch */
-	char **argv;					   /* of a trial */
-	size_t argc, argv_cap;
-	size_t mode_at;	   /* where the mode of recording is */
-	size_t command_at; /* where the command begins */
+	struct recorded_command command;
 	unsigned trials, repeated;
 	bool is_known; /* a trial was good: context and uses are complete */
 	struct data_check check;
 	double longest_s; /* of the good runs of the baseline */
 };
 
-static void add_word(struct command_runner *b, const char *word)
-{
-	b->argv = xgrow(b->argv, &b->argv_cap, b->argc + 2, sizeof(*b->argv));
-	b->argv[b->argc++] = xstrdup(word);
-	b->argv[b->argc] = NULL;
-}
-
-static void add_setting(struct command_runner *b, const char *assignment)
-{
-	add_word(b, "--set");
-	add_word(b, assignment);
-}
-
-/*
- * Overrides the user's settings: each call is recorded, only the parameters of the trial are
- * applied, and no statistics of the machine are collected.
- */
-static void build_argv(struct command_runner *b)
-{
-	static const char *const settings[] = { "capture.skip=",
-						"plugins.load=",
-						"plugins.act=",
-						"params.allow=semantics",
-						"params.authority=parameters",
-						"overhead.budget=0",
-						"stats.period=0",
-						"run.summary=no",
-#define LAYER_SETTING(name, text) "plugins." text ".load=",
-						LAYER_LIST(LAYER_SETTING)
-#undef LAYER_SETTING
-	};
-	const char *const words[] = { "run",	"--mode",      "trace",	  "--tune",
-				      "off",	"--spool-dir", b->spool,  "-o",
-				      b->trace, "--params",    b->params, "--" };
-
-	add_word(b, b->sluice);
-	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-		add_setting(b, settings[i]);
-	b->mode_at = b->argc + 2;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		add_word(b, words[i]);
-	b->command_at = b->argc;
-}
-
-static void set_mode(struct command_runner *b, bool is_unrecorded)
-{
-	free(b->argv[b->mode_at]);
-	b->argv[b->mode_at] = xstrdup(is_unrecorded ? "off" : "trace");
-}
-
-/* Puts the command with the arguments of the set behind the words that all trials share. */
-static void set_command(struct command_runner *b, const struct param_set *set)
-{
-	char **command = command_template_fill(b->options.argv, set, b->options.defaults);
-
-	while (b->argc > b->command_at)
-		free(b->argv[--b->argc]);
-	for (char **word = command; *word; word++)
-		add_word(b, *word);
-	command_template_free(command);
-}
-
-static int write_params(const struct command_runner *b, const struct param_set *set,
-			struct err *err)
-{
-	AUTO_BUF struct buf text = { 0 };
-	FILE *f;
-	int r = param_json.write(set, &text, err);
-
-	if (r < 0)
-		return r;
-	f = fopen(b->params, "we");
-	if (!f)
-		return err_set(err, errno, "%s: %s", b->params, strerror(errno));
-	fwrite(text.data, 1, text.len, f);
-	if (ferror(f) | (fclose(f) != 0))
-		return err_set(err, ENOSPC, "%s: %s", b->params, strerror(errno));
-	return 0;
-}
-
-/* A line of dashes. Open MPI prints its own long explanation of a failed rank between two. */
-static bool is_rule(const char *line, size_t n)
-{
-	return n >= 20 && strspn(line, "-") >= n;
-}
-
-/* The end of both outputs of the program, in one text. */
-static char *read_end(const char *output, const char *errors)
-{
-	AUTO_FREE char *first = child_last_lines(output, OUTPUT_LINES);
-	AUTO_FREE char *last = errors ? child_last_lines(errors, OUTPUT_LINES) : xstrdup("");
-
-	return xprintf("%s\n%s", first, last);
-}
-
-/* The last lines of output of the program itself, without those of its launcher. */
-static char *last_lines(const char *output, const char *errors)
-{
-	AUTO_FREE char *text = read_end(output, errors);
-	const char *lines[REASON_LINES] = { 0 };
-	struct buf words = { 0 };
-	bool boxed = false;
-
-	for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-		size_t n = strcspn(at, "\n");
-
-		if (is_rule(at, n)) {
-			boxed = !boxed;
-		} else if (n && !boxed) {
-			memmove(lines, lines + 1, sizeof(lines) - sizeof(lines[0]));
-			lines[REASON_LINES - 1] = at;
-		}
-	}
-	for (size_t i = 0; i < REASON_LINES; i++) {
-		if (!lines[i])
-			continue;
-		if (words.len)
-			buf_putc(&words, '\n');
-		buf_add(&words, lines[i], strcspn(lines[i], "\n"));
-	}
-	return buf_take(&words);
-}
-
-/* Sets the state and the reason: the text, which is freed, and the last lines of the output. */
-static void set_state_with(struct trial *trial, enum trial_state state, char *text, char *last)
-{
-	trial->state = state;
-	free(trial->reason);
-	trial->reason = *last ? xprintf("%s: %s", text, last) : xstrdup(text);
-	free(text);
-	free(last);
-}
-
-static void set_state(struct trial *trial, enum trial_state state, char *text)
-{
-	set_state_with(trial, state, text, xstrdup(""));
-}
-
-/* The reason has the end of the program's output. */
-static void set_state_shown(const struct command_runner *b, struct trial *trial,
-			    enum trial_state state, char *text)
-{
-	set_state_with(trial, state, text, last_lines(b->output, b->errors));
-}
-
-static void judge_exit(const struct command_runner *b, const struct child_end *end, double limit_s,
-		       struct trial *trial)
-{
-	int code = WIFEXITED(end->status) ? WEXITSTATUS(end->status) : 128 + WTERMSIG(end->status);
-
-	if (end->is_late)
-		set_state(trial, TRIAL_SLOW, xprintf("aborted after %.3g s", limit_s));
-	else if (code > 128 && code < 128 + NSIG)
-		set_state_shown(b, trial, TRIAL_CRASHED,
-				xprintf("signal %d (%s)", code - 128, strsignal(code - 128)));
-	else if (code)
-		set_state_shown(b, trial, TRIAL_FAILED, xprintf("exit code %d", code));
-	if (end->left)
-		set_state(trial, trial->state == TRIAL_GOOD ? TRIAL_FAILED : trial->state,
-			  xprintf("%zu processes cannot be killed", end->left));
-}
-
-static void copy_figures(const struct command_runner *b, const struct reading *reading,
+static void copy_figures(const struct reading *reading, const struct trial_output *output,
 			 struct trial *trial)
 {
 	if (reading->run_s > 0)
@@ -238,16 +72,33 @@ static void copy_figures(const struct command_runner *b, const struct reading *r
 	trial->write_bytes = reading->write_bytes;
 	trial->effective = xstrdup(reading->effective);
 	if (trial->state == TRIAL_GOOD && !reading->calls)
-		set_state_shown(
-			b, trial, TRIAL_UNSEEN,
+		verdict_set_shown(
+			trial, TRIAL_UNSEEN,
 			xstrdup("no I/O on data files was recorded; run 'sluice doctor' to find "
-				"out why"));
+				"out why"),
+			output);
 }
 
 static enum filesystem filesystem_used(const struct command_runner *b,
 				       const struct cleanup *cleanup)
 {
 	return cleanup->file_count ? filesystem_of(cleanup->files[0]) : b->identity.filesystem;
+}
+
+/* Did the trial create a data file? The journal knows it, except in a directory that belongs to
+ * the trials. */
+static bool has_created(const struct command_runner *b, const struct cleanup *cleanup)
+{
+	struct entries entries = { 0 };
+	bool is_created = cleanup_has_new(cleanup);
+
+	if (!is_created && b->snapshot.journal)
+		entries_read(&entries, b->snapshot.journal, NULL);
+	for (size_t i = 0; !is_created && i < entries.count; i++)
+		is_created = entries.list[i].record.kind == JOURNAL_ABSENT &&
+			     cleanup_has_file(cleanup, entries.list[i].record.path);
+	entries_release(&entries);
+	return is_created;
 }
 
 /* Fills in what only a run can show, after the first good trial. */
@@ -262,7 +113,7 @@ static void complete_runner(struct command_runner *b, struct reading *reading,
 	if (reading->ranks)
 		runner->ranks = reading->ranks;
 	runner->uses = reading->uses;
-	runner->uses.creates = cleanup_has_new(cleanup);
+	runner->uses.creates = has_created(b, cleanup);
 	runner->uses.reads = reading->read_bytes > 0;
 	runner->uses.writes = reading->write_bytes > 0;
 	runner->context.middleware = reading->middleware;
@@ -368,12 +219,12 @@ static int run_verify_command(const struct command_runner *b, struct trial *tria
 	if (r < 0)
 		return r;
 	if (!WIFEXITED(end.status) || WEXITSTATUS(end.status) != 0)
-		set_state_with(trial, TRIAL_WRONG,
-			       xprintf("--verify command failed with %s %d",
-				       WIFEXITED(end.status) ? "exit code" : "signal",
-				       WIFEXITED(end.status) ? WEXITSTATUS(end.status)
-							     : WTERMSIG(end.status)),
-			       last_lines(b->verified, NULL));
+		verdict_set_shown(trial, TRIAL_WRONG,
+				  xprintf("--verify command failed with %s %d",
+					  WIFEXITED(end.status) ? "exit code" : "signal",
+					  WIFEXITED(end.status) ? WEXITSTATUS(end.status)
+								: WTERMSIG(end.status)),
+				  &(struct trial_output){ b->verified, NULL });
 	return 0;
 }
 
@@ -381,15 +232,16 @@ static int run_verify_command(const struct command_runner *b, struct trial *tria
 static int judge_trial(struct command_runner *b, struct cleanup *cleanup, struct trial *trial,
 		       struct err *err)
 {
+	const struct trial_output output = { b->output, b->errors };
 	struct reading reading = { 0 };
 	struct err why = { 0 };
 	int r = reading_from_trace(&reading, b->trace, b->scratch, cleanup, &why);
 
 	if (r >= 0)
-		copy_figures(b, &reading, trial);
+		copy_figures(&reading, &output, trial);
 	else if (trial->state == TRIAL_GOOD)
-		set_state_shown(b, trial, TRIAL_UNSEEN,
-				xprintf("no trace was written (%s)", why.text));
+		verdict_set_shown(trial, TRIAL_UNSEEN,
+				  xprintf("no trace was written (%s)", why.text), &output);
 	r = 0;
 	if (trial->state == TRIAL_GOOD && b->options.verify)
 		r = run_verify_command(b, trial, err);
@@ -421,21 +273,6 @@ static int restore_files(struct command_runner *b, struct err *err)
 	return r >= 0 && refusal ? err_set(err, EPERM, "cannot preserve %s", refusal) : r;
 }
 
-/* Moves both outputs of the program into one file. */
-static void keep_output(const struct command_runner *b, const char *to)
-{
-	AUTO_BUF struct buf errors = { 0 };
-	FILE *f;
-
-	if (file_read_all(&errors, b->errors, KEPT_BYTES, NULL) < 0 || rename(b->output, to) != 0)
-		return;
-	f = fopen(to, "ae");
-	if (!f)
-		return;
-	fwrite(buf_text(&errors), 1, errors.len, f);
-	fclose(f);
-}
-
 /* Removes the files of the trial. Keeps the output of a failed one in a scratch directory that the
  * user named. */
 static int clean_up(struct command_runner *b, const struct trial *trial, struct err *err)
@@ -444,7 +281,7 @@ static int clean_up(struct command_runner *b, const struct trial *trial, struct 
 	int r = restore_files(b, err);
 
 	if (b->scratch_lock < 0 && trial->state != TRIAL_GOOD)
-		keep_output(b, kept);
+		verdict_keep_output(&(struct trial_output){ b->output, b->errors }, kept);
 	unlink(b->trace);
 	file_remove_tree(b->spool);
 	mkdir(b->spool, 0700);
@@ -457,7 +294,7 @@ static int run_once(struct command_runner *b, const struct trial_limits *limits,
 {
 	char *environment[] = { b->journal, NULL };
 	struct child_options options = {
-		.argv = b->argv,
+		.argv = b->command.argv,
 		.environment = b->journal ? environment : NULL,
 		.output = b->output,
 		.errors = b->errors,
@@ -484,7 +321,8 @@ static int run_once(struct command_runner *b, const struct trial_limits *limits,
 	result.frequency = conditions.frequency;
 	if (r >= 0) {
 		result.run_s = end.seconds;
-		judge_exit(b, &end, limits->seconds, &result);
+		verdict_judge_exit(&result, &end, limits->seconds,
+				   &(struct trial_output){ b->output, b->errors });
 		if (!limits->is_unrecorded)
 			r = judge_trial(b, &cleanup, &result, err);
 		else if (result.state == TRIAL_GOOD && b->options.verify)
@@ -504,11 +342,11 @@ static int run_once(struct command_runner *b, const struct trial_limits *limits,
 static int run_settled(struct command_runner *b, const struct param_set *set,
 		       const struct trial_limits *limits, struct trial *trial, struct err *err)
 {
-	int r = write_params(b, set, err);
+	int r = recorded_command_write_params(b->params, set, err);
 
 	b->is_baseline = !set->count;
-	set_mode(b, limits->is_unrecorded);
-	set_command(b, set);
+	recorded_command_set(&b->command, b->options.argv, set, b->options.defaults,
+			     limits->is_unrecorded);
 	if (r >= 0)
 		r = run_once(b, limits, trial, err);
 	/* The copies that preserve files take time. */
@@ -588,8 +426,8 @@ static int compare_data(struct command_runner *b, const struct trial_limits *lim
 		why = NULL;
 	}
 	if (r >= 0 && why)
-		set_state(trial, TRIAL_WRONG,
-			  xprintf("its data differs from that of the baseline: %s", why));
+		verdict_set(trial, TRIAL_WRONG,
+			    xprintf("its data differs from that of the baseline: %s", why));
 	else if (r >= 0)
 		trial->compared = data_check_describe(&b->check, &manifest, b->options.verify);
 	free(why);
@@ -667,9 +505,7 @@ static void command_runner_close(void *state)
 		file_remove_tree(b->scratch);
 	auto_close(&b->scratch_lock);
 	auto_close(&b->spools_lock);
-	for (size_t i = 0; i < b->argc; i++)
-		free(b->argv[i]);
-	free(b->argv);
+	recorded_command_release(&b->command);
 	identity_release(&b->identity);
 	access_profile_release(&b->profile);
 	lockstep_release(&b->lockstep);
@@ -797,7 +633,7 @@ int command_runner_open(struct trial_runner *runner, const struct command_runner
 		command_runner_close(b);
 		return err_set(err, -r, "%s", why.text);
 	}
-	build_argv(b);
+	recorded_command_init(&b->command, b->sluice, b->spool, b->trace, b->params);
 	command = command_template_fill(options->argv, &no_defaults, b->options.defaults);
 	identity_init(&b->identity, command, options->platform);
 	command_template_free(command);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "observe/tally/file_class.h"
 #include "observe/tally/names.h"
 #include "observe/tally/traffic.h"
 
@@ -26,7 +27,7 @@ bool objective_may_be_data(const char *path, const char *directory)
 	static const char *const places[] = { "/proc/", "/sys/", "/dev/", NULL };
 	static const char *const code[] = { ".so", ".py", ".pyc", NULL };
 
-	if (!*path || !names_is_file(path) || is_within(path, directory))
+	if (!*path || !names_is_file(path) || is_within(path, directory) || file_is_of_mpi(path))
 		return false;
 	for (const char *const *p = places; *p; p++)
 		if (text_starts_with(path, *p) && !text_starts_with(path, "/dev/shm/"))

@@ -6,9 +6,9 @@
  * A data file is a file that the run wrote to, that it used through MPI, HDF5, NetCDF or PnetCDF,
  * or of which it read a megabyte or more. These are not data files: files that only a library opens
  * inside another call, files that a library reads at its start (observe/tally/sums.h: `startup`),
- * sockets and pipes, /proc, /sys and devices, shared libraries and Python modules, and files in the
- * runner's scratch directory. If no file is left, all files count: an objective over small files is
- * better than none.
+ * sockets and pipes, /proc, /sys and devices, shared libraries and Python modules, files that an MPI
+ * uses for itself, and files in the runner's scratch directory. If no file is left, all files count:
+ * an objective over small files is better than none.
  *
  * I/O time is the wall-clock time during which at least one thread of the rank is in a call of any
  * layer on a data file, from open to close. Nested calls and parallel threads do not count twice.
@@ -19,6 +19,7 @@
  * The time of one direction is the time of its transfers, plus all other calls on files that the
  * run wrote to (for writing) or did not write to (for reading). Bytes are those that the program
  * requests at the highest layer, summed over all ranks.
+ * Papers: GA-2, HYB-1.
  */
 #ifndef SLUICE_TUNE_TRIAL_OBJECTIVE_H
 #define SLUICE_TUNE_TRIAL_OBJECTIVE_H

@@ -45,7 +45,7 @@ static uint8_t change_of(const char *call)
 /* Launchers keep files of their own in a temporary directory. */
 static bool is_launcher(const struct process_info *process)
 {
-	static const char *const helpers[] = { "hydra_pmi_proxy", "orted", "prted", NULL };
+	static const char *const helpers[] = { "hydra_pmi_proxy", "orted", "prted", "prte", NULL };
 	const char *slash = process->program ? strrchr(process->program, '/') : NULL;
 	char *argv[] = { slash ? (char *)slash + 1 : process->program, (char *)"-", NULL };
 	struct launch launch;

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: H5T-7.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <unistd.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: H5T-8.
+ */
 #include "params/set.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: GA-6.
+ */
 #include "params/space.h"
 
 #include <errno.h>
@@ -478,7 +481,7 @@ static void nothing_unsafe_is_suggested(void)
 					       true, true, true, true, true };
 
 	for (int middleware = 0; middleware <= MIDDLEWARE_OMPIO; middleware++) {
-		for (int fs = 0; fs <= FILESYSTEM_CEPH; fs++) {
+		for (int fs = 0; fs <= FILESYSTEM_LAST; fs++) {
 			struct tunable_context place = { .middleware = (enum middleware)middleware,
 							 .filesystem = (enum filesystem)fs,
 							 .allowed = TUNABLE_LAYOUT,
@@ -506,16 +509,20 @@ static void nothing_unsafe_is_suggested(void)
 
 static void layouts_need_permission_and_new_files(void)
 {
+	static const enum filesystem striped[] = { FILESYSTEM_CEPH, FILESYSTEM_BEEGFS,
+						   FILESYSTEM_LUSTRE };
 	struct tunable_context lustre = { .middleware = MIDDLEWARE_MPICH,
-					  .filesystem = FILESYSTEM_LUSTRE,
 					  .allowed = TUNABLE_LAYOUT };
 	struct space_uses uses = { .mpi = true, .creates = true, .writes = true };
 	const struct tunable *striping = tunable_by_name("striping_factor");
 	struct space space = { 0 };
 
-	REQUIRE(space_suggest(&space, &lustre, &uses, NULL) == 0);
-	CHECK(space.dimensions[0].tunable == striping);
-	CHECK(space.dimensions[1].ties[0] == tunable_by_name("cb_buffer_size"));
+	for (size_t i = 0; i < sizeof(striped) / sizeof(striped[0]); i++) {
+		lustre.filesystem = striped[i];
+		REQUIRE(space_suggest(&space, &lustre, &uses, NULL) == 0);
+		CHECK(space.dimensions[0].tunable == striping);
+		CHECK(space.dimensions[1].ties[0] == tunable_by_name("cb_buffer_size"));
+	}
 	uses.creates = false;
 	REQUIRE(space_suggest(&space, &lustre, &uses, NULL) == 0);
 	CHECK(space.dimensions[0].tunable != striping);

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: H5T-4, H5T-5, H5T-10, HYB-6.
+ */
 #include "params/tunable.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: ATE-12.
+ */
 #include "tune/loop/partial.h"
 
 #include <math.h>

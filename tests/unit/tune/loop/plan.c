@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: GA-11.
+ */
 #include "tune/loop/plan.h"
 
 #include <errno.h>

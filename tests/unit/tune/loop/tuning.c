@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The tuning loop with a runner that computes costs, with real searches and a real store.
+ * Papers: GA-4.
  */
 #include "tune/loop/tuning.h"
 
@@ -406,6 +407,20 @@ static void the_time_limit_ends_the_tuning(void)
 	course_end(&course);
 }
 
+/* The search, which would not end before, leaves the proof enough of the time. */
+static void the_time_limit_leaves_time_for_the_proof(void)
+{
+	struct fake fake = { .noise = 0.02 };
+	struct tuning_plan plan = plan_sample("random", 100000);
+	struct course course;
+
+	plan.seconds = 500;
+	CHECK_INT(course_run(&course, &fake, plan), 0);
+	REQUIRE(course.result);
+	CHECK(course.result->proof.holds);
+	course_end(&course);
+}
+
 static void other_objectives_are_minimized(void)
 {
 	struct fake fake = { 0 };
@@ -496,7 +511,7 @@ TESTS(TEST(the_best_of_an_exact_runner_is_found_and_proved), TEST(budget_bounds_
       TEST(a_later_failure_of_the_baseline_is_tolerated), TEST(drift_is_detected_and_corrected),
       TEST(a_steady_machine_has_no_drift), TEST(a_winner_that_fails_in_the_proof_is_replaced),
       TEST(the_ablation_rates_each_part_of_the_winner), TEST(the_time_limit_includes_the_first_run),
-      TEST(the_time_limit_ends_the_tuning), TEST(other_objectives_are_minimized),
-      TEST(a_tuning_resumed_anywhere_ends_the_same),
+      TEST(the_time_limit_ends_the_tuning), TEST(the_time_limit_leaves_time_for_the_proof),
+      TEST(other_objectives_are_minimized), TEST(a_tuning_resumed_anywhere_ends_the_same),
       TEST(a_gain_that_exists_only_with_recording_is_not_claimed),
       TEST(an_interrupt_leaves_the_best_so_far), TEST(runs_of_another_course_are_refused))

@@ -10,12 +10,11 @@
 
 #define WORDS_MAX 64
 
-/* Parses a line of words separated by one blank. *own gets the words of the program. */
-static struct launch parse(const char *line, struct buf *own)
+/* The words of a line that are separated by one blank, until the next call. */
+static char **split(const char *line)
 {
 	static char text[2048];
 	static char *argv[WORDS_MAX];
-	struct launch launch;
 	char *rest = NULL;
 	size_t n = 0;
 
@@ -25,7 +24,15 @@ static struct launch parse(const char *line, struct buf *own)
 		argv[n++] = w;
 	}
 	argv[n] = NULL;
-	launch_parse(&launch, argv);
+	return argv;
+}
+
+/* Parses a line. *own gets the words of the program. */
+static struct launch parse(const char *line, struct buf *own)
+{
+	struct launch launch;
+
+	launch_parse(&launch, split(line));
 	buf_clear(own);
 	for (size_t i = 0; i < launch.argc; i++)
 		buf_printf(own, "%s%s", i ? " " : "", launch.argv[i]);
@@ -187,8 +194,63 @@ static void a_kernel_is_a_program_and_its_launcher(void)
 	check_kernel("mpiexec -n 2 ./app lab kernel", "app", 2);
 }
 
-TESTS(TEST(a_kernel_is_a_program_and_its_launcher), TEST(a_plain_program_has_one_rank),
-      TEST(mpich_launchers_are_parsed), TEST(open_mpi_launchers_are_parsed),
+/* expected NULL: no word can be put before the command, or there is none. */
+static void check_step(const char *line, const char *command, const char *expected)
+{
+	char **argv = split(line);
+	struct launch_step step;
+
+	launch_find_step(&step, argv);
+	if (!step.command != !command || (command && strcmp(step.command, command) != 0) ||
+	    !step.at != !expected || (expected && strcmp(argv[step.at], expected) != 0)) {
+		printf("%s\n\tstarts \"%s\" by %s\n", line, step.at ? argv[step.at] : "",
+		       step.command ? step.command : "nobody");
+		check_failures++;
+	}
+}
+
+static void the_command_of_srun_is_found_behind_its_options(void)
+{
+	check_step("srun ./app -n 3", "srun", "./app");
+	check_step("srun -N2 -ln 4 --mpi pmix -K1 -u --exclusive app : x", "srun", NULL);
+	check_step("srun -N2 -ln 4 --mpi pmix -K1 -u --exclusive app x", "srun", "app");
+	check_step("srun --ntasks=4 --export=ALL,A=1 -- sh job.sh", "srun", "sh");
+	check_step("srun --wckey test -I numactl -m 0 app", "srun", "numactl");
+	check_step("srun --comment=x --spank-option=1 app", "srun", "app");
+	check_step("/opt/bin/srun -c 2 sluice run -- app", "srun", "sluice");
+	check_step("env A=1 timeout 60 srun app", "srun", "app");
+	check_step("salloc -N 2 --no-shell=no -Kterm srun -n 2 app", "srun", "app");
+}
+
+static void nothing_is_put_before_words_that_may_not_be_a_program(void)
+{
+	check_step("srun --spank-option x app", "srun", NULL);
+	check_step("srun -N2 -y app", "srun", NULL);
+	check_step("srun --multi-prog tasks.conf", "srun", NULL);
+	check_step("srun --bcast=/tmp/app ./app", "srun", NULL);
+	check_step("srun --bcast ./app", "srun", NULL);
+	check_step("srun --container /images/x app", "srun", NULL);
+	check_step("srun -n 1 a : -n 2 b", "srun", NULL);
+}
+
+static void other_commands_start_no_step(void)
+{
+	check_step("", NULL, NULL);
+	check_step("./app srun x", NULL, NULL);
+	check_step("srun --version", NULL, NULL);
+	check_step("srun --mpi=list", NULL, NULL);
+	check_step("srun", NULL, NULL);
+	check_step("mpiexec -n 2 srun app", NULL, NULL);
+	check_step("sh -c srun", NULL, NULL);
+	check_step("salloc -N 2", NULL, NULL);
+	check_step("nice sbatch --wait job.sh", "sbatch", NULL);
+}
+
+TESTS(TEST(the_command_of_srun_is_found_behind_its_options),
+      TEST(nothing_is_put_before_words_that_may_not_be_a_program),
+      TEST(other_commands_start_no_step), TEST(a_kernel_is_a_program_and_its_launcher),
+      TEST(a_plain_program_has_one_rank), TEST(mpich_launchers_are_parsed),
+      TEST(open_mpi_launchers_are_parsed),
       TEST(an_unknown_option_has_a_value_unless_a_program_follows),
       TEST(ranks_of_several_programs_add_up), TEST(slurm_and_other_launchers_are_parsed),
       TEST(wrapper_commands_are_skipped), TEST(a_script_is_the_program_not_its_interpreter),

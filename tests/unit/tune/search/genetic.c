@@ -1,9 +1,12 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: GA-1, GA-3, GA-5, GA-13, GA-AC-1.
+ */
 #include <math.h>
 
 #include "base/mem.h"
-#include "check.h"
 #include "learn/math/random.h"
+#include "papers.h"
 #include "toy_search.h"
 
 /* Asks the method itself, so that repeated points are seen, too. */
@@ -86,19 +89,20 @@ static void mutation_touches_one_in_seven(void)
 {
 	double share = mutants_share("elite", 0);
 
-	CHECK(share > 0.15 - 0.015 && share < 0.15 + 0.01);
+	PAPER_HOLDS("GA-AC-6", share > 0.15 - 0.015 && share < 0.15 + 0.01, "%.1f %%", 100 * share);
 	/* With four genes each: 1 - 0.85^4. */
 	share = mutants_share("elite", 1);
 	CHECK(share > 0.478 - 0.03 && share < 0.478 + 0.02);
 }
 
+/* The settings were chosen with the seeds up to 2000, so these are others. */
 static void toy_stack_is_solved(void)
 {
 	size_t individual = 0, gene = 0, chance = 0;
 	struct space space;
 
 	toy_space(&space);
-	for (uint64_t seed = 1; seed <= 100; seed++) {
+	for (uint64_t seed = 10001; seed <= 10100; seed++) {
 		struct toy_course a = toy_search(&space, "genetic", "per_gene=0", seed, 600, false);
 		struct toy_course b = toy_search(&space, "genetic", "per_gene=1", seed, 600, false);
 		struct toy_course c =
@@ -109,11 +113,9 @@ static void toy_stack_is_solved(void)
 		chance += c.near > 0;
 		CHECK(a.counts.asked <= 600 && b.counts.asked <= 600 && c.counts.asked == 600);
 	}
-	printf("of 100 within 5 %%: per individual %zu, per gene %zu, random %zu\n", individual,
-	       gene, chance);
-	CHECK(individual >= 84);
-	CHECK(gene >= 99);
-	CHECK(chance < individual / 2);
+	PAPER_HOLDS("GA-AC-3", individual >= 75 && gene >= 95 && chance < individual,
+		    "toy stack, of 100 new seeds: per individual %zu, per gene %zu, random %zu",
+		    individual, gene, chance);
 	space_release(&space);
 }
 

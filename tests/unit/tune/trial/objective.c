@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: GA-2, HYB-1.
+ */
 #include "tune/trial/objective.h"
 
 #include <string.h>
@@ -347,9 +350,20 @@ static void independent_and_serial_use_is_distinguished(void)
 	}
 }
 
-TESTS(TEST(nested_layers_are_counted_once), TEST(the_slowest_rank_counts),
-      TEST(parallel_threads_are_counted_once), TEST(without_ranks_the_slowest_process_counts),
-      TEST(other_files_do_not_count), TEST(files_that_only_a_library_opens_are_not_data),
+static void files_of_the_mpi_are_not_data(void)
+{
+	CHECK(objective_may_be_data("/dev/shm/result", "/scratch"));
+	CHECK(objective_may_be_data("/tmp/result", "/scratch"));
+	CHECK(!objective_may_be_data("/dev/shm/sm_segment.host.0.3c460001.1", "/scratch"));
+	CHECK(!objective_may_be_data("/dev/shm/vader_segment.host.0.1.1", "/scratch"));
+	CHECK(!objective_may_be_data("/tmp/prterun.host.33.0/1/x.sm", "/scratch"));
+	CHECK(!objective_may_be_data("/scratch/output.log", "/scratch"));
+}
+
+TESTS(TEST(files_of_the_mpi_are_not_data), TEST(nested_layers_are_counted_once),
+      TEST(the_slowest_rank_counts), TEST(parallel_threads_are_counted_once),
+      TEST(without_ranks_the_slowest_process_counts), TEST(other_files_do_not_count),
+      TEST(files_that_only_a_library_opens_are_not_data),
       TEST(small_files_count_if_there_are_no_others), TEST(reads_inside_a_write_are_writing),
       TEST(waits_count_but_computing_in_between_does_not), TEST(aggregated_calls_count),
       TEST(damaged_activities_are_ignored), TEST(the_libraries_that_a_program_uses_are_found),
