@@ -279,7 +279,9 @@ static void roff_head(FILE *out, const char *page, const char *help)
 	fputs(".TH ", out);
 	for (const char *c = page; *c; c++)
 		putc(toupper((unsigned char)*c), out);
-	fprintf(out, " 1 \"\" \"Sluice %s\" \"Sluice\"\n.ad l\n.SH NAME\n", SLUICE_VERSION);
+	/* Since groff 1.23, each paragraph sets the adjustment to the string AD. */
+	fprintf(out, " 1 \"\" \"Sluice %s\" \"Sluice\"\n.ad l\n.ds AD l\n.SH NAME\n",
+		SLUICE_VERSION);
 	roff_text(out, page);
 	fputs(" \\- ", out);
 	roff_text(out, help);

@@ -23,6 +23,7 @@
 #include "contract/call.h"
 #include "contract/calls.h"
 #include "learn/math/library.h"
+#include "observe/collect/cpu_counter.h"
 #include "observe/tally/names.h"
 #include "observe/watch/plugins.h"
 
@@ -75,40 +76,26 @@ static enum health check_library(const struct config *config, struct buf *out)
 	return HEALTH_BAD;
 }
 
-#if defined(__x86_64__)
-static bool counter_is_steady(void)
-{
-	AUTO_FCLOSE FILE *f = fopen("/proc/cpuinfo", "re");
-	char line[8192];
-
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "flags", 5) == 0)
-			return strstr(line, " constant_tsc") && strstr(line, " nonstop_tsc");
-	}
-	return false;
-}
-#endif
-
 static enum health check_clock(const struct config *config, struct buf *out)
 {
-	bool steady = false;
+	struct cpu_counter counter;
 
 	if (config_choice(config, SETTING_CAPTURE_CLOCK) == CONFIG_CLOCK_MONOTONIC) {
 		buf_puts(out, "clock_gettime, as set by capture.clock; the cycle counter has less "
 			      "overhead");
 		return HEALTH_NOTE;
 	}
-#if defined(__aarch64__)
-	steady = true;
-	buf_puts(out, "generic timer (cntvct_el0)");
-#elif defined(__x86_64__)
-	steady = counter_is_steady();
-	buf_puts(out, steady ? "invariant time-stamp counter"
-			     : "clock_gettime: the counter is not invariant here");
-#else
-	buf_puts(out, "clock_gettime: no cycle counter is supported on this architecture");
-#endif
-	return steady ? HEALTH_GOOD : HEALTH_NOTE;
+	cpu_counter_read(&counter);
+	if (counter.state == COUNTER_STEADY) {
+		buf_printf(out, "cycle counter (%s)", counter.name);
+		return HEALTH_GOOD;
+	}
+	buf_printf(out, "clock_gettime%s: %s",
+		   cpu_counter_choose_other() == CLOCK_SOURCE_KERNEL ? ", by system calls" : "",
+		   cpu_counter_reason(counter.state));
+	if (counter.source[0])
+		buf_printf(out, " (clock source %s)", counter.source);
+	return HEALTH_NOTE;
 }
 
 static enum health check_spool(const struct config *config, struct buf *out)

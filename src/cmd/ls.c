@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/format.h"
-#include "observe/collect/parts.h"
+#include "observe/job/parts.h"
 #include "observe/report/applied.h"
 #include "observe/report/loss.h"
 #include "observe/tally/losses.h"

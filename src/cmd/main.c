@@ -87,7 +87,9 @@ static int run_words(void *arg)
 int main(int argc, char **argv)
 {
 	struct words words = { argc, argv };
-	struct launcher_options options = { "sluice run", NULL, run_words, &words };
+	struct launcher_options options = {
+		.name = "sluice run", .command = argv, .record = run_words, .arg = &words
+	};
 	int program;
 
 	launcher_hold_signals();

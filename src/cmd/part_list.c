@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "observe/collect/parts.h"
+#include "observe/job/parts.h"
 #include "observe/profile/saved.h"
 #include "trace/format.h"
 

@@ -15,7 +15,7 @@
 #include "cmd/part_list.h"
 #include "cmd/report_page.h"
 #include "cmd/run_argument.h"
-#include "observe/collect/parts.h"
+#include "observe/job/parts.h"
 #include "observe/profile/profile_parts.h"
 #include "observe/profile/saved.h"
 #include "observe/report/diagnosed.h"

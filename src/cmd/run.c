@@ -2,6 +2,7 @@
  *
  * sluice run: runs a program under capture. This file reads the options and prints; run/launcher.h
  * and run/session.h do the work.
+ * Papers: SIOX-1.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -51,8 +52,9 @@ static const struct option run_options[] = {
 	  "apply or suggest parameters that 'sluice tune' found, or off; overrides tune.apply",
 	  OPTION_TEXT, offsetof(struct run_args, tune) },
 	{ 0, "place", "RULE", NULL,
-	  "place new files by forecast: equal, classes, expected, hedged or off; overrides "
-	  "place.rule",
+	  "place each new file by what storage targets still have to write and how fast they "
+	  "are (adaptive), or by shares of a forecast (equal, classes, expected, hedged), or off; "
+	  "overrides place.rule",
 	  OPTION_TEXT, offsetof(struct run_args, place) },
 	{ 0, "wait", NULL, NULL, "also wait for processes that outlive the program", OPTION_FLAG,
 	  offsetof(struct run_args, wait) },
@@ -225,50 +227,59 @@ const struct command_ops command_run = {
 	.operands = "[--] PROGRAM [ARGUMENT]...",
 	.operands_min = 1,
 	.operands_max = -1,
-	.about = "Runs PROGRAM and records the I/O calls that it and its child processes make: "
-		 "POSIX, STDIO, MPI-IO, HDF5, NetCDF and PnetCDF. The program is not modified; "
-		 "its exit code and its output are unchanged. It is only observed unless --params, "
-		 "--tune, --place or the setting plugins.act requests more. If recording fails, "
-		 "the program runs as usual and a warning is printed.\n\n"
-		 "The trace is stored in trace.dir. 'sluice ls' lists the runs; 'sluice report' "
-		 "and 'sluice print' show the latest one.\n\n"
-		 "A parallel job produces one trace, either way:\n\n"
-		 "  sluice run -- mpiexec -n 8 ./app\n"
-		 "  mpiexec -n 8 sluice run -- ./app\n\n"
-		 "In the second form, which also works on several nodes, the options of the rank "
-		 "that starts first apply. Each node writes a part into TRACE.parts and the last "
-		 "node merges them; see 'sluice trace merge'.\n\n"
-		 "--params passes parameters of HDF5, MPI-IO and the file system to the program's "
-		 "libraries when it opens files. FILE is read once and all ranks get the same "
-		 "values; see 'sluice kb params'. A few parameters can be given directly, for all "
-		 "files or, after @, for those that match a pattern:\n\n"
-		 "  sluice run --params 'rdcc_nbytes=16M cb_nodes=4@*.h5' -- ./app\n\n"
-		 "If FILE cannot be read or is malformed, the program "
-		 "is not started. A parameter is ignored, with a warning, if it "
-		 "changes more than params.allow permits, if params.forbid lists it, or if it is "
-		 "known to lose data. A parameter overrides the value that the program sets "
-		 "unless params.authority says otherwise. To apply parameters without "
-		 "recording:\n\n"
-		 "  sluice run --mode off --params FILE -- ./app\n\n"
-		 "Without --params, Sluice suggests parameters that 'sluice tune' has found for "
-		 "this program, or applies them with --tune=apply, which always prints what it did "
-		 "or why it did nothing. Parameters are applied only if code, arguments, ranks, "
-		 "data size, platform and file system are those of the tuning. Runs with them are "
-		 "compared with the default, and an entry that loses twice is demoted; see 'sluice "
-		 "kb'. After a slow run, and once in a while, a run is made without parameters, "
-		 "and says so. 'sluice report' shows what was applied and whether it took "
-		 "effect.\n\n"
-		 "--place distributes the files that the program creates over the storage targets "
-		 "of probe.site, according to the current forecast (see 'sluice forecast') and "
-		 "the site's policy: over directories, with symbolic links at the original names; "
-		 "over Lustre OSTs; or over CephFS pools. Without a forecast, files are created "
-		 "as usual and a warning is printed.\n\n"
-		 "SLUICE_DISABLE=1 in the environment disables recording for a process and its "
-		 "children. If it is set for 'sluice run' itself, no trace is written.\n\n"
-		 "Signals that 'sluice run' receives are passed to the program. If the process "
-		 "that records the program is killed, the program continues, and the trace is "
-		 "recovered when it ends. If 'sluice run' itself is killed, the program continues "
-		 "and is recorded to its end.",
+	.about =
+		"Runs PROGRAM and records the I/O calls that it and its child processes make: "
+		"POSIX, STDIO, MPI-IO, HDF5, NetCDF and PnetCDF. The program is not modified; "
+		"its exit code and its output are unchanged. It is only observed unless --params, "
+		"--tune, --place or the setting plugins.act requests more. If recording fails, "
+		"the program runs as usual and a warning is printed.\n\n"
+		"The trace is stored in trace.dir. 'sluice ls' lists the runs; 'sluice report' "
+		"and 'sluice print' show the latest one.\n\n"
+		"A parallel job produces one trace, either way:\n\n"
+		"  sluice run -- mpiexec -n 8 ./app\n"
+		"  mpiexec -n 8 sluice run -- ./app\n\n"
+		"In the second form, which also works on several nodes, the options of the rank "
+		"that starts first apply. Each node writes a part into TRACE.parts and the last "
+		"node merges them; see 'sluice trace merge'. With Slurm, the first form works on "
+		"several nodes, too: 'sluice run -- srun ./app' executes 'srun sluice run -- "
+		"./app'.\n\n"
+		"--params passes parameters of HDF5, MPI-IO and the file system to the program's "
+		"libraries when it opens files. FILE is read once and all ranks get the same "
+		"values; see 'sluice kb params'. A few parameters can be given directly, for all "
+		"files or, after @, for those that match a pattern:\n\n"
+		"  sluice run --params 'rdcc_nbytes=16M cb_nodes=4@*.h5' -- ./app\n\n"
+		"If FILE cannot be read or is malformed, the program "
+		"is not started. A parameter is ignored, with a warning, if it "
+		"changes more than params.allow permits, if params.forbid lists it, or if it is "
+		"known to lose data. A parameter overrides the value that the program sets "
+		"unless params.authority says otherwise. To apply parameters without "
+		"recording:\n\n"
+		"  sluice run --mode off --params FILE -- ./app\n\n"
+		"Without --params, Sluice suggests parameters that 'sluice tune' has found for "
+		"this program, or applies them with --tune=apply, which always prints what it did "
+		"or why it did nothing. Parameters are applied only if code, arguments, ranks, "
+		"data size, platform and file system are those of the tuning. Runs with them are "
+		"compared with the default, and an entry that loses twice is demoted; see 'sluice "
+		"kb'. After a slow run, and once in a while, a run is made without parameters, "
+		"and says so. 'sluice report' shows what was applied and whether it took "
+		"effect.\n\n"
+		"--place distributes the files that the program creates over the storage targets "
+		"of probe.site, within the site's policy: over directories, with symbolic links "
+		"at the original names; over Lustre OSTs; or over CephFS pools. '--place adaptive' "
+		"chooses the directory of each file when it is created, from the bytes that all "
+		"your programs on the node still have to write there and from the rates of their "
+		"earlier writes. It begins with the current forecast (see 'sluice forecast') or, "
+		"without one, with equal targets, and reports where the files are. The other "
+		"rules use fixed shares of the forecast; without one, files are created as usual "
+		"and a warning is printed. An open file is never moved.\n\n"
+		"SLUICE_DISABLE=1 in the environment disables recording for a process and its "
+		"children. If it is set for 'sluice run' itself, no trace is written.\n\n"
+		"Programs in containers of Apptainer are recorded like others. For those of "
+		"Podman and Docker, a warning names the options that they need.\n\n"
+		"Signals that 'sluice run' receives are passed to the program. If the process "
+		"that records the program is killed, the program continues, and the trace is "
+		"recovered when it ends. If 'sluice run' itself is killed, the program continues "
+		"and is recorded to its end.",
 	.exit_status = "That of PROGRAM; 128 plus N if signal N ended it; 127 if it was not found "
 		       "and 126 if it could not be executed; 2 for incorrect usage.",
 	.options = run_options,

@@ -3,6 +3,7 @@
  * An alert lasts as long as an anomaly does. It is raised when the anomaly was seen in ALERT_CYCLES
  * consecutive cycles, and cleared when it was not seen in as many. Both are told to the operator
  * and passed to a command of the site. Belongs to one thread.
+ * Papers: SIOX-3.
  */
 #ifndef SLUICE_DAEMON_ALERT_H
 #define SLUICE_DAEMON_ALERT_H

@@ -3,6 +3,7 @@
  * The collection: takes the spools that processes hand over and lets one thread collect all runs
  * (observe/collect/reception.h). Threads of the server call collection_offer(); the keeper gets a
  * copy of every message, so that nothing has to be handed over again after the worker was killed.
+ * Papers: SIOX-64.
  */
 #ifndef SLUICE_DAEMON_COLLECTION_H
 #define SLUICE_DAEMON_COLLECTION_H

@@ -10,6 +10,7 @@
  * Nothing is lost or stored twice if the process is killed: a trace is marked as sent
  * (TRACE.sent) after its rows are durable in the queue, and the database knows the numbers of the
  * rows that it has.
+ * Papers: SIOX-30.
  */
 #ifndef SLUICE_DAEMON_FORWARDER_H
 #define SLUICE_DAEMON_FORWARDER_H

@@ -3,6 +3,7 @@
  * What the service manager and the daemon tell each other: sockets that it has opened for the
  * daemon ($LISTEN_FDS, see sd_listen_fds(3)), and the daemon's state ($NOTIFY_SOCKET, see
  * sd_notify(3)). Without a service manager, none of this has an effect.
+ * Papers: SIOX-29.
  */
 #ifndef SLUICE_DAEMON_LISTENER_H
 #define SLUICE_DAEMON_LISTENER_H

@@ -12,7 +12,7 @@
 #include "contract/policy.h"
 #include "contract/spool.h"
 #include "daemon/accounts.h"
-#include "observe/collect/calibrate.h"
+#include "observe/collect/cpu_counter.h"
 #include "policy/policy_page.h"
 #include "policy/rules.h"
 
@@ -50,13 +50,13 @@ int publication_update(const struct config *config, struct err *err)
 	const char *rules = config_text(config, SETTING_SITE_POLICY);
 	AUTO_FREE struct policy *page = xcalloc(1, sizeof(*page));
 	AUTO_FREE char *copy = xstrdup(socket);
-	const char *counter;
+	struct cpu_counter counter;
 	int r = policy_page_init(page, socket, config_text(config, SETTING_SITE_SPOOLS), err);
 
 	if (r < 0)
 		return r;
-	page->clock = calibrate_counter_is_steady(&counter) ? CLOCK_SOURCE_COUNTER
-							    : CLOCK_SOURCE_MONOTONIC;
+	cpu_counter_read(&counter);
+	page->clock = cpu_counter_choose(&counter);
 	page->group = group_of_spools();
 	if (place_exists(rules)) {
 		r = rules_load(page, rules, err);

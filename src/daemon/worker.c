@@ -398,13 +398,13 @@ static int start_all(struct worker *worker, struct err *err)
 		r = start_submission(worker, err);
 	if (r == 0)
 		r = start_collection(worker, err);
+	if (r == 0)
+		r = start_metrics(worker, state, err);
 	if (r == 0) {
-		/* Before clients get an answer: a daemon that answers has a policy. */
+		/* At last: a daemon that answers has a policy, and serves its metrics. */
 		publish_policy(worker);
 		r = start_server(worker, err);
 	}
-	if (r == 0)
-		r = start_metrics(worker, state, err);
 	return r;
 }
 

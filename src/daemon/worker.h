@@ -3,6 +3,7 @@
  * The worker: the process of the daemon that serves clients. Its threads are those of the server,
  * which receive messages; its first thread handles signals. daemon/keeper.h says what happens when
  * it is killed.
+ * Papers: SIOX-6.
  */
 #ifndef SLUICE_DAEMON_WORKER_H
 #define SLUICE_DAEMON_WORKER_H

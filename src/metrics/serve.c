@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -24,7 +25,8 @@ struct metrics_server {
 	struct MHD_Daemon *daemon;
 	struct metrics *metrics;
 	struct metrics_server_options options;
-	char *path; /* of the unix socket, NULL: TCP */
+	char *path;	  /* of the unix socket, NULL: TCP */
+	struct stat made; /* the socket */
 	char *token;
 	unsigned port;
 };
@@ -104,7 +106,7 @@ static int listen_to(struct metrics_server *server, struct err *err)
 
 	if (address[0] != '/')
 		return http_listen_tcp(address, &server->port, err);
-	fd = http_listen_unix(address, server->options.group, err);
+	fd = http_listen_unix(address, server->options.group, &server->made, err);
 	if (fd >= 0)
 		server->path = xstrdup(address);
 	return fd;
@@ -151,10 +153,11 @@ void metrics_server_stop(struct metrics_server *server)
 {
 	if (!server)
 		return;
+	/* While the server listens, the number of the file cannot be that of another socket. */
+	if (server->path)
+		http_unlink_unix(server->path, &server->made);
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon);
-	if (server->path)
-		unlink(server->path);
 	free(server->path);
 	free(server->token);
 	free(server);

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "observe/collect/agreement.h"
+#include "observe/job/agreement.h"
 #include "observe/collect/collector.h"
 #include "observe/tally/parameters.h"
 #include "params/set.h"
@@ -149,10 +149,14 @@ static void add_placement(struct injection *in, struct param_set *set, const str
 {
 	struct tunable_context context = { .allowed = safety_of(config->site_allow) };
 	struct param_set found = { 0 };
-	struct err err = { 0 };
+	struct err err = { 0 }, why = { 0 };
 
-	if (placing_find(&found, config, &err) < 0)
+	if (placing_find(&found, &in->adaptive, config, &why, &err) < 0)
 		add_sentence(in, "%s; new files are not placed", err.text);
+	else if (why.code)
+		add_sentence(in,
+			     COLLECTOR_NOTICE "%s; all targets count as equal until they are seen",
+			     why.text);
 	param_set_prune(&found, &context, add_problem, problems);
 	for (size_t i = 0; i < found.count; i++) {
 		const struct param *p = &found.params[i];
@@ -518,6 +522,7 @@ void injection_release(struct injection *in)
 	free(in->command);
 	buf_release(&in->environment);
 	buf_release(&in->said);
+	free(in->adaptive.list);
 }
 
 /* "cb_nodes=4 striping_factor=4@sample.h5part" of a text that another node has compiled. */

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "contract/parameters.h"
 #include "run/arbitration.h"
+#include "run/placing.h"
 
 struct collector;
 struct config;
@@ -29,6 +30,7 @@ struct injection {
 	struct buf environment; /* variables for the program, each "NAME=VALUE" and a zero byte */
 	size_t environment_at;	/* where they begin in `line` */
 	struct arbitration arbitration; /* who decided on which parameter */
+	struct placing_adaptive adaptive;
 	char *command; /* that the parameters were found with, if it has other arguments; or NULL */
 };
 

@@ -73,6 +73,32 @@ int launch_set_environment(struct launch_link *link, const char *variables, size
 	return 0;
 }
 
+int launch_add_environment(struct launch_link *link, const char *variables, size_t bytes)
+{
+	char *at = link->launch->environment;
+	const char *end = at + sizeof(link->launch->environment);
+
+	while (*at)
+		at += strlen(at) + 1;
+	if (bytes >= (size_t)(end - at))
+		return -ENOSPC;
+	if (bytes)
+		memcpy(at, variables, bytes);
+	return 0;
+}
+
+int launch_move_command(struct launch_link *link, size_t at, const char *prefix, size_t bytes)
+{
+	struct launch *launch = link->launch;
+
+	if (bytes >= sizeof(launch->prefix))
+		return -ENOSPC;
+	memset(launch->prefix, 0, sizeof(launch->prefix));
+	memcpy(launch->prefix, prefix, bytes);
+	launch->move_to = at;
+	return 0;
+}
+
 int launch_start_program(struct launch_link *link, const char *spool, const char *preload)
 {
 	struct launch *launch = link->launch;

@@ -27,6 +27,7 @@
 
 #define LAUNCH_PRELOAD_BYTES 16384
 #define LAUNCH_ENVIRONMENT_BYTES 16384
+#define LAUNCH_PREFIX_BYTES 8192
 
 enum launch_state {
 	LAUNCH_PREPARING, /* the program waits */
@@ -46,6 +47,9 @@ struct launch {
 	char preload[LAUNCH_PRELOAD_BYTES]; /* value of LD_PRELOAD; "": it does not change */
 	/* Further variables, "NAME=VALUE" with a zero byte after each and after the last. */
 	char environment[LAUNCH_ENVIRONMENT_BYTES];
+	/* See launch_move_command(). */
+	size_t move_to;
+	char prefix[LAUNCH_PREFIX_BYTES];
 
 	/* ---- */
 	pid_t launcher, program;
@@ -75,6 +79,17 @@ void launch_set_directory(struct launch_link *link, const char *directory, bool 
 /* The program gets these variables if it is recorded: "NAME=VALUE" texts, each ended by a zero
  * byte. Returns -ENOSPC if they are too long; nothing was done then. */
 int launch_set_environment(struct launch_link *link, const char *variables, size_t bytes);
+
+/* Like launch_set_environment(), but keeps the variables that were set before. */
+int launch_add_environment(struct launch_link *link, const char *variables, size_t bytes);
+
+/*
+ * The program starts others, which shall run this command: the words of `prefix`, each ended by a
+ * zero byte, and then the options of the command line of this process come before argv[at] of the
+ * program. `sluice run -q -- srun ./app` becomes `srun PREFIX run -q -- ./app` with at = 1. Returns
+ * -ENOSPC if the words are too long; nothing was done then.
+ */
+int launch_move_command(struct launch_link *link, size_t at, const char *prefix, size_t bytes);
 
 /* Lets the program start, with spool and preload (NULL: none) in its environment. spool NULL: the
  * program runs unrecorded. Returns -ENAMETOOLONG if a text is too long; nothing was done then. */

@@ -226,6 +226,51 @@ static void remove_preparations(struct launch *launch)
 	launch->directory[0] = 0;
 }
 
+/*
+ * The command line of the program with this command in it (launch_move_command()). Returns NULL if
+ * there is no memory for it.
+ */
+static char **compose_command(const struct launcher *l)
+{
+	const struct launcher_options *o = l->options;
+	size_t own = (size_t)(o->argv - o->command), count = 0, n = 0;
+	char **composed;
+
+	for (char *at = l->launch->prefix; *at; at += strlen(at) + 1)
+		count++;
+	while (o->argv[n])
+		n++;
+	composed = calloc(count + own + n + 2, sizeof(*composed));
+	if (!composed)
+		return NULL;
+	n = 0;
+	for (size_t i = 0; i < l->launch->move_to; i++)
+		composed[n++] = o->argv[i];
+	for (char *at = l->launch->prefix; *at; at += strlen(at) + 1)
+		composed[n++] = at;
+	for (size_t i = 1; i < own; i++)
+		composed[n++] = o->command[i];
+	if (strcmp(o->command[own - 1], "--") != 0)
+		composed[n++] = "--";
+	for (size_t i = l->launch->move_to; o->argv[i]; i++)
+		composed[n++] = o->argv[i];
+	return composed;
+}
+
+/* Executes the program as the page says. Returns only on failure, with the exit code. */
+static int program_exec_moved(const struct launcher *l)
+{
+	struct launcher_options options = *l->options;
+	char **composed = l->launch->move_to ? compose_command(l) : NULL;
+	int code;
+
+	if (composed)
+		options.argv = composed;
+	code = program_exec(&options);
+	free(composed);
+	return code;
+}
+
 /* Runs in the program's process: waits until the page is complete, or the others are gone. */
 static _Noreturn void program_run(struct launcher *l)
 {
@@ -255,7 +300,7 @@ static _Noreturn void program_run(struct launcher *l)
 	if (state == LAUNCH_READY && launch->spool[0])
 		for (char *at = launch->environment; *at; at += strlen(at) + 1)
 			putenv(at);
-	code = program_exec(l->options);
+	code = program_exec_moved(l);
 	if (launch->spool[0])
 		launches_withdraw(launch->spool);
 	_exit(code);

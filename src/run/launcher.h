@@ -27,6 +27,8 @@ struct launcher_options {
 	 */
 	int (*record)(void *arg);
 	void *arg;
+	/* The words of this command, which end where argv begins; for launch_move_command(). */
+	char **command;
 };
 
 /* Blocks the signals that a launcher forwards. */

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: WAN-39.
+ */
 #include "run/placing.h"
 
 #include <errno.h>
@@ -15,6 +18,8 @@
 #include "base/mem.h"
 #include "base/unit.h"
 #include "contract/advice.h"
+#include "contract/spool.h"
+#include "observe/collect/collector.h"
 #include "params/set.h"
 #include "params/spread.h"
 #include "predict/forecast/probe/targets.h"
@@ -140,14 +145,14 @@ static int check_file_system(struct destinations *d, const struct kind *kind,
 }
 
 /* The targets of one kind and their forecasts, in the order of the site. */
-struct group {
+struct candidates {
 	const struct target **targets;
 	struct placement_target *rows;
 	double *shares;
 	size_t count, allowed;
 };
 
-static int fill_group(struct group *group, const struct kind *kind, const struct site *site,
+static int fill_group(struct candidates *group, const struct kind *kind, const struct site *site,
 		      const struct target *targets, const struct placement_target *rows,
 		      struct destinations *d, struct err *err)
 {
@@ -175,7 +180,7 @@ static int write_list(const struct kind *kind, const struct site *site, enum pla
 	AUTO_FREE const struct target **chosen = xcalloc(n, sizeof(*chosen));
 	AUTO_FREE struct placement_target *known = xcalloc(n, sizeof(*known));
 	AUTO_FREE double *shares = xcalloc(n, sizeof(*shares));
-	struct group group = { chosen, known, shares, 0, 0 };
+	struct candidates group = { chosen, known, shares, 0, 0 };
 	struct destinations d = { 0 };
 	int r = fill_group(&group, kind, site, targets, rows, &d, err);
 
@@ -283,19 +288,21 @@ static int read_probes(struct inputs *k, const struct config *config, struct err
 	return r;
 }
 
-static int inputs_read(struct inputs *k, const struct config *config, struct err *err)
+static int inputs_read_site(struct inputs *k, const struct config *config, struct err *err)
 {
 	const char *site = config_text(config, SETTING_PROBE_SITE);
-	const char *model = config_text(config, SETTING_FORECAST_MODEL);
-	int r;
 
 	site_init(&k->site);
 	if (!*site)
 		return err_set(err, EINVAL, "probe.site names no site; set it to the site's file");
-	r = site_load(&k->site, site, err);
-	if (r < 0)
-		return r;
-	r = forecaster_load(&k->forecaster, model, err);
+	return site_load(&k->site, site, err);
+}
+
+static int inputs_read_model(struct inputs *k, const struct config *config, struct err *err)
+{
+	const char *model = config_text(config, SETTING_FORECAST_MODEL);
+	int r = forecaster_load(&k->forecaster, model, err);
+
 	if (r == -ENOENT)
 		return err_set(err, ENODATA,
 			       "%s: no forecast model; make one with 'sluice forecast train'",
@@ -324,7 +331,8 @@ ASSERT_RULE(EQUAL);
 ASSERT_RULE(CLASSES);
 ASSERT_RULE(EXPECTED);
 ASSERT_RULE(HEDGED);
-_Static_assert(PLACEMENT_RULES == PLACEMENT_HEDGED + 1, "each rule has a word of place.rule");
+ASSERT_RULE(ADAPTIVE);
+_Static_assert(PLACEMENT_ADAPTIVE == PLACEMENT_HEDGED + 1, "each rule has a word of place.rule");
 
 static enum placement_rule configured_rule(const struct config *config)
 {
@@ -347,23 +355,121 @@ static int ask_inputs(const struct inputs *k, struct placement_target *rows, dou
 	return 0;
 }
 
-int placing_find(struct param_set *set, const struct config *config, struct err *err)
+static void forget_forecast(const struct site *site, struct placement_target *rows)
+{
+	for (size_t i = 0; i < site->target_count; i++)
+		rows[i] = (struct placement_target){ .busy = NAN, .idle_s = NAN, .busy_s = NAN };
+}
+
+/* Equal shares need no forecast. It is only a start for the adaptive rule; without one, all targets
+ * are equal, and *why says so. */
+static int find_forecast(struct inputs *k, const struct config *config, enum placement_rule rule,
+			 struct placement_target *rows, struct err *why, struct err *err)
+{
+	double age_s;
+	int r;
+
+	forget_forecast(&k->site, rows);
+	if (rule == PLACEMENT_EQUAL)
+		return 0;
+	r = inputs_read_model(k, config, why);
+	if (r >= 0)
+		r = ask_inputs(k, rows, &age_s, why);
+	if (r >= 0)
+		return 0;
+	if (rule != PLACEMENT_ADAPTIVE) {
+		*err = *why;
+		return r;
+	}
+	forget_forecast(&k->site, rows);
+	return 0;
+}
+
+/* The list of directories among the parameters, if the adaptive rule places files. */
+static void find_adaptive(struct placing_adaptive *adaptive, enum placement_rule rule,
+			  const struct site *site, const struct param_set *set)
+{
+	const struct tunable *directories = tunable_by_name(PARAMETERS_SPREAD_DIRECTORIES);
+
+	for (size_t i = 0; rule == PLACEMENT_ADAPTIVE && i < set->count; i++) {
+		if (set->params[i].tunable != directories)
+			continue;
+		free(adaptive->list);
+		*adaptive = (struct placing_adaptive){ xstrdup(set->params[i].value),
+						       site->most_extra, site->least };
+	}
+}
+
+int placing_find(struct param_set *set, struct placing_adaptive *adaptive,
+		 const struct config *config, struct err *why, struct err *err)
 {
 	enum placement_rule rule = configured_rule(config);
 	struct inputs k = { .now_s = (double)time(NULL) };
-	int r = inputs_read(&k, config, err);
+	int r = inputs_read_site(&k, config, err);
 
 	if (r >= 0) {
 		AUTO_FREE struct placement_target *rows =
 			xcalloc(k.site.target_count + 1, sizeof(*rows));
-		double age_s;
 
-		r = ask_inputs(&k, rows, &age_s, err);
+		r = find_forecast(&k, config, rule, rows, why, err);
 		if (r >= 0)
 			r = placing_set(&k.site, rule, rows, set, err);
+		if (r >= 0)
+			find_adaptive(adaptive, rule, &k.site, set);
 	}
 	inputs_release(&k);
 	return r;
+}
+
+/* The list of the run's parameters that was placed by the backlog; NULL if there is none. */
+static char *find_placed_list(const struct control *control)
+{
+	AUTO_FREE char *text = xstrndup(control->parameters, PARAMETERS_BYTES - 1);
+	struct parameters_line line;
+	bool application_wins;
+	char *at = parameters_read_title(text, &application_wins);
+
+	while (at && parameters_read_line(&at, &line))
+		if (!strcmp(line.name, PARAMETERS_SPREAD_DIRECTORIES) &&
+		    parameters_destinations_key(line.value) == control->placement.list)
+			return xstrdup(line.value);
+	return NULL;
+}
+
+#define REPORTED_TARGETS 16
+
+static void report_targets(struct buf *out, const struct control_placement *p, const char *list)
+{
+	struct parameters_destination next;
+	char size[UNIT_TEXT];
+
+	for (uint32_t i = 0; i < p->count && parameters_destination(&list, &next); i++) {
+		if (i == REPORTED_TARGETS) {
+			buf_printf(out, ", and %u more targets", p->count - i);
+			break;
+		}
+		buf_printf(out, "%s%u in %.*s (%s)", i ? ", " : ": ", p->files[i], (int)next.bytes,
+			   next.name, unit_bytes(size, (double)p->bytes[i]));
+	}
+}
+
+void placing_report(struct collector *collector)
+{
+	const struct control *control = collector_control(collector);
+	const struct control_placement *p = &control->placement;
+	AUTO_FREE char *list = p->count ? find_placed_list(control) : NULL;
+	AUTO_BUF struct buf out = { 0 };
+	uint64_t files = 0;
+
+	for (uint32_t i = 0; i < p->count && i < PARAMETERS_DESTINATIONS; i++)
+		files += p->files[i];
+	if (!list || !files)
+		return;
+	buf_printf(&out, COLLECTOR_NOTICE "placed %llu new file%s in %u step%s",
+		   (unsigned long long)files, files == 1 ? "" : "s", p->steps,
+		   p->steps == 1 ? "" : "s");
+	report_targets(&out, p, list);
+	collector_warn(collector, buf_text(&out));
 }
 
 static void advise_target(struct advice_target *to, const struct site_target *from,
@@ -412,7 +518,7 @@ void placing_advise(struct advice *advice, const struct config *config)
 	bool is_off = config_choice(config, SETTING_PLACE_RULE) == CONFIG_PLACE_OFF;
 	struct inputs k = { .now_s = (double)time(NULL) };
 
-	if (inputs_read(&k, config, NULL) >= 0)
-		advise_targets(advice, &k, is_off ? PLACEMENT_HEDGED : configured_rule(config));
+	if (inputs_read_site(&k, config, NULL) >= 0 && inputs_read_model(&k, config, NULL) >= 0)
+		advise_targets(advice, &k, is_off ? PLACEMENT_EXPECTED : configured_rule(config));
 	inputs_release(&k);
 }

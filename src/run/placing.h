@@ -15,6 +15,7 @@
 #include "predict/forecast/place/placement.h"
 
 struct advice;
+struct collector;
 struct config;
 struct err;
 struct features;
@@ -38,16 +39,27 @@ double placing_ask(const struct forecaster *forecaster, const struct features *f
 int placing_set(const struct site *site, enum placement_rule rule,
 		const struct placement_target *rows, struct param_set *set, struct err *err);
 
+/* What the adaptive rule needs beside the parameters; zeroed: files are placed by shares. */
+struct placing_adaptive {
+	char *list;	    /* of directories; the caller frees it */
+	double most, least; /* limits of the site */
+};
+
 /*
  * Does both for a run: reads the site of probe.site, the model of forecast.model and the latest
  * probes of the store, and follows place.rule. Fails if one of them is missing or the newest probe
- * is too old; err says what to do, and the set is untouched.
+ * is too old; err says what to do, and the set is untouched. The adaptive rule needs only the site;
+ * why says why there is no forecast, if there is none.
  */
-int placing_find(struct param_set *set, const struct config *config, struct err *err);
+int placing_find(struct param_set *set, struct placing_adaptive *adaptive,
+		 const struct config *config, struct err *why, struct err *err);
+
+/* Tells the user where the adaptive rule has placed files; before collector_close(). */
+void placing_report(struct collector *collector);
 
 /*
  * Fills in the targets of the site: how busy they are, and the share of each by place.rule (by
- * "hedged" if that is off). Without a recent forecast there are none.
+ * "expected" if that is off). Without a recent forecast there are none.
  */
 void placing_advise(struct advice *advice, const struct config *config);
 

@@ -16,8 +16,9 @@
 #include "base/place.h"
 #include "base/trusted.h"
 #include "observe/collect/calibrate.h"
+#include "observe/collect/cpu_counter.h"
 #include "observe/collect/overhead.h"
-#include "observe/collect/parts.h"
+#include "observe/job/parts.h"
 #include "observe/reason/health_files.h"
 #include "run/advice.h"
 #include "run/arbitration.h"
@@ -25,6 +26,7 @@
 #include "run/injection.h"
 #include "run/launch.h"
 #include "run/offer.h"
+#include "run/placing.h"
 #include "run/unapplied.h"
 #include "trace/output.h"
 
@@ -74,10 +76,10 @@ static struct run_info run_describe(const struct recording *r, bool is_part)
 	};
 }
 
-/* The id of the job with an underscore for each character that is unusual in a file name. */
-static char *job_file_name(const struct job *job)
+/* The id of a job with an underscore for each character that is unusual in a file name. */
+static char *job_file_name(const char *id)
 {
-	char *name = xstrdup(job->id);
+	char *name = xstrdup(id);
 
 	for (char *p = name; *p; p++)
 		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-", *p))
@@ -86,14 +88,16 @@ static char *job_file_name(const struct job *job)
 }
 
 /*
- * trace.dir/20260102-030405-program-PID.sluice; makes the directory. For a job on several nodes it
- * is trace.dir/job-ID-program.sluice, which all nodes find. NULL: failed, err says why.
+ * trace.dir/20260102-030405-program-PID.sluice; makes the directory. In a batch job, its id comes
+ * before the PID, because another node may use the same PID in the same second. For a parallel
+ * program on several nodes it is trace.dir/job-ID-program.sluice, which all nodes find. NULL:
+ * failed, err says why.
  */
 static char *trace_path(const struct recording *r, bool is_part, struct err *err)
 {
 	const char *directory = config_text(r->options.config, SETTING_TRACE_DIR);
 	const char *base = path_base_name(r->options.program);
-	AUTO_FREE char *name = NULL;
+	AUTO_FREE char *name = NULL, *batch = job_batch_id();
 	struct tm local;
 	char stamp[32];
 
@@ -102,14 +106,15 @@ static char *trace_path(const struct recording *r, bool is_part, struct err *err
 	if (place_make_dir(directory, 0700, err) < 0)
 		return NULL;
 	if (is_part) {
-		name = job_file_name(&r->job);
+		name = job_file_name(r->job.id);
 		return xprintf("%s/job-%s-%s.sluice", directory, name, base);
 	}
 	localtime_r(&r->options.link->launch->started, &local);
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
+	name = batch ? job_file_name(batch) : NULL;
 	/* If a recorder is replaced, the trace keeps its name. */
-	return xprintf("%s/%s-%s-%d.sluice", directory, stamp, base,
-		       (int)r->options.link->launch->launcher);
+	return xprintf("%s/%s-%s%s%s-%d.sluice", directory, stamp, base, name ? "-" : "",
+		       name ? name : "", (int)r->options.link->launch->launcher);
 }
 
 /* *warning: as in parts_begin(). */
@@ -129,16 +134,16 @@ static char *container_path(const struct recording *r, bool is_part, char **warn
 
 static enum capture_clock choose_clock(const struct config *config)
 {
-	const char *name;
+	struct cpu_counter counter;
 
+	cpu_counter_read(&counter);
 	switch (config_choice(config, SETTING_CAPTURE_CLOCK)) {
 	case CONFIG_CLOCK_COUNTER:
 		return CLOCK_SOURCE_COUNTER;
 	case CONFIG_CLOCK_MONOTONIC:
-		return CLOCK_SOURCE_MONOTONIC;
+		return cpu_counter_choose_other();
 	default:
-		return calibrate_counter_is_steady(&name) ? CLOCK_SOURCE_COUNTER
-							  : CLOCK_SOURCE_MONOTONIC;
+		return cpu_counter_choose(&counter);
 	}
 }
 
@@ -224,6 +229,9 @@ static int collector_open_with_parameters(struct recording *r,
 				   injection.environment.len) < 0)
 		injection_refuse_environment(&injection, "they are too long");
 	given.parameters = injection.text;
+	given.placed = injection.adaptive.list;
+	given.placed_most = injection.adaptive.most;
+	given.placed_least = injection.adaptive.least;
 	given.forbidden = forbidden;
 	advice_make(advice, r->options.config, buf_text(&injection.arbitration.best));
 	given.advice = advice;
@@ -326,6 +334,7 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 	int result;
 
 	arbitration_report_guest(r->collector);
+	placing_report(r->collector);
 	unapplied_report(r->collector, is_part && job_has_other_nodes(&r->job));
 	result = collector_close(r->collector, code, &out->totals, &out->err);
 

@@ -10,7 +10,7 @@
 #include "base/config.h"
 #include "base/job.h"
 #include "observe/collect/collector.h"
-#include "observe/collect/share.h"
+#include "observe/job/share.h"
 
 struct launch_link;
 

@@ -18,6 +18,8 @@
 #include "run/comparison.h"
 #include "run/launch.h"
 #include "run/recording.h"
+#include "run/runtimes.h"
+#include "run/tasks.h"
 
 /* The pause between two passes over the spools: short while records arrive, longer when the program
  * does not do I/O. */
@@ -202,6 +204,22 @@ static void compare_run(const struct session_options *options, const char *trace
 	forward_sentences(options, buf_text(&said));
 }
 
+/* Says that tasks of srun are missing in the trace. */
+static void warn_about_missing_tasks(const struct session_options *options, const char *path)
+{
+	AUTO_FREE char *srun = place_program("srun");
+	AUTO_FREE char *warning = NULL;
+	struct err ignored = { 0 };
+	struct trace trace;
+
+	if (!srun || trace_open(&trace, path, NULL, &ignored) < 0)
+		return;
+	warning = tasks_find_missing(options->argv, &trace.head);
+	trace_close(&trace);
+	if (warning)
+		warn(options, "%s", warning);
+}
+
 /* Completes the trace. A failure is a warning and changes nothing for the program. The first warned
  * bytes of the recording's warnings were passed on before. */
 static void recording_finish(const struct session_options *options, struct recording *recording,
@@ -224,7 +242,23 @@ static void recording_finish(const struct session_options *options, struct recor
 	result->is_empty = !recorded.totals.processes && !recorded.totals.unrecorded &&
 			   recording_mode(options->config) != CAPTURE_OFF;
 	memcpy(result->trace, recorded.trace, sizeof(result->trace));
+	warn_about_missing_tasks(options, result->trace);
 	compare_run(options, result->trace);
+}
+
+/* Lets programs in containers be recorded, or says what they lack. */
+static void prepare_containers(const struct session_options *options, const char *library,
+			       const char *directory)
+{
+	AUTO_BUF struct buf variables = { 0 };
+	AUTO_FREE char *advice = runtimes_advise(options->argv, library, directory);
+
+	if (advice)
+		warn(options, "%s", advice);
+	runtimes_put_variables(&variables, options->argv, library, directory);
+	if (launch_add_environment(options->link, buf_text(&variables), variables.len) < 0)
+		warn(options, "the variables for containers are too long; programs in containers "
+			      "run unrecorded");
 }
 
 /* Lets the program start under this recording. */
@@ -234,6 +268,7 @@ static void start_recorded(const struct session_options *options, struct recordi
 	AUTO_FREE char *preload = options->is_linked ? NULL : compose_preload(library);
 	const char *directory = recording_directory(recording);
 
+	prepare_containers(options, options->is_linked ? NULL : library, directory);
 	if (!recording->collector)
 		launch_set_directory(options->link, directory, true);
 	launches_announce(directory, options->link->launch->program, program);
@@ -306,6 +341,22 @@ static bool is_disabled(void)
 	return disable && disable[0] && strcmp(disable, "0") != 0;
 }
 
+/* Tasks of Slurm do not find the collector of this node. Returns true if each of them will be
+ * recorded by a `sluice run` of its own instead. */
+static bool hand_to_tasks(const struct session_options *options)
+{
+	struct tasks tasks;
+	bool is_done;
+
+	tasks_init(&tasks, options->argv);
+	is_done = tasks.at && launch_move_command(options->link, tasks.at, buf_text(&tasks.prefix),
+						  tasks.prefix.len) >= 0;
+	if (tasks.warning)
+		warn(options, "%s", tasks.warning);
+	tasks_release(&tasks);
+	return is_done;
+}
+
 void session_record(const struct session_options *options, struct session_result *result)
 {
 	AUTO_FREE char *program = place_program(options->argv[0]);
@@ -316,13 +367,18 @@ void session_record(const struct session_options *options, struct session_result
 		launch_start_program(options->link, NULL, NULL);
 		return;
 	}
-	warn_if_unrecordable(options, program);
+	if (!runtimes_have(program))
+		warn_if_unrecordable(options, program);
 	if (launcher_is_recorded()) {
 		warn_about_unused_options(options);
 		launch_start_program(options->link, NULL, NULL);
 		return;
 	}
 	warn_about_settings(options);
+	if (hand_to_tasks(options)) {
+		launch_start_program(options->link, NULL, NULL);
+		return;
+	}
 	record_program(options, program, result);
 }
 

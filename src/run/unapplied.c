@@ -48,6 +48,13 @@ static bool has_bit(const _Atomic uint32_t *bits, size_t i)
 	return atomic_load(&bits[i / 32]) >> i % 32 & 1;
 }
 
+/* Programs create files on several file systems, whose layouts have different parts. */
+static bool is_worth_telling(const struct report *r, unsigned reason, size_t i)
+{
+	return atomic_load(&r->outcomes->refused[i]) >> reason & 1 &&
+	       (reason != OUTCOME_FILESYSTEM || !has_bit(r->outcomes->applied, i));
+}
+
 /* Refusals are noted at the first line with the name. */
 static void add_refusals(struct report *r)
 {
@@ -57,7 +64,7 @@ static void add_refusals(struct report *r)
 
 	for (unsigned reason = 0; reason < OUTCOME_REASONS; reason++)
 		for (size_t i = 0; i < r->count; i++)
-			if (atomic_load(&r->outcomes->refused[i]) >> reason & 1)
+			if (is_worth_telling(r, reason, i))
 				add_item(r, sentences[reason], r->lines[i].name,
 					 reason != OUTCOME_UNREAD &&
 						 has_bit(r->outcomes->applied, i));

@@ -7,6 +7,7 @@
  *
  * Setting site.learn selects calls by class or function. The histograms have the bins and size
  * classes of store/durations.h; they are bounded like those, so that recent runs count more.
+ * Papers: SIOX-3.
  */
 #ifndef SLUICE_SITE_LEARN_H
 #define SLUICE_SITE_LEARN_H

@@ -10,6 +10,7 @@
 #include "base/escape.h"
 
 #define MAGIC "SLR1"
+#define ROWS_FIRST_VERSION 9 /* of the tables, in which payloads were introduced */
 #define HEADER_BYTES (4 + 4 + ROWS_UUID_DIGITS)
 
 struct row_value row_text(const char *text)
@@ -220,8 +221,11 @@ int rows_open(struct rows_reader *reader, const void *bytes, size_t n, struct er
 	if (n < HEADER_BYTES || memcmp(bytes, MAGIC, 4) != 0)
 		return fail_invalid(err, "it does not begin with " MAGIC);
 	reader->version = (int)get_u32(reader->at + 4);
-	if (reader->version < 9 || reader->version > SCHEMA_VERSION)
-		return fail_invalid(err, "it has a version that is not supported");
+	if (reader->version < ROWS_FIRST_VERSION || reader->version > SCHEMA_VERSION)
+		return err_set(err, EBADMSG,
+			       "invalid payload: its tables have version %d, but this version of "
+			       "Sluice reads %d to %d; update Sluice",
+			       reader->version, ROWS_FIRST_VERSION, SCHEMA_VERSION);
 	if (!is_uuid(reader->at + 8))
 		return fail_invalid(err, "the id of the run is not 32 hexadecimal digits");
 	memcpy(reader->uuid, reader->at + 8, ROWS_UUID_DIGITS);

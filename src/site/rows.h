@@ -12,6 +12,7 @@
  * row and the id of the run, which only the database knows.
  *
  * Reading trusts nothing. Texts are valid UTF-8 without zero bytes, or the payload is refused.
+ * Papers: SIOX-34.
  */
 #ifndef SLUICE_SITE_ROWS_H
 #define SLUICE_SITE_ROWS_H

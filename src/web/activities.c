@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Activities of a run, one by one.
+ * Papers: SIOX-50 to SIOX-52.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -64,6 +65,8 @@ static void put_row(struct json *json, const char *name, const struct trace_head
 	json_number(json, "member", member_of(head, a));
 	json_count(json, "process", a->process);
 	json_count(json, "thread", id_thread(a->id));
+	json_text(json, "program", head->processes[a->process].program);
+	json_text(json, "host", head->processes[a->process].host);
 	json_text(json, "file", a->file ? head->files[a->file] : NULL);
 	put_present(json, "offset", a, PRESENT(OFFSET), a->offset);
 	put_present(json, "size", a, PRESENT(SIZE), a->size);
@@ -158,15 +161,20 @@ static void put_parents(struct json *json, const struct trace_head *head, const 
 	json_close(json);
 }
 
-/* Calls of other ranks that take part: SIOX calls them remote. */
-static void put_remote_calls(struct json *json, const struct activity *a)
+/* Calls of other ranks that take part, and those at the other end of a connection: SIOX calls them
+ * remote. */
+static void put_remote_calls(struct json *json, const struct window_activity *found)
 {
+	const struct activity *a = &found->self;
+
 	json_open(json, "remote_calls", '[');
 	if (a->present & PRESENT(COLLECTIVE) && a->collective) {
 		AUTO_FREE char *text = xprintf("collective %016" PRIx64, a->collective);
 
 		json_text(json, NULL, text);
 	}
+	for (size_t i = 0; i < found->remote_count; i++)
+		put_key(json, NULL, found->remote[i].process, found->remote[i].id);
 	json_close(json);
 }
 
@@ -184,11 +192,12 @@ static void answer_activity(struct web_call *call, const struct trace_head *head
 	json_text(json, "name", head->calls[a->call].name);
 	json_text(json, "unique_id", buf_text(&id));
 	put_call_ids(json, head, a);
+	json_text(json, "program", head->processes[a->process].program);
 	json_number(json, "time_start", a->start_ns);
 	json_number(json, "time_stop", a->start_ns + a->duration_ns);
 	json_number(json, "duration", a->duration_ns);
 	line_json_attributes(json, head, a);
-	put_remote_calls(json, a);
+	put_remote_calls(json, found);
 	put_parents(json, head, a);
 	json_number(json, "error_value", a->error);
 	json_text(json, "layer", layer_name(a->layer));

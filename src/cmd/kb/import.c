@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/option.h"
 #include "params/set.h"
@@ -211,9 +212,10 @@ static int read_entries(const json_t *root, struct entries *entries, struct err 
 	const char *schema = json_string_value(json_object_get(root, "schema"));
 	const json_t *list = json_object_get(root, "entries"), *from;
 	size_t i;
+	int r = json_check_schema(schema, KB_SCHEMA, err);
 
-	if (!schema || strcmp(schema, KB_SCHEMA) != 0)
-		return err_set(err, EINVAL, "\"schema\" is not " KB_SCHEMA);
+	if (r < 0)
+		return r;
 	if (!json_is_array(list))
 		return err_set(err, EINVAL, "\"entries\" is missing or not an array");
 	entries->items = xcalloc(json_array_size(list) + 1, sizeof(*entries->items));

@@ -111,7 +111,7 @@ static int parse_place(const struct command *command, const struct place_args *a
 			return command_misuse(command,
 					      "--environment: unknown MPI or file system \"%s\" "
 					      "(expected mpich, openmpi-romio, ompio, local, nfs, "
-					      "lustre, gpfs or ceph)",
+					      "lustre, gpfs, ceph or beegfs)",
 					      word);
 	return COMMAND_GOOD;
 }

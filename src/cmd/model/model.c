@@ -2,6 +2,7 @@
  *
  * sluice model: predicts collective I/O from measurements of the machine. This file has the options
  * and functions that the subcommands share.
+ * Papers: HYB-58.
  */
 #include "cmd/model/model.h"
 

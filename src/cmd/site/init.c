@@ -34,8 +34,7 @@ static int sync_group(const struct command *command, struct store *store, struct
 	return r == -EOPNOTSUPP ? 0 : r;
 }
 
-static int change_version(const struct command *command, const struct site_args *args, int to,
-			  bool keeps_newer)
+static int change_version(const struct command *command, const struct site_args *args, int to)
 {
 	struct store *store = NULL;
 	struct err err = { 0 };
@@ -44,7 +43,7 @@ static int change_version(const struct command *command, const struct site_args 
 	if (ret)
 		return ret;
 	r = store_version(store, &before, &err);
-	if (r >= 0 && !(keeps_newer && before > to))
+	if (r >= 0)
 		r = store_migrate(store, to, &err);
 	if (r >= 0 && to == SCHEMA_VERSION)
 		r = access_init(store, &err);
@@ -63,7 +62,7 @@ static int change_version(const struct command *command, const struct site_args 
 
 static int init_run(struct command *command)
 {
-	return change_version(command, command->args, SCHEMA_VERSION, true);
+	return change_version(command, command->args, SCHEMA_VERSION);
 }
 
 static int migrate_run(struct command *command)
@@ -73,7 +72,7 @@ static int migrate_run(struct command *command)
 	if (args->to != OPTION_NONE && args->to > SCHEMA_VERSION)
 		return command_misuse(command, "--to: versions are 0 to %d", SCHEMA_VERSION);
 	return change_version(command, &args->site,
-			      args->to == OPTION_NONE ? SCHEMA_VERSION : (int)args->to, false);
+			      args->to == OPTION_NONE ? SCHEMA_VERSION : (int)args->to);
 }
 
 const struct command_ops command_site_init = {

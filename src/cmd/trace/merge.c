@@ -14,13 +14,14 @@
 #include "cli/command.h"
 #include "cmd/format_option.h"
 #include "cmd/part_list.h"
-#include "observe/collect/parts.h"
+#include "observe/chain/clocks.h"
+#include "observe/job/parts.h"
 #include "trace/merge/merge.h"
 
 struct merge_args {
 	const char *output;
 	int format;
-	bool force, json;
+	bool join, force, json;
 };
 
 static const struct option merge_options[] = {
@@ -30,6 +31,9 @@ static const struct option merge_options[] = {
 	{ 'f', "format", FORMAT_WORDS, NULL,
 	  "file format to write (default: by the suffix of FILE)", OPTION_CHOICE,
 	  offsetof(struct merge_args, format) },
+	{ 0, "join", NULL, NULL,
+	  "merge different runs that communicated, such as clients and servers", OPTION_FLAG,
+	  offsetof(struct merge_args, join) },
 	{ 0, "force", NULL, NULL, "merge traces even if they do not look like parts of one job",
 	  OPTION_FLAG, offsetof(struct merge_args, force) },
 	{ 'j', "json", NULL, NULL, "print one JSON object of schema sluice.merge/1", OPTION_FLAG,
@@ -93,6 +97,25 @@ static void remove_parts(const char *directory, const struct part_list *in)
 	parts_remove(directory, &parts);
 }
 
+/* Merges the parts, and again if messages between hosts tell how far their clocks are apart. */
+static int merge_parts(const struct part_list *in, const struct trace_format *form,
+		       const char *path, struct merge_totals *totals,
+		       const struct trace_watch *watch, struct err *err)
+{
+	const char *const *paths = (const char *const *)in->paths;
+	struct merge_correction *list = NULL;
+	size_t count = 0;
+	int r = trace_merge(paths, in->count, form, path, NULL, totals, watch, err);
+
+	if (r >= 0)
+		r = clocks_read(&list, &count, path, err);
+	if (r >= 0 && count)
+		r = trace_merge(paths, in->count, form, path,
+				&(struct merge_corrections){ list, count }, totals, watch, err);
+	clocks_free(list, count);
+	return r;
+}
+
 static int merge_inputs(const struct command *c, const struct part_list *in, const char *path)
 {
 	const struct merge_args *args = c->args;
@@ -105,13 +128,13 @@ static int merge_inputs(const struct command *c, const struct part_list *in, con
 	struct err err = { 0 };
 	int r;
 
-	if (!args->force && trace_merge_check(paths, in->count, &err) < 0)
+	if (!args->force && trace_merge_check(paths, in->count, args->join, &err) < 0)
 		return err.code == EINVAL
 			       ? command_fail(c, "%s; use --force to merge them anyway", err.text)
 			       : command_fail(c, "%s", err.text);
 	interrupt_catch(&stop);
 	progress_start(&progress, "merging", 0);
-	r = trace_merge(paths, in->count, form, path, &totals, &watch, &err);
+	r = merge_parts(in, form, path, &totals, &watch, &err);
 	progress_end(&progress);
 	interrupt_restore(&stop);
 	if (r < 0)
@@ -158,6 +181,11 @@ const struct command_ops command_trace_merge = {
 		 "The clocks of different hosts are aligned by the collective MPI calls of the "
 		 "ranks; 'sluice report' shows the remaining error. Without such calls the time "
 		 "of day is used.\n\n"
+		 "--join puts the runs of a client and its server into one trace. 'sluice print "
+		 "--tree' and the web application then show which calls of the server a call of "
+		 "the client has led to, over TCP connections:\n\n"
+		 "  sluice trace merge --join -o both.sluice client.sluice server.sluice\n"
+		 "  sluice print --tree both.sluice\n\n"
 		 "The directory TRACE.parts is removed after merging, unless a part is truncated "
 		 "or damaged.",
 	.options = merge_options,

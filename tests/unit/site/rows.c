@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: SIOX-34, SIOX-AC-7.
+ */
 #include "site/rows.h"
 
 #include <errno.h>

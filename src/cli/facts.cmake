@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# usage: cmake -DSOURCE=DIR -DWEB_TABLE=FILE.c -DOUTPUT=FILE.h -P facts.cmake
+# Writes what only the build knows, not the configuration: the commit of the sources, and whether the web application
+# was bundled. A release has the file COMMIT (packaging/dist.sh), with a second line "modified" if it was made of modified
+# sources; in other sources, git is asked. The output is written only if it changes.
+cmake_minimum_required(VERSION 3.22)
+set(commit NULL)
+set(is_modified false)
+if(EXISTS ${SOURCE}/COMMIT)
+	file(STRINGS ${SOURCE}/COMMIT lines)
+	list(GET lines 0 found)
+	if("modified" IN_LIST lines)
+		set(is_modified true)
+	endif()
+elseif(EXISTS ${SOURCE}/.git)
+	set(ENV{GIT_OPTIONAL_LOCKS} 0)
+	execute_process(COMMAND git rev-parse HEAD WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE found
+		ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed)
+	execute_process(COMMAND git status --porcelain --untracked-files=no WORKING_DIRECTORY ${SOURCE}
+		OUTPUT_VARIABLE changes ERROR_QUIET)
+	if(changes)
+		set(is_modified true)
+	endif()
+endif()
+if(found MATCHES "^[0-9a-f]+$")
+	set(commit "\"${found}\"")
+endif()
+file(STRINGS ${WEB_TABLE} pages REGEX "\"/index.html\"" LIMIT_COUNT 1)
+set(has_web false)
+if(pages)
+	set(has_web true)
+endif()
+set(text "#define FACTS_COMMIT ${commit}\n#define FACTS_IS_MODIFIED ${is_modified}\n#define FACTS_HAS_WEB ${has_web}\n")
+set(present "")
+if(EXISTS ${OUTPUT})
+	file(READ ${OUTPUT} present)
+endif()
+if(NOT present STREQUAL text)
+	file(WRITE ${OUTPUT} "${text}")
+endif()
