@@ -8,6 +8,7 @@
  * verification of data. One run can process many cases, each with its own size and hints. Their
  * order is shuffled in each repetition, so that changes of the machine's load affect all cases
  * equally.
+ * Papers: HYB-7.
  */
 #include <errno.h>
 #include <limits.h>

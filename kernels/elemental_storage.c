@@ -5,6 +5,7 @@
  * region. The first round of a new file, the full rounds after it, and the partial rounds at the
  * end, in which only some ranks write, are separate operations. Reads work in the same way. The
  * time of a round is what it adds to the sequence of rounds (predict/model/operation.h).
+ * Papers: HYB-36.
  */
 #include <errno.h>
 #include <math.h>

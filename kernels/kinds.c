@@ -49,6 +49,8 @@ static const struct option vorpal_options[] = {
 	SIZE_OPTIONS,
 	{ 's', "steps", "N", NULL, "time steps (default 4; 20 with the paper's size)", OPTION_COUNT,
 	  FIELD(steps) },
+	{ 'c', "components", "N", "3", "components of the field, each a dataset of doubles",
+	  OPTION_COUNT, FIELD(components) },
 	{ 'u', "non-uniform", NULL, NULL, "use blocks of different sizes with the same total",
 	  OPTION_FLAG, FIELD(non_uniform) },
 	ACCESS_OPTIONS("vorpal.h5", "collective"),
@@ -56,14 +58,15 @@ static const struct option vorpal_options[] = {
 };
 
 static const struct option gcrm_options[] = {
-	{ 'n', "cells", "N", "1280", "cells per rank, with 26 interfaces each", OPTION_COUNT,
-	  FIELD(cells) },
+	{ 'n', "cells", "N", "1280", "cells per rank", OPTION_COUNT, FIELD(cells) },
 	SIZE_OPTIONS,
 	{ 'R', "resolution", "N", NULL, "distribute a geodesic mesh of 10 * 4^N + 2 cells",
 	  OPTION_COUNT, FIELD(resolution) },
 	{ 'S', "subdomain", "N", NULL,
 	  "distribute it in blocks of 4^N cells (default 8, or the resolution if less)",
 	  OPTION_COUNT, FIELD(subdomain) },
+	{ 'l', "levels", "N", "25", "vertical levels; values are on the N + 1 interfaces",
+	  OPTION_COUNT, FIELD(levels) },
 	{ 's', "steps", "N", "1", "number of iterations", OPTION_COUNT, FIELD(steps) },
 	{ 'd', "driver", "mpio|posix", "mpio",
 	  "mpio: one shared file; posix: one file PATH.RANK per rank", OPTION_CHOICE,
@@ -161,6 +164,7 @@ static int vorpal_shape(const struct kind_args *args, uint64_t ranks, struct sha
 	if (steps == OPTION_NONE)
 		steps = scale > 0 ? VORPAL_STEPS : 4;
 	shape_vorpal(shape, ranks, steps, block, args->non_uniform);
+	shape->sets = args->components;
 	return 0;
 }
 
@@ -181,11 +185,13 @@ static int gcrm_shape(const struct kind_args *args, uint64_t ranks, struct shape
 	if (args->resolution == OPTION_NONE) {
 		shape_gcrm(shape, ranks, args->steps,
 			   scale > 0 ? scaled(GCRM_CELLS, scale) : args->cells);
+		shape->levels = args->levels;
 		return 0;
 	}
 	if (subdomain == OPTION_NONE)
 		subdomain = args->resolution < SUBDOMAIN ? args->resolution : SUBDOMAIN;
 	shape_gcrm_mesh(shape, ranks, args->steps, args->resolution, subdomain);
+	shape->levels = args->levels;
 	return 0;
 }
 

@@ -15,7 +15,7 @@ enum kind_driver { KIND_MPIO, KIND_POSIX };
 /* The options of the HDF5 kernels. A kernel has rows for some of them; the others are 0. */
 struct kind_args {
 	/* Shape. */
-	uint64_t particles, cells, resolution, subdomain, sets, values, steps;
+	uint64_t particles, cells, resolution, subdomain, levels, components, sets, values, steps;
 	const char *block; /* "100x100x60" */
 	const char *scale; /* fraction of the paper's size */
 	bool paper, non_uniform;

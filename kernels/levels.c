@@ -8,6 +8,7 @@
  *
  * There is one line of results per level and direction, with the time of the slowest rank from
  * before the open until after the close, and the times of open, transfer and close.
+ * Papers: SIOX-60.
  */
 #include <errno.h>
 #include <limits.h>

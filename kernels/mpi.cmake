@@ -1,19 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds programs that need MPI, once per installed MPI: build/mpi/mpich/NAME and build/mpi/openmpi/NAME.
 #
-#	mpi_program(NAME SOURCE... [HDF5] [NETCDF] [PNETCDF] [FORTRAN] [BASE])
-#	serial_program(NAME SOURCE... [HDF5] [NETCDF] [URING])		build/mpi/serial/NAME, without any MPI
+#	mpi_program(NAME SOURCE... [HDF5] [MULTI] [NETCDF] [PNETCDF] [LARGE] [FORTRAN] [BASE])
+#	mpi_linked_program(NAME SOURCE... [WORD]...)	the same as NAME_linked, with Sluice's wrappers linked by ld --wrap
+#	serial_program(NAME SOURCE... [HDF5] [MULTI] [NETCDF] [URING])	build/mpi/serial/NAME, without any MPI
 #
-# The words in capitals name further libraries that the program needs. If one of them is missing, the program is not
-# built, and mpi_summary() reports it. Sluice itself does not need MPI; trees for sanitizers and fuzzers do not use it.
+# The words in capitals name further libraries that the program needs: MULTI is HDF5 1.14 or later, LARGE an MPI that has
+# the functions with large counts of MPI 4. If one of them is missing, the program is not built, and mpi_summary() reports
+# it. Sluice itself does not need MPI; trees for sanitizers and fuzzers do not use it.
 # To use another compiler wrapper than the one found, set -DSLUICE_MPICC_MPICH=... or -DSLUICE_MPICC_OPENMPI=...
 
+include(CheckCSourceCompiles)
 set_property(GLOBAL PROPERTY mpi_left_out "")
 
 # Each need is an interface library mpi_<mpi>_<need>; <mpi> may also be "serial".
 function(mpi_need mpi need)
 	add_library(mpi_${mpi}_${need} INTERFACE)
 	target_include_directories(mpi_${mpi}_${need} SYSTEM INTERFACE ${ARGN})
+endfunction()
+
+# Does mpi.h declare functions with large counts? The program calls them instead of those without.
+function(mpi_find_large mpi)
+	set(CMAKE_REQUIRED_INCLUDES ${ARGN})
+	set(CMAKE_REQUIRED_QUIET ON)
+	set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+	check_c_source_compiles("#include <mpi.h>
+int (*large)(MPI_File, MPI_Offset, const void *, MPI_Count, MPI_Datatype, MPI_Status *) = MPI_File_write_at_c;"
+		SLUICE_MPI_LARGE_${mpi})
+	if(SLUICE_MPI_LARGE_${mpi})
+		mpi_need(${mpi} large)
+		target_compile_options(mpi_${mpi}_large INTERFACE -include ${CMAKE_SOURCE_DIR}/tests/mpi/large.h)
+	endif()
 endfunction()
 
 # Finds the flags that the compiler wrapper would add. "-show" is the only option that all wrappers accept.
@@ -38,6 +55,7 @@ function(mpi_find mpi)
 	list(FILTER flags INCLUDE REGEX "^-(l|L|Wl|pthread)")
 	mpi_need(${mpi} c ${includes})
 	target_link_libraries(mpi_${mpi}_c INTERFACE ${flags})
+	mpi_find_large(${mpi} ${includes})
 	# gcc mistakes MPICH's MPI_STATUSES_IGNORE, which is the address 1, for an array that is too small.
 	target_compile_options(mpi_${mpi}_c INTERFACE $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
 endfunction()
@@ -50,6 +68,10 @@ function(mpi_find_hdf5 mpi)
 	if(SLUICE_HDF5_${mpi})
 		mpi_need(${mpi} hdf5 ${HDF5_${mpi}_INCLUDE_DIRS})
 		target_link_libraries(mpi_${mpi}_hdf5 INTERFACE ${SLUICE_HDF5_${mpi}})
+		if(HDF5_${mpi}_VERSION VERSION_GREATER_EQUAL 1.14)
+			mpi_need(${mpi} multi)
+			target_link_libraries(mpi_${mpi}_multi INTERFACE mpi_${mpi}_hdf5)
+		endif()
 	endif()
 endfunction()
 
@@ -116,16 +138,16 @@ function(mpi_add_fortran mpi name source)
 	set(program ${CMAKE_BINARY_DIR}/mpi/${mpi}/${name})
 	add_custom_command(OUTPUT ${program}
 		COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/mpi/${mpi}
-		COMMAND ${SLUICE_MPIFORT_${MPI}} -O2 -g -Wall -o ${program} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
+		COMMAND ${SLUICE_MPIFORT_${MPI}} -O2 -g -Wall -Wno-tabs -o ${program} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
 			"$<TARGET_OBJECTS:mpi_aids>"
 		DEPENDS ${source} mpi_aids "$<TARGET_OBJECTS:mpi_aids>" COMMAND_EXPAND_LISTS VERBATIM)
 	add_custom_target(mpi_${mpi}_program_${name} ALL DEPENDS ${program})
 endfunction()
 
 function(mpi_program name)
-	cmake_parse_arguments(PARSE_ARGV 1 arg "HDF5;NETCDF;PNETCDF;FORTRAN;BASE" "" "")
+	cmake_parse_arguments(PARSE_ARGV 1 arg "HDF5;MULTI;NETCDF;PNETCDF;LARGE;FORTRAN;BASE" "" "")
 	set(needs c)
-	foreach(need HDF5 NETCDF PNETCDF FORTRAN)
+	foreach(need HDF5 MULTI NETCDF PNETCDF LARGE FORTRAN)
 		if(arg_${need})
 			string(TOLOWER ${need} need)
 			list(PREPEND needs ${need})
@@ -151,10 +173,22 @@ function(mpi_program name)
 	endforeach()
 endfunction()
 
+# build/mpi/<mpi>/NAME_linked: the program with Sluice's wrappers, for `sluice run --linked`
+function(mpi_linked_program name)
+	mpi_program(${name}_linked ${ARGN})
+	foreach(mpi mpich openmpi)
+		if(TARGET mpi_${mpi}_program_${name}_linked)
+			target_link_options(mpi_${mpi}_program_${name}_linked PRIVATE @${CMAKE_BINARY_DIR}/sluice-link.flags)
+			target_link_libraries(mpi_${mpi}_program_${name}_linked capture_link)
+			add_dependencies(mpi_${mpi}_program_${name}_linked link_flags)
+		endif()
+	endforeach()
+endfunction()
+
 function(serial_program name)
-	cmake_parse_arguments(PARSE_ARGV 1 arg "HDF5;NETCDF;URING" "" "")
+	cmake_parse_arguments(PARSE_ARGV 1 arg "HDF5;MULTI;NETCDF;URING" "" "")
 	set(needs)
-	foreach(need HDF5 NETCDF URING)
+	foreach(need HDF5 MULTI NETCDF URING)
 		if(arg_${need})
 			string(TOLOWER ${need} need)
 			list(APPEND needs ${need})

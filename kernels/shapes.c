@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: KRN-4, KRN-7, KRN-10, ATE-5.
+ */
 #include "kernels/shapes.h"
 
 #include <errno.h>
@@ -53,6 +56,7 @@ void shape_gcrm(struct shape *shape, uint64_t ranks, uint64_t steps, uint64_t ce
 				 .ranks = ranks,
 				 .steps = steps,
 				 .sets = GCRM_VARIABLES,
+				 .levels = GCRM_LEVELS,
 				 .block = { cells, 1, 1 } };
 }
 
@@ -151,7 +155,7 @@ static void place_gcrm(const struct shape *shape, uint64_t rank, struct dataset 
 {
 	out->dims = SHAPE_DIMS;
 	out->size[0] = out->count[0] = 1; /* time */
-	out->size[1] = out->count[1] = GCRM_INTERFACES;
+	out->size[1] = out->count[1] = shape->levels + 1;
 	if (shape->whole_mesh) {
 		place_mesh(shape, rank, out);
 		return;
@@ -268,7 +272,7 @@ static int check_volume(const struct shape *shape, struct err *err)
 	for (int i = 0; i < SHAPE_DIMS; i++)
 		rank_bytes *= (double)(shape->whole_mesh ? 1 : shape->block[i]);
 	if (shape->kind == SHAPE_GCRM)
-		rank_bytes *= GCRM_INTERFACES;
+		rank_bytes *= (double)shape->levels + 1;
 	bytes = rank_bytes * (double)shape->ranks * (double)shape->sets * (double)shape->steps;
 	if (shape->whole_mesh)
 		bytes *= (double)shape_mesh_cells(shape->resolution);
@@ -284,6 +288,8 @@ int shape_check(const struct shape *shape, struct err *err)
 
 	if (!shape->ranks || !shape->steps || !shape->sets)
 		return err_set(err, EINVAL, "at least one rank, step and dataset are required");
+	if (shape->kind == SHAPE_GCRM && !shape->levels)
+		return err_set(err, EINVAL, "--levels must be at least 1");
 	for (int i = 0; i < SHAPE_DIMS && !shape->whole_mesh; i++)
 		if (!shape->block[i])
 			return err_set(err, EINVAL, "each rank must have at least one value");

@@ -6,6 +6,7 @@
  *
  * A shape is a value without resources. Volumes are exact; shape_check() ensures that they fit into
  * 63 bits.
+ * Papers: KRN-3, KRN-6, KRN-9.
  */
 #ifndef SLUICE_KERNELS_SHAPES_H
 #define SLUICE_KERNELS_SHAPES_H
@@ -34,7 +35,6 @@ struct err;
  */
 #define GCRM_CELLS UINT64_C(327680)
 #define GCRM_LEVELS 25
-#define GCRM_INTERFACES (GCRM_LEVELS + 1)
 #define GCRM_VARIABLES 10
 
 enum shape_type { SHAPE_FLOAT, SHAPE_INT, SHAPE_DOUBLE };
@@ -60,18 +60,22 @@ enum shape_kind {
 struct shape {
 	enum shape_kind kind;
 	uint64_t ranks, steps;
-	uint64_t sets;		    /* datasets per step */
+	uint64_t sets;		    /* datasets per step; VORPAL: components of the field */
 	uint64_t block[SHAPE_DIMS]; /* values per rank: VORPAL x, y, z; others use the first only */
 	uint64_t grid[SHAPE_DIMS];  /* VORPAL: ranks along x, y, z; their product is ranks */
 	bool non_uniform;	    /* VORPAL: blocks have different sizes, with the same total */
-	bool whole_mesh;	    /* GCRM: a mesh of one resolution is distributed */
+	uint64_t levels; /* GCRM: vertical levels; values are on the interfaces, one more */
+	bool whole_mesh; /* GCRM: a mesh of one resolution is distributed */
 	uint64_t resolution, subdomain;
 };
 
 void shape_vpic(struct shape *shape, uint64_t ranks, uint64_t steps, uint64_t particles);
 void shape_vorpal(struct shape *shape, uint64_t ranks, uint64_t steps,
 		  const uint64_t block[SHAPE_DIMS], bool non_uniform);
-/* Every rank has `cells` cells: the mesh grows with the number of ranks. */
+/*
+ * Every rank has `cells` cells: the mesh grows with the number of ranks. The paper's numbers of
+ * components of VORPAL and of levels of GCRM are set; a caller may change them afterwards.
+ */
 void shape_gcrm(struct shape *shape, uint64_t ranks, uint64_t steps, uint64_t cells);
 /*
  * The geodesic mesh of resolution R: ten rhombi of 4^R cells, and the two poles. It is distributed

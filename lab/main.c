@@ -6,12 +6,14 @@
 #include "cli/command.h"
 
 extern const struct command_ops command_evaluate, command_help, command_internal, command_kernel,
-	command_learn, command_measure, command_reproduce, command_version;
+	command_learn, command_measure, command_reproduce, command_version, command_program;
 
 static const struct command_ops *const commands[] = {
-	&command_reproduce, &command_kernel,   &command_learn,
-	&command_evaluate,  &command_measure,  &command_help,
-	&command_version,   &command_internal, NULL,
+	&command_reproduce, &command_kernel,
+	&command_learn,	    &command_evaluate,
+	&command_measure,   &command_help,
+	&command_version,   &command_internal,
+	&command_program,   NULL,
 };
 
 static const struct command_section sections[] = {

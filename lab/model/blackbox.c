@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: HYB-45.
+ */
 #include "lab/model/blackbox.h"
 
 #include <errno.h>

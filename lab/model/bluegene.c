@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: HYB-9, HYB-13 to HYB-23, HYB-25 to HYB-28.
+ */
 #include "lab/model/bluegene.h"
 
 #include <errno.h>
@@ -99,6 +102,12 @@ static void count_storage(struct counts *counts, const struct access *access,
 	full.writers = (double)counts->aggregators / full.nodes;
 	part = full;
 	part.writers *= (double)counts->incomplete_bytes / (double)counts->round_bytes;
+	if (rules->incomplete == INCOMPLETE_NAIVE) {
+		counts_add(counts, OPERATION_WRITE_FULL, "full rounds", rounds, &full);
+		counts_add(counts, OPERATION_WRITE_FULL, "incomplete round",
+			   (double)counts->incomplete, &part);
+		return;
+	}
 	if (rules->single == SINGLE_CORRECTED && !counts->rounds) {
 		counts_add(counts, OPERATION_WRITE_FIRST, "the only round", 1, &part);
 		return;

@@ -15,8 +15,13 @@
 /* The size of a message in the shuffle: as the paper states it, or what one process holds. */
 enum rule_message { MESSAGE_LITERAL, MESSAGE_PROCESS };
 
-/* The cost of the last, incomplete round: a partial write, a full write, or nothing (preprint). */
-enum rule_incomplete { INCOMPLETE_PARTIAL, INCOMPLETE_FULL, INCOMPLETE_NONE };
+/*
+ * The form of the storage cost, by the cost of the last, incomplete round: a partial write
+ * (published), a full write (intermediate form), or nothing (preprint). INCOMPLETE_NAIVE is the
+ * form that the paper starts with: all rounds are full writes, also the first, so locks cost
+ * nothing.
+ */
+enum rule_incomplete { INCOMPLETE_PARTIAL, INCOMPLETE_FULL, INCOMPLETE_NONE, INCOMPLETE_NAIVE };
 
 /* An access of a single round: charged for two rounds (published), or for one. */
 enum rule_single { SINGLE_PUBLISHED, SINGLE_CORRECTED };
@@ -30,7 +35,7 @@ enum rule_single { SINGLE_PUBLISHED, SINGLE_CORRECTED };
 enum rule_rounds { ROUNDS_PUBLISHED, ROUNDS_DOMAINS, ROUNDS_RULES };
 
 #define RULE_MESSAGE_WORDS "literal|process"
-#define RULE_INCOMPLETE_WORDS "partial|full|none"
+#define RULE_INCOMPLETE_WORDS "partial|full|none|naive"
 #define RULE_SINGLE_WORDS "published|corrected"
 #define RULE_ROUNDS_WORDS "published|domains"
 

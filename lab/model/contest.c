@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: HYB-4, HYB-5.
+ */
 #include "lab/model/contest.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
  *
  * sluice lab evaluate: compares the hybrid model with other ways to choose settings, on a simulated
  * machine or on measured runs.
+ * Papers: HYB-21, HYB-58.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -51,7 +52,8 @@ static const struct option evaluate_options[] = {
 	  "Blue Gene: message size as the paper states it, or what one process holds",
 	  OPTION_CHOICE, FIELD(message) },
 	{ 0, "incomplete", RULE_INCOMPLETE_WORDS, "partial",
-	  "Blue Gene: cost of the last, incomplete round", OPTION_CHOICE, FIELD(incomplete) },
+	  "Blue Gene: cost of the last, incomplete round; naive: all rounds alike, without locks",
+	  OPTION_CHOICE, FIELD(incomplete) },
 	{ 0, "single", RULE_SINGLE_WORDS, "published", "Blue Gene: cost of a single round",
 	  OPTION_CHOICE, FIELD(single) },
 	{ 0, "rounds", RULE_ROUNDS_WORDS, "published",

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: HYB-47, HYB-48.
+ */
 #include "lab/model/outcome.h"
 
 #include <math.h>

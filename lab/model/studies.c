@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: HYB-46, HYB-49.
+ */
 #include "lab/model/studies.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The study of noise: learns from training data with added noise (Figure 11).
+ * Papers: HYB-51, HYB-52.
  */
 #include <math.h>
 #include <stdlib.h>

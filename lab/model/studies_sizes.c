@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The study of sizes: learns from a part of the training data (Figure 10).
+ * Papers: HYB-50.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * The benchmarks of Isaila et al. on the simulated machine. The paper does not list all measured
  * arguments; docs/reference/simulated/vesta.md describes the selection made here, which depends only on the settings
  * that an application can choose from.
+ * Papers: HYB-37.
  */
 #include <errno.h>
 #include <math.h>

@@ -2,6 +2,7 @@
  *
  * The torus network: latency, bandwidth and contention. A job has its partition for itself, so
  * there is hardly any noise.
+ * Papers: HYB-31.
  */
 #include <math.h>
 

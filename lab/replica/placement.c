@@ -3,6 +3,7 @@
  * Places writers on nodes and computes their load on the I/O nodes. A pset is a block of the torus
  * with two nodes per dimension; its two bridges are in opposite corners. A node writes through the
  * nearer bridge.
+ * Papers: HYB-35.
  */
 #include <math.h>
 

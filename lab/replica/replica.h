@@ -13,6 +13,7 @@
  * depend on the first one. docs/reference/simulated/vesta.md describes the physics and the results.
  *
  * Thread-safe: an open replica does not change.
+ * Papers: HYB-59.
  */
 #ifndef SLUICE_LAB_REPLICA_REPLICA_H
 #define SLUICE_LAB_REPLICA_REPLICA_H

@@ -7,6 +7,7 @@
  * accepted its part.
  *
  * Rates are constant during a round or a wait.
+ * Papers: HYB-32 to HYB-34.
  */
 #include <math.h>
 

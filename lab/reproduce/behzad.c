@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lab/reproduce/behzad.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
+#include "base/place.h"
+#include "lab/reproduce/paper.h"
 
 static const struct option behzad_options[] = {
 	{ 0, "search", "NAME", "genetic", "search for tuned settings with this algorithm",
 	  OPTION_TEXT, offsetof(struct behzad_args, search) },
+	REPRODUCE_PLOTS(behzad_args),
 	REPRODUCE_SEED(behzad_args),
 	REPRODUCE_JSON(behzad_args),
 	{ 0 }
@@ -56,8 +62,11 @@ int cell_search(struct cell *cell, const struct behzad_args *args, struct err *e
 	while (r >= 0 && search_get_counts(search).measured < BEHZAD_RUNS &&
 	       search_ask(search, point)) {
 		r = optimum_try(&cell->workload, cell->platform, &cell->space, point, &out, err);
-		if (r >= 0)
-			search_tell(search, point, out.total);
+		if (r < 0)
+			break;
+		search_tell(search, point, out.total);
+		if (cell->tried_count < BEHZAD_RUNS)
+			cell->tried[cell->tried_count++] = out.rate;
 	}
 	if (r >= 0 && search_best(search, cell->found_point, &cost))
 		r = optimum_try(&cell->workload, cell->platform, &cell->space, cell->found_point,
@@ -67,13 +76,48 @@ int cell_search(struct cell *cell, const struct behzad_args *args, struct err *e
 	return r;
 }
 
+int behzad_cells(struct behzad *behzad, struct err *err)
+{
+	int r = 0;
+
+	if (!behzad->cells)
+		behzad->cells = xcalloc(PAPER_CELLS, sizeof(*behzad->cells));
+	while (r >= 0 && behzad->cell_count < PAPER_CELLS) {
+		const struct paper_cell *paper = &paper_cells[behzad->cell_count];
+		struct cell *cell = &behzad->cells[behzad->cell_count];
+
+		r = cell_open(cell, paper->platform, paper->kernel, paper->ranks, err);
+		if (r < 0)
+			break;
+		behzad->cell_count++;
+		r = cell_search(cell, behzad->args, err);
+		if (r >= 0)
+			r = cell_optimize(cell, err);
+	}
+	return r;
+}
+
+static void release_cells(struct behzad *behzad)
+{
+	for (size_t i = 0; i < behzad->cell_count; i++)
+		cell_close(&behzad->cells[i]);
+	free(behzad->cells);
+}
+
 /* Figures that vary one size are rows of behzad_sweeps. */
 static const struct result {
 	const char *name;
 	int (*make)(struct behzad *behzad, struct err *err);
 } results[] = {
-	{ "table2", behzad_table2 }, { "table3", behzad_table3 },   { "table4", behzad_table4 },
-	{ "table5", behzad_table5 }, { "figure7", behzad_figure7 }, { 0 },
+	{ "table2", behzad_table2 },
+	{ "table3", behzad_table3 },
+	{ "table4", behzad_table4 },
+	{ "table5", behzad_table5 },
+	{ "figure6", behzad_figure6 },
+	{ "figure7", behzad_figure7 },
+	{ "figure8", behzad_figure8 },
+	{ "figure13", behzad_figure13 },
+	{ 0 },
 };
 
 static bool is_known(const char *name)
@@ -119,10 +163,13 @@ static int behzad_run(struct command *command)
 		if (!is_known(command->argv[i]))
 			return command_misuse(command,
 					      "unknown result \"%s\" (expected table2 to table5, "
-					      "figure7, figure9 to figure12 or all)",
+					      "figure6 to figure13 or all)",
 					      command->argv[i]);
+	if (args->plots && place_make_dir(args->plots, 0777, &err) < 0)
+		return command_fail(command, "%s", err.text);
 	reproduce_start(&behzad.output, args->json, args->seed, args->search);
 	r = make_results(command, &behzad, &err);
+	release_cells(&behzad);
 	return reproduce_finish(command, &behzad.output, r, &err);
 }
 
@@ -132,14 +179,16 @@ const struct command_ops command_behzad = {
 	.operands = "[WHAT]...",
 	.operands_max = -1,
 	.about =
-		"WHAT is table2, table3, table4, table5, figure7, figure9, figure10, figure11, "
-		"figure12 or all (the default).\n\n"
+		"WHAT is table2 to table5, figure6 to figure13, or all (the default). --plots "
+		"draws "
+		"Figures 6, 8 and 13.\n\n"
 		"The rates come from simulated platforms: Hopper, Intrepid and Stampede are "
 		"descriptions that can be read and changed. SLUICE_PLATFORMS names a directory "
 		"with "
 		"other descriptions. A search makes at most 600 runs, as in the paper; the optimum "
 		"is found by trying all settings.\n\n"
 		"  sluice lab reproduce behzad table4\n"
+		"  sluice lab reproduce behzad figure6 figure8 figure13 --plots figures\n"
 		"  sluice lab reproduce behzad --search random --json",
 	.options = behzad_options,
 	.args_bytes = sizeof(struct behzad_args),

@@ -2,7 +2,7 @@
  *
  * Reproduces the paper on auto-tuning parallel I/O (Behzad et al., SC 2013). A cell is one kernel
  * on one platform at one scale, with the results of the default settings, of a search and of the
- * optimum. behzad.c, behzad_tables.c and behzad_figures.c implement it together.
+ * optimum. behzad.c, behzad_tables.c, behzad_figures.c and behzad_results.c implement it together.
  */
 #ifndef SLUICE_LAB_REPRODUCE_BEHZAD_H
 #define SLUICE_LAB_REPRODUCE_BEHZAD_H
@@ -15,14 +15,9 @@
 #define BEHZAD_RANKS 2048 /* scale of the figures and of Table 5 */
 
 struct behzad_args {
-	const char *search;
+	const char *search, *plots; /* plots NULL: none */
 	uint64_t seed;
 	bool json;
-};
-
-struct behzad {
-	const struct behzad_args *args;
-	struct reproduce_output output;
 };
 
 struct cell {
@@ -33,7 +28,22 @@ struct cell {
 	struct simulated found, best; /* results of cell_search() and cell_optimize() */
 	size_t found_point[SPACE_DIMENSIONS], best_point[SPACE_DIMENSIONS];
 	struct search_counts counts; /* of cell_search() */
+	double tried[BEHZAD_RUNS];   /* rates of the runs of cell_search() */
+	size_t tried_count;
 };
+
+struct behzad {
+	const struct behzad_args *args;
+	struct reproduce_output output;
+	struct cell *cells; /* of Table 4, in its order, see behzad_cells() */
+	size_t cell_count;
+};
+
+/*
+ * Searches and optimizes all cells of Table 4, unless that has been done. The cells remain until
+ * the end of the command. Tables and figures share them.
+ */
+int behzad_cells(struct behzad *behzad, struct err *err);
 
 /* On failure there is nothing to close. */
 int cell_open(struct cell *cell, const char *platform, const char *kernel, uint64_t ranks,
@@ -50,7 +60,10 @@ int behzad_table2(struct behzad *behzad, struct err *err);
 int behzad_table3(struct behzad *behzad, struct err *err);
 int behzad_table4(struct behzad *behzad, struct err *err);
 int behzad_table5(struct behzad *behzad, struct err *err);
+int behzad_figure6(struct behzad *behzad, struct err *err);
 int behzad_figure7(struct behzad *behzad, struct err *err);
+int behzad_figure8(struct behzad *behzad, struct err *err);
+int behzad_figure13(struct behzad *behzad, struct err *err);
 
 /* Figures 9 to 12: the rate as a function of one size. */
 struct sweep {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Figure 7 of Behzad et al. (tuning one layer at a time) and Figures 9 to 12 (one size at a time).
+ * Papers: ATE-12 to ATE-14.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Tables 2 to 5 of Behzad et al., each beside the numbers of Sluice.
+ * Papers: ATE-6, ATE-10, ATE-16.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -187,39 +188,20 @@ static const struct sheet_column rate_columns[] = { { ">ranks", "ranks", 0 },
 						    { ">% of peak", "peak_percent", 1 },
 						    { 0 } };
 
-/* Searches and optimizes one cell of Table 4. Sets the speedups and adds a row. */
-static int make_rate(struct sheet *sheet, const struct behzad *behzad,
-		     const struct paper_cell *paper, double *found, double *best, struct err *err)
-{
-	struct cell cell;
-	int r = cell_open(&cell, paper->platform, paper->kernel, paper->ranks, err);
-
-	if (r < 0)
-		return r;
-	r = cell_search(&cell, behzad->args, err);
-	if (r >= 0)
-		r = cell_optimize(&cell, err);
-	if (r >= 0) {
-		add_rates(sheet, paper, &cell);
-		*found = cell.initial.total / cell.found.total;
-		*best = cell.initial.total / cell.best.total;
-	}
-	cell_close(&cell);
-	return r;
-}
-
 static int make_rates(struct behzad *behzad, struct gains *gains, struct err *err)
 {
 	struct sheet sheet;
-	int r = 0;
+	int r = behzad_cells(behzad, err);
 
-	sheet_init(&sheet, "table4", "Table 4: rates in MB/s", rate_columns);
-	for (size_t i = 0; i < PAPER_CELLS && r >= 0; i++)
-		r = make_rate(&sheet, behzad, &paper_cells[i], &gains->found[i], &gains->best[i],
-			      err);
-	if (r < 0) {
-		sheet_release(&sheet);
+	if (r < 0)
 		return r;
+	sheet_init(&sheet, "table4", "Table 4: rates in MB/s", rate_columns);
+	for (size_t i = 0; i < PAPER_CELLS; i++) {
+		const struct cell *cell = &behzad->cells[i];
+
+		add_rates(&sheet, &paper_cells[i], cell);
+		gains->found[i] = cell->initial.total / cell->found.total;
+		gains->best[i] = cell->initial.total / cell->best.total;
 	}
 	sheet_note(&sheet,
 		   "tuned: the best settings that the %s search found; distinct: runs with "

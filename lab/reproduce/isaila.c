@@ -2,6 +2,7 @@
  *
  * sluice lab reproduce isaila: Table 2 and Figures 4 to 11, on a simulation of Vesta with two
  * models of contention.
+ * Papers: HYB-54 to HYB-56.
  */
 #include "lab/reproduce/isaila.h"
 

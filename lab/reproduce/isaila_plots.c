@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Draws Figures 4 to 11 of Isaila et al. The whiskers of boxes end at the 5 % and 95 % quantiles.
+ * Papers: HYB-57.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: ATE-17.
+ */
 #include "lab/reproduce/optimum.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: ATE-4, ATE-7, ATE-8, ATE-11.
+ */
 #include "lab/reproduce/paper.h"
 
 #include <string.h>

@@ -32,6 +32,7 @@
 
 struct reproduce_output {
 	bool is_json;
+	const char *headline; /* printed before the first sheet */
 	struct json json;
 	size_t sheets; /* number of sheets printed so far */
 };
@@ -39,7 +40,10 @@ struct reproduce_output {
 /* `search` NULL: the subcommand does not search. */
 void reproduce_start(struct reproduce_output *output, bool json, uint64_t seed, const char *search);
 
-/* Prints the sheet, the first one after a line that the machines are simulated, and releases it. */
+/* The same for a paper whose programs are run on this machine; it has no seed. */
+void reproduce_start_measured(struct reproduce_output *output, bool json);
+
+/* Prints the sheet, the first one after the headline, and releases it. */
 void reproduce_add_sheet(struct reproduce_output *output, struct sheet *sheet);
 
 /* The same for results of a simulated machine; see cli/sheet.h. */

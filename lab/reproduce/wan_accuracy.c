@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Figures 7 to 11 of Wan et al.: the accuracy of forecasts, compared with baselines.
+ * Papers: WAN-31, WAN-33, WAN-34.
  */
 #include <math.h>
 #include <stddef.h>
@@ -71,7 +72,8 @@ static void add_accuracies(struct reproduce_output *output, const struct wan *wa
 	sheet_init(&sheet, name, title, columns);
 	for (size_t size = WAN_64M; size < WAN_SIZES; size++) {
 		for (size_t m = 0; m < JUDGMENT_METHODS; m++)
-			add_method(&sheet, wan, size, m);
+			if (wan->judged.methods[m])
+				add_method(&sheet, wan, size, m);
 		add_ceiling(&sheet, wan, size);
 	}
 	sheet_note(&sheet,
@@ -170,6 +172,8 @@ static void add_rocs(struct reproduce_output *output, const struct wan systems[W
 	sheet_init(&sheet, "figure9_10",
 		   "Figures 9 and 10: area under the ROC curve of three targets", columns);
 	for (size_t m = 0; m < JUDGMENT_METHODS; m++) {
+		if (!systems[0].judged.methods[m])
+			continue;
 		sheet_text(&sheet, "%s", judgment_method(m));
 		for (size_t k = 0; k < WAN_SYSTEMS; k++)
 			for (size_t i = 0; i < WAN_ROCS; i++) {

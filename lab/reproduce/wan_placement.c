@@ -24,10 +24,8 @@ static void add_gains(struct reproduce_output *output, const struct wan *titan)
 		   columns);
 	for (size_t i = 0; i < titan->row_count; i++) {
 		const struct steps_row *row = &titan->rows[i];
-		char rule[16];
 
-		option_choice_name(PLACEMENT_WORDS, row->rule, rule, sizeof(rule));
-		sheet_text(&sheet, "%s", rule);
+		sheet_text(&sheet, "%s", placement_names[row->rule]);
 		sheet_text(&sheet, "%s", steps_sources[row->source]);
 		sheet_number(&sheet, 100 * row->gains[0].mean);
 		sheet_number(&sheet, 100 * row->gains[0].low);

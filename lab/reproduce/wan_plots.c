@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Draws Figures 4 to 12 of Wan et al.
+ * Papers: WAN-29, WAN-30, WAN-32.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -128,14 +129,16 @@ static int plot_accuracies(const struct wan *wan, const char *directory, struct 
 	init_chart(&chart, wan, "Figure 7: accuracy of the targets, minimum to maximum", "",
 		   "accuracy");
 	for (size_t m = 0; m < JUDGMENT_METHODS; m++)
-		chart_category(&chart, "%s", judgment_method(m));
+		if (wan->judged.methods[m])
+			chart_category(&chart, "%s", judgment_method(m));
 	for (size_t size = WAN_64M; size < WAN_SIZES; size++) {
 		size_t series = chart_series(&chart, CHART_BOXES, wan_sizes[size]);
 
 		for (size_t m = 0; m < JUDGMENT_METHODS; m++) {
 			struct chart_box box = make_box(&wan->judged, size, m);
 
-			chart_box(&chart, series, &box);
+			if (wan->judged.methods[m])
+				chart_box(&chart, series, &box);
 		}
 	}
 	chart_level(&chart, wan->paper->bound, "paper, SVM, 1 GB: most targets are above");

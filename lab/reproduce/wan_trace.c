@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Figures 4 and 5, Table I and Figure 6 of Wan et al.: properties of the generated systems.
+ * Papers: WAN-14, WAN-15.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # sluice lab reproduce behzad: tables that do not depend on the simulation are compared as text. For the others, the
 # same seed gives the same numbers, and the search comes close to the optimum.
+# Papers: GA-10, KRN-10, ATE-6, ATE-11 to ATE-17.
 . "$(dirname "$0")/libtest.sh"
 
 check_rc 0 "$sluice" lab reproduce behzad table2
@@ -49,8 +50,8 @@ def sheet(document, name):
 
 first, second = (json.load(open(f)) for f in sys.argv[1:])
 names = [s["name"] for s in first["sheets"]]
-assert names == ["table2", "table3", "spaces", "table4", "means", "table5", "figure7", "figure9", "figure10",
-                 "figure11", "figure12"], names
+assert names == ["table2", "table3", "spaces", "table4", "means", "table5", "figure6", "figure7", "figure8", "figure13",
+                 "figure9", "figure10", "figure11", "figure12"], names
 cells = sheet(first, "table4")
 assert len(cells) == 24
 assert all(c["best_gain"] > 1 for c in cells)
@@ -71,6 +72,20 @@ assert len(sheet(first, "table5")) == 27
 for row in sheet(first, "figure7"):
     parts = [row[k] for k in ("storage", "mpi", "alignment", "chunk") if row[k] is not None]
     assert max(parts) <= row["all"], row
+# Figures 6, 8 and 13 show the numbers of Table 4, and every run of the searches (ATE-15).
+for row, cell in zip(sheet(first, "figure6"), cells):
+    assert (row["ranks"], row["platform"], row["kernel"]) == (cell["ranks"], cell["platform"], cell["kernel"])
+    assert all(row[k] == cell[k] for k in ("default_mb_s", "tuned_mb_s", "paper_default_mb_s", "paper_tuned_mb_s"))
+for row, cell in zip(sheet(first, "figure8"), cells):
+    assert row["gain"] == cell["gain"] and row["paper_gain"] == cell["paper_gain"], (row, cell)
+boxes = sheet(first, "figure13")
+assert len(sheet(first, "figure6")) == len(sheet(first, "figure8")) == len(boxes) == 24
+for row in boxes:
+    assert 0 < row["least"] <= row["q25"] <= row["q50"] <= row["q75"] <= row["most"], row
+    mine = [c for c in cells if (c["ranks"], c["platform"]) == (row["ranks"], row["platform"])]
+    assert row["values"] == (sum(c["measured"] for c in mine) if row["what"] == "all runs" else 3), (row, mine)
+    if row["what"] == "tuned":
+        assert row["most"] == max(c["tuned_mb_s"] for c in mine) and row["paper_most"] == max(c["paper_tuned_mb_s"] for c in mine)
 for figure, size in (("figure9", 32), ("figure10", 128), ("figure12", 32)):
     best = max(r["best_mb_s"] for r in sheet(first, figure))
     near = [r["mib"] for r in sheet(first, figure) if r["best_mb_s"] >= 0.999 * best]
@@ -103,7 +118,15 @@ check_has "$(cat out)" "modelled: best MB/s"
 check_rc 2 "$sluice" lab reproduce behzad table9
 check_has "$(cat err)" "table2 to table5"
 check_rc 2 "$sluice" lab reproduce table9
-check_rc 2 "$sluice" lab reproduce behzad figure7 --plots here
+check_rc 0 "$sluice" lab reproduce behzad figure6 figure8 figure13 --plots figures
+for name in 6-128 6-2048 6-4096 8 13; do
+	python3 -c 'import sys, xml.etree.ElementTree as t
+root = t.parse(sys.argv[1]).getroot()
+assert root.tag.endswith("svg"), root.tag
+assert len(root) > 20, len(root)' "figures/behzad-figure$name.svg" || fail "behzad-figure$name.svg is not a picture"
+done
+check_rc 1 "$sluice" lab reproduce behzad figure6 --plots /proc/none
+check_has "$(cat err)" "/proc/none"
 check_rc 1 "$sluice" lab reproduce behzad table4 --search divination
 check_has "$(cat err)" "divination"
 check_rc 2 "$sluice" reproduce

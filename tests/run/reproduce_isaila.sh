@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # sluice lab reproduce isaila and sluice lab evaluate with few candidates: counts are complete and add up, plots are
 # XML, both commands agree, and measured times are evaluated as those of the simulated machine.
+# Papers: HYB-21, HYB-23, HYB-42, HYB-43, HYB-51, HYB-54 to HYB-58.
 . "$(dirname "$0")/libtest.sh"
 
 quick="--candidates 1 --repeat 1"
@@ -20,7 +21,7 @@ import json, sys
 
 document = json.load(open(sys.argv[1]))
 sheets = {s["name"]: s["rows"] for s in document["sheets"]}
-names = ["figure4", "figure5", "figure6", "table2", "headroom", "figure7", "figure9", "figure10", "figure11"]
+names = ["figure4", "figure5", "figure6", "table2", "readings", "headroom", "figure7", "figure9", "figure10", "figure11"]
 assert [s["name"] for s in document["sheets"]] == [n + "_share" for n in names], list(sheets)
 assert len(sheets["figure4_share"]) == 32
 assert len(sheets["figure5_share"]) == len(sheets["figure6_share"]) == 9
@@ -28,6 +29,15 @@ assert [r["model"] for r in sheets["table2_share"]] == ["ml", "aa", "aav", "ar",
                                                         "s_nl_partial"]
 rows = {r["model"]: r["rows"] for r in sheets["table2_share"]}
 assert (rows["ml"], rows["s_lock"], rows["s_nl_full"], rows["ar"]) == (99, 270, 27, 57), rows
+# The winners of the paper are shown beside ours (HYB-42).
+assert [r["paper_method"] for r in sheets["table2_share"]] == ["svm"] * 3 + ["rules"] + ["neighbors"] * 3
+assert all(r["method"] for r in sheets["table2_share"])
+# Each reading is compared with the published form (HYB-21, HYB-23); the naive form orders settings differently.
+readings = sheets["readings_share"]
+assert len(readings) == 7 and readings[0]["differ"] == 0 and readings[0]["tau"] == 1, readings
+for r in readings:
+    assert 0 <= r["differ"] <= 33 and -1 <= r["least_tau"] <= r["tau"] <= 1 and r["mean"] > 0, r
+assert all(r["tau"] < 1 for r in readings[1:]), readings
 # The bands of the headroom cover all instances, in the paper as well.
 head = sheets["headroom_share"]
 for who in ("ours", "paper"):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # sluice lab reproduce wan --quick: all figures have their methods, sizes, rules and metrics, plots are XML, and shares
 # are between 0 and 1. docs/reference/simulated/systems.md has the numbers of a full run.
+# Papers: WAN-14, WAN-15, WAN-29 to WAN-34.
 . "$(dirname "$0")/libtest.sh"
 
 check_rc 0 "$sluice" lab reproduce wan --quick --max-targets 3 --plots figures --json

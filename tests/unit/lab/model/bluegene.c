@@ -2,6 +2,7 @@
  *
  * Counts on the paper's platform: the values that the paper prints, to the last digit. The expected
  * values were computed without the code under test.
+ * Papers: HYB-3, HYB-9, HYB-13 to HYB-23, HYB-25 to HYB-28, HYB-30, HYB-AC-1 to HYB-AC-4.
  */
 #include "lab/model/bluegene.h"
 
@@ -367,6 +368,25 @@ static void toy_costs_give_the_printed_times_in_all_variants(void)
 	}
 }
 
+/* HYB-23: the intermediate form without locks; a single round is charged once. */
+static void naive_form_prices_all_rounds_alike(void)
+{
+	const struct bluegene_rules naive = { .incomplete = INCOMPLETE_NAIVE };
+
+	for (size_t i = 0; i < VECTORS; i++) {
+		struct counts c = count(vectors[i].nodes, vectors[i].size, vectors[i].pset,
+					vectors[i].buffer, NULL);
+		const struct term *first = c.terms;
+		double locks, full;
+
+		while (first->operation != OPERATION_WRITE_FIRST)
+			first++;
+		locks = toy_cost(NULL, OPERATION_WRITE_FIRST, &first->at);
+		full = vectors[i].rounds ? toy_cost(NULL, OPERATION_WRITE_FULL, &first->at) : 0;
+		CHECK(is_near(toy_price(i, &naive), vectors[i].intermediate - locks + full));
+	}
+}
+
 static void messages_per_process_change_small_accesses_only(void)
 {
 	const struct bluegene_rules process = { .message = MESSAGE_PROCESS };
@@ -589,6 +609,7 @@ TESTS(TEST(aggregators_are_those_of_the_paper),
       TEST(every_access_has_an_incomplete_round_and_36_nothing_else),
       TEST(unit_costs_add_up_on_the_whole_grid),
       TEST(toy_costs_give_the_printed_times_in_all_variants),
+      TEST(naive_form_prices_all_rounds_alike),
       TEST(messages_per_process_change_small_accesses_only),
       TEST(largest_round_alone_exceeds_the_caches),
       TEST(exchanges_have_whole_senders_and_at_least_one_receiver),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Contests, outcomes and the black box, on toy machines whose run times follow a formula.
+ * Papers: HYB-4, HYB-5, HYB-45, HYB-47, HYB-48, HYB-AC-7.
  */
 #include "lab/model/contest.h"
 

@@ -2,6 +2,7 @@
  *
  * Studies on a toy machine whose operations cost what a formula says. Benchmarks and runs agree, so
  * a model that learns the operations must choose well.
+ * Papers: HYB-46, HYB-49 to HYB-52.
  */
 #include "lab/model/studies.h"
 

@@ -3,6 +3,7 @@
  * The simulated Vesta behaves as published: the potential gain over its default on 33 instances,
  * first and later rounds, near and far writers, and a torus with little noise. Models of the
  * machine are tested elsewhere.
+ * Papers: HYB-31 to HYB-35, HYB-37, HYB-54 to HYB-56, HYB-59, HYB-AC-5, HYB-AC-7.
  */
 #include "lab/replica/replica.h"
 
@@ -13,8 +14,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
-#include "check.h"
 #include "lab/replica/replica_internal.h"
+#include "papers.h"
 #include "store/elements.h"
 
 #define MIB 1048576.0
@@ -22,6 +23,7 @@
 #define DEFAULT 7 /* of the nine choices: 64 aggregators per pset, 16 MiB */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+static const char *const laws[] = { [REPLICA_QUEUE] = "queue", [REPLICA_SHARE] = "share" };
 static const uint64_t nodes_tried[] = { 128, 256, 512 };
 static const uint64_t sizes_tried[] = { 1, 2, 4, 8, 16, 32, 64, 96, 128, 196, 256 };
 static const uint64_t hints_tried[] = { 4, 16, 64 };
@@ -168,6 +170,7 @@ static void equal_seeds_give_equal_results(void)
 struct headroom {
 	size_t near, low, high, top; /* up to 1.1, 1.5, 3, above */
 	size_t chance;		     /* the mean of the nine speedups is above 1 */
+	size_t lucky;		     /* that mean is above 1.5 */
 };
 
 static struct headroom headroom_of(const struct replica *replica)
@@ -191,6 +194,7 @@ static struct headroom headroom_of(const struct replica *replica)
 		h.high += best > 1.5 && best <= 3;
 		h.top += best > 3;
 		h.chance += chance > 1;
+		h.lucky += chance > 1.5;
 	}
 	return h;
 }
@@ -206,6 +210,12 @@ static void potential_gain_over_the_default_is_as_published(void)
 		CHECK(h.low >= 9 && h.low <= 17);
 		CHECK(h.high + h.top >= 6 && h.high + h.top <= 11);
 		CHECK(h.chance >= 11 && h.chance <= 19);
+		PAPER_MISSED("HYB-AC-9", h.near == 12 && h.low == 13 && h.high == 6 && h.top == 2,
+			     "`%s` %zu, %zu, %zu, %zu", laws[contention], h.near, h.low, h.high,
+			     h.top);
+		PAPER_MISSED("HYB-AC-10", h.chance == 15 && h.lucky == 2,
+			     "`%s` better on %zu, worse on %zu, above 1.5x on %zu",
+			     laws[contention], h.chance, 33 - h.chance, h.lucky);
 		replica_close(replica);
 	}
 }
@@ -215,6 +225,7 @@ static void first_rounds_are_slower_for_few_writers_and_faster_for_many(void)
 {
 	for (int contention = REPLICA_QUEUE; contention <= REPLICA_SHARE; contention++) {
 		struct replica *replica = open_vesta(contention);
+		double few = INFINITY, many = 0;
 
 		for (size_t n = 0; n < 3; n++)
 			for (size_t k = 0; k < 9; k++) {
@@ -222,10 +233,19 @@ static void first_rounds_are_slower_for_few_writers_and_faster_for_many(void)
 					       mean_later_round(replica, nodes_tried[n], k, true);
 
 				if (k < 3)
-					CHECK(ratio > 1.05);
+					few = fmin(few, ratio);
+				if (k >= 6)
+					many = fmax(many, ratio);
 				if (k > 6)
 					CHECK(ratio < 1);
 			}
+		CHECK(few > 1.05);
+		if (contention == REPLICA_QUEUE)
+			PAPER_MISSED("HYB-AC-15", few > 1 && many < 1,
+				     "`queue` at least %.3f for 4, at most %.3f for 64", few, many);
+		else
+			PAPER_HOLDS("HYB-AC-15", few > 1 && many < 1,
+				    "`share` at least %.3f for 4, at most %.3f for 64", few, many);
 		replica_close(replica);
 	}
 }
@@ -233,7 +253,7 @@ static void first_rounds_are_slower_for_few_writers_and_faster_for_many(void)
 static void near_writers_are_faster_unless_all_nodes_write(void)
 {
 	struct replica *replica = open_vesta(REPLICA_QUEUE);
-	double most = 0;
+	double most = 0, full = 0;
 
 	for (size_t n = 0; n < 3; n++)
 		for (size_t k = 0; k < 9; k++) {
@@ -243,8 +263,12 @@ static void near_writers_are_faster_unless_all_nodes_write(void)
 			most = fmax(most, gain);
 			CHECK(gain > 0.9);
 			if (k >= 6)
-				CHECK(gain < 1.15);
+				full = fmax(full, gain);
 		}
+	CHECK(full < 1.15);
+	PAPER_MISSED("HYB-AC-16", most >= 1.69 && full < 1.05,
+		     "up to %.0f %%, at 64 per pset up to %.0f %%", 100 * (most - 1),
+		     100 * (full - 1));
 	CHECK(most > 1.35 && most < 1.75);
 	replica_close(replica);
 }
@@ -351,9 +375,9 @@ static void tokens_cost_more_the_more_writers_touch_a_fresh_file(void)
 	replica_close(replica);
 }
 
-static void torus_has_little_noise(void)
+/* Standard deviation / mean of 1000 latencies; *mean relative to one without noise. */
+static double spread_of_latencies(const struct replica *replica, double *mean)
 {
-	struct replica *replica = open_vesta(REPLICA_QUEUE);
 	double alone = network_alltoall(replica, 512, 16, 4), sum = 0, square = 0;
 	struct random random;
 
@@ -365,9 +389,20 @@ static void torus_has_little_noise(void)
 		square += t * t;
 	}
 	sum /= 1000;
-	CHECK(sum >= alone);
-	CHECK(sqrt(fmax(square / 1000 - sum * sum, 0)) / sum <= 0.001);
-	CHECK(sqrt(fmax(square / 1000 - sum * sum, 0)) > 0);
+	*mean = sum / alone;
+	return sqrt(fmax(square / 1000 - sum * sum, 0)) / sum;
+}
+
+static void torus_has_little_noise(void)
+{
+	struct replica *replica = open_vesta(REPLICA_QUEUE);
+	double mean, spread = spread_of_latencies(replica, &mean);
+
+	CHECK(mean >= 1 && spread > 0);
+	PAPER_HOLDS("HYB-AC-17", spread <= 0.001, "simulated torus %.3f %%", 100 * spread);
+	/* The noise of an ordinary network breaks the bound. */
+	replica->physics.network_noise = 0.01;
+	CHECK(spread_of_latencies(replica, &mean) > 0.001);
 	replica_close(replica);
 }
 

@@ -3,6 +3,7 @@
  * The simulated machine is more detailed than the hybrid model: the sum of the true mean times of
  * all elemental operations is not the time of a run. A model that is evaluated on this machine is
  * therefore not correct by construction.
+ * Papers: HYB-59.
  */
 #include <math.h>
 

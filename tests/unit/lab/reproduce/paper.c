@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The copied tables of the paper are consistent, so that a copying error shows.
+ * Papers: ATE-4, ATE-7, ATE-8, ATE-AC-1.
  */
 #include "lab/reproduce/paper.h"
 

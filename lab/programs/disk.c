@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Simulates a slow disk with one head: this process serves one file of 10 GiB of zeros through
- * /dev/fuse. A request takes NEAR_US if it starts within NEAR_BYTES after the end of the previous
- * one, else FAR_US. Requests are served one after another, in order. A throttled device is not
- * sufficient: it limits the rate of requests, not their latency, so read-ahead would not help.
+ * sluice lab program disk DIRECTORY NEAR_US FAR_US: simulates a slow disk with one head. The
+ * process serves one file of 10 GiB of zeros through /dev/fuse. A request takes NEAR_US if it
+ * starts within NEAR_BYTES after the end of the previous one, else FAR_US. Requests are served one
+ * after another, in order. A throttled device is not sufficient: it limits the rate of requests,
+ * not their latency, so read-ahead would not help.
  *
- *	bench_slowdisk DIRECTORY NEAR_US FAR_US
- *
- * The program requires root. It mounts the file as DIRECTORY/file. On SIGTERM or SIGINT, or when
- *its parent ends, it unmounts and removes the directory.
+ * It requires root. It mounts the file as DIRECTORY/file. On SIGTERM or SIGINT, or when its parent
+ * ends, it unmounts and removes the directory.
+ * Papers: SIOX-63.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +26,9 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
 
 #define FILE_BYTES (UINT64_C(10) << 30)
 #define NEAR_BYTES (512u << 10)
@@ -57,14 +60,6 @@ static void on_signal(int number)
 	ended = 1;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void reply(const struct disk *disk, uint64_t unique, int error, const void *data,
 		  size_t bytes)
 {
@@ -75,7 +70,7 @@ static void reply(const struct disk *disk, uint64_t unique, int error, const voi
 
 	/* ENOENT: the request was interrupted, and no caller waits for it. */
 	if (writev(disk->fd, parts, 2) < 0 && errno != ENOENT && errno != ENODEV)
-		perror("bench_slowdisk: reply");
+		perror("sluice lab program disk: reply");
 }
 
 static struct fuse_attr attributes(uint64_t node)
@@ -128,7 +123,8 @@ static void answer_getattr(const struct disk *disk, uint64_t unique, uint64_t no
 /* Appends a read to the queue; it is answered when the head has served it. */
 static void read_take(struct disk *disk, uint64_t unique, const struct fuse_read_in *in)
 {
-	uint64_t now = now_ns(), left = in->offset < FILE_BYTES ? FILE_BYTES - in->offset : 0;
+	uint64_t now = (uint64_t)clock_now_ns(),
+		 left = in->offset < FILE_BYTES ? FILE_BYTES - in->offset : 0;
 	bool is_near = in->offset >= disk->head && in->offset - disk->head <= NEAR_BYTES;
 	uint64_t begin = disk->free_ns > now ? disk->free_ns : now;
 	uint32_t bytes = in->size < READ_BYTES_MAX ? in->size : READ_BYTES_MAX;
@@ -147,7 +143,7 @@ static void read_take(struct disk *disk, uint64_t unique, const struct fuse_read
 
 static void reads_finish(struct disk *disk)
 {
-	while (disk->count && disk->waiting[disk->first].due_ns <= now_ns()) {
+	while (disk->count && disk->waiting[disk->first].due_ns <= (uint64_t)clock_now_ns()) {
 		const struct waiting *w = &disk->waiting[disk->first];
 
 		reply(disk, w->unique, 0, zeros, w->bytes);
@@ -200,7 +196,7 @@ static bool is_request(const struct disk *disk)
 {
 	struct pollfd fuse = { .fd = disk->fd, .events = POLLIN };
 	struct timespec until = { 0 };
-	uint64_t now = now_ns();
+	uint64_t now = (uint64_t)clock_now_ns();
 
 	if (disk->count && disk->waiting[disk->first].due_ns > now) {
 		uint64_t ns = disk->waiting[disk->first].due_ns - now;
@@ -227,30 +223,47 @@ static void serve(struct disk *disk)
 	}
 }
 
-int main(int argc, char **argv)
+/* Mounts the disk on the directory. Returns -errno on failure. */
+static int disk_mount(struct disk *disk, const char *directory)
 {
-	static struct disk disk;
 	char options[128];
 
-	if (argc != 4) {
-		fputs("usage: bench_slowdisk DIRECTORY NEAR_US FAR_US\n", stderr);
-		return 2;
-	}
-	disk.near_ns = strtoull(argv[2], NULL, 10) * 1000;
-	disk.far_ns = strtoull(argv[3], NULL, 10) * 1000;
+	disk->fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (disk->fd < 0)
+		return -errno;
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", disk->fd);
+	if (mount("sluice-disk", directory, "fuse", MS_NOSUID | MS_NODEV | MS_RDONLY, options) == 0)
+		return 0;
+	return -errno;
+}
+
+static int disk_run(struct command *command)
+{
+	static struct disk disk;
+	const char *directory = command->argv[0];
+	int r;
+
+	disk.near_ns = strtoull(command->argv[1], NULL, 10) * 1000;
+	disk.far_ns = strtoull(command->argv[2], NULL, 10) * 1000;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	prctl(PR_SET_TIMERSLACK, 1);
 	sigaction(SIGTERM, &(struct sigaction){ .sa_handler = on_signal }, NULL);
 	sigaction(SIGINT, &(struct sigaction){ .sa_handler = on_signal }, NULL);
-	disk.fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", disk.fd);
-	if (disk.fd < 0 || mount("bench_slowdisk", argv[1], "fuse",
-				 MS_NOSUID | MS_NODEV | MS_RDONLY, options) != 0) {
-		fprintf(stderr, "bench_slowdisk: %s: %s\n", argv[1], strerror(errno));
-		return 1;
-	}
+	r = disk_mount(&disk, directory);
+	if (r < 0)
+		return command_fail(command, "%s: %s", directory, strerror(-r));
 	serve(&disk);
-	umount2(argv[1], MNT_DETACH);
-	rmdir(argv[1]);
-	return 0;
+	umount2(directory, MNT_DETACH);
+	rmdir(directory);
+	return COMMAND_GOOD;
 }
+
+const struct command_ops command_disk = {
+	.name = "disk",
+	.help = "serve a file from a simulated slow disk",
+	.operands = "DIRECTORY NEAR_US FAR_US",
+	.operands_min = 3,
+	.operands_max = 3,
+	.flags = COMMAND_HIDDEN | COMMAND_NO_JSON,
+	.run = disk_run,
+};
