@@ -3,9 +3,10 @@
  * @prepare
  * @also shell
  * @disk
- * @attempts 5
+ * @attempts 20
  * @only
  * @set SLUICE_FINDINGS_TIME_PERCENT=15
+ * @set SLUICE_STATS_PERIOD=100ms
  */
 #include "paced.h"
 

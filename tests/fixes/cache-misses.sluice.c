@@ -2,10 +2,11 @@
  *
  * @prepare
  * @disk
- * @attempts 5
+ * @attempts 20
  * @with strided-reads
  * @leaves strided-reads
  * @set SLUICE_FINDINGS_TIME_PERCENT=15
+ * @set SLUICE_STATS_PERIOD=100ms
  */
 #include "paced.h"
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # @mpi python
+# @if import h5py, sys; sys.exit(h5py.version.hdf5_version_tuple >= (1, 14))
 from mpi4py import MPI
 
 import h5py
