@@ -46,17 +46,17 @@ endforeach()
 install(FILES packaging/sluice.sysusers DESTINATION lib/sysusers.d RENAME sluice.conf)
 install(FILES packaging/sluice.tmpfiles DESTINATION lib/tmpfiles.d RENAME sluice.conf)
 
-# How a site preloads the library: Slurm's TaskProlog, or an environment module.
+# How a site preloads the library: Slurm's TaskProlog, or a module (Tcl for Environment Modules, Lua for Lmod).
 configure_file(packaging/slurm/taskprolog.sh ${generated}/taskprolog.sh @ONLY)
 install(PROGRAMS ${generated}/taskprolog.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice/slurm)
-foreach(module sluice sluice-site)
+foreach(module sluice sluice-site sluice.lua sluice-site.lua)
 	configure_file(packaging/modules/${module} ${generated}/modules/${module} @ONLY)
 	install(FILES ${generated}/modules/${module} DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice/modules)
 endforeach()
 
 # Kernels are optional: a machine may have no MPI, or the target "kernels" may not have been built.
 foreach(mpi mpich openmpi)
-	foreach(name levels collective_io vpic_io vorpal_io gcrm_io small_io elemental)
+	foreach(name levels levels_linked climate climate_linked collective_io vpic_io vorpal_io gcrm_io small_io elemental)
 		if(TARGET mpi_${mpi}_program_${name})
 			install(TARGETS mpi_${mpi}_program_${name}
 				RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/sluice/kernels/${mpi} OPTIONAL)
