@@ -2,7 +2,7 @@
 # usage: cmake -DSOURCE=DIR -DLOOK=FILE.css -DTREE=DIR -DOUTPUT=FILE.c -DNODE=FILE -DNPM=FILE -DWANTED=AUTO|ON|OFF -P build.cmake
 # Copies the web application from SOURCE and the style LOOK into TREE, installs its packages there, bundles it, and writes
 # the table of its files to OUTPUT. If the packages cannot be installed, the build fails (ON) or continues with an empty
-# table (AUTO).
+# table (AUTO). A release has the folder SOURCE/dist with the bundled application; nothing is installed then.
 include(${CMAKE_CURRENT_LIST_DIR}/table.cmake)
 set(npm_seconds 180)
 
@@ -29,6 +29,10 @@ endfunction()
 
 if(WANTED STREQUAL "OFF")
 	web_table(${OUTPUT} "")
+	return()
+endif()
+if(EXISTS ${SOURCE}/dist/index.html)
+	web_table(${OUTPUT} ${SOURCE}/dist)
 	return()
 endif()
 file(REMOVE_RECURSE ${TREE}/src)

@@ -197,6 +197,8 @@ export interface ActivityRow {
 	member: number | null;
 	process: number;
 	thread: number;
+	program: string | null;
+	host: string | null;
 	file: string | null;
 	offset: number | null;
 	size: number | null;
@@ -216,6 +218,9 @@ export interface Activity {
 	key: string;
 	name: string;
 	layer: string;
+	cid_id: number; /* the number of its process */
+	cid_pid_nid: string | null; /* the host */
+	program: string | null;
 	file: string | null;
 	time_start: number;
 	time_stop: number;

@@ -79,10 +79,9 @@ function fieldValue({ name, id, activity, search }: FieldProps) {
 	case 'attributes':
 		return <List values={activity.attributes.map((attribute) => visible(`${attribute.name} = `) + showValue(attribute.value))} />;
 	case 'remote_calls':
-		return <List values={activity.remote_calls.map(showValue)} />;
 	case 'parents':
-		return <List values={activity.parents.map((parent) => typeof parent === 'string' && KEY.test(parent)
-			? <Link to={routePath({ page: 'activity', id, key: parent }) + search}>{parent}</Link> : showValue(parent))} />;
+		return <List values={activity[name].map((other) => typeof other === 'string' && KEY.test(other)
+			? <Link to={routePath({ page: 'activity', id, key: other }) + search}>{other}</Link> : showValue(other))} />;
 	default:
 		return showValue(value);
 	}

@@ -50,6 +50,7 @@ function Call({ step, id, search, from, to, onOpen }: CallProps) {
 				{isSelf ? <strong>{visible(row.function)}</strong>
 					: <Link to={routePath({ page: 'activity', id, key: row.key }) + search}>{visible(row.function)}</Link>}
 				<span class="d">{visible(row.layer)}</span>
+				{step.place && <span class="chip chain-place">{visible(step.place)}</span>}
 				{row.error !== 0 && <span class="chip critical">failed</span>}
 				<span class="d chain-file" title={visible(row.file)}>{shorten(row.file ?? '', PATH_LETTERS)}</span>
 				{!step.isOpen && <button type="button" aria-label={`Show the calls that ${visible(row.function)} caused`} onClick={onOpen}>Show more</button>}
