@@ -4,6 +4,7 @@
  * sustains without loss, the size of a trace and the speed of reading it. It prints one table and
  * one closing line of figures, and exits with 1 if a threshold is missed. docs/reference/benchmarks.md
  * describes how each figure is measured.
+ * Papers: SIOX-57, SIOX-58.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
  *
  * Each prints one line: number of activities, seconds, activities per second. The clock runs until
  * everything is on disk. Activities and payloads are prepared in memory before it starts.
+ * Papers: SIOX-58.
  */
 #include <stdio.h>
 #include <stdlib.h>

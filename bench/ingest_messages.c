@@ -6,6 +6,7 @@
  * the client fills and seals on its own, and passes to the kernel together with others, BATCH at a
  * time. Prints the seconds from the start until the daemon has counted the last message, and how
  * many messages and calls it has counted and was sent.
+ * Papers: SIOX-58.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -18,6 +18,17 @@ key() {
 	keys="$keys $1=$2"
 }
 
+# bars FILE: reads the lines "key NAME VALUE" and "missed: TEXT" that an evaluation has written
+bars() {
+	local line
+	while read -r line; do
+		case $line in
+		"key "*) key ${line#key } ;;
+		missed:*) miss "${line#missed: }" ;;
+		esac
+	done <"$1"
+}
+
 # finish NAME: prints what was missed and the closing line; fails if a threshold was missed
 finish() {
 	printf '%s' "$missed"

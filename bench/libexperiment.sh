@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The experiment of forecast.sh on real devices: six throttled targets (libbed.sh), a load that moves between them, probes,
-# a model, and a program that writes a set of files with and without placement. To be sourced.
+# The experiment of forecast.sh and placement.sh on real devices: six throttled targets (libbed.sh), a load that moves
+# between them, probes, a model, and a program that writes a set of files with and without placement. To be sourced.
 #
 # Time is compressed: a probe every second instead of every 30 s, reference writes every 2 s, a history of 20 s instead
 # of 600 s, and the load stays at a target for tens of seconds instead of minutes to hours.
@@ -9,9 +9,10 @@
 # block, every rule has one step, in random order. All rules, also equal shares, use `sluice run --place RULE`.
 targets=${FORECAST_TARGETS:-6} target_mib=256 target_rate=40 movers=2 load_threads=16
 stay_s=${FORECAST_STAY:-25} rest_s=15
+# 0: without probes and a model
 collect_s=${FORECAST_COLLECT:-$([ -n "$quick" ] && echo 90 || echo 300)}
 step_s=${FORECAST_STEPS:-$([ -n "$quick" ] && echo 60 || echo 380)}
-rules="equal classes expected hedged"
+rules=${rules:-equal classes expected hedged}
 # A step: number of processes, files per process, bytes per file; 32 MiB per target with six targets.
 writer_processes=24 writer_files=4 writer_bytes=2097152
 load_pid= probe_pid=
@@ -36,6 +37,7 @@ experiment_start() {
 	bed_spawn "$BUILD/bench/bench_forecast_load" "${FORECAST_SEED:-1}" "$movers" "$load_threads" "$stay_s" "$rest_s" \
 		"${bed_targets[@]}" >load.log
 	load_pid=$!
+	[ "$collect_s" -gt 0 ] || return 0
 	bed_spawn "$sluice" forecast probe --system bed --every 1s --reference-every 2s --sizes 1M,8M --timeout 10s --jobs-every 0 \
 		--duration "$((collect_s + step_s + 300))s" "${operands[@]}" >probe.out 2>probe.err
 	probe_pid=$!
@@ -67,7 +69,7 @@ step() {
 	local rule=$1 begin line how=(--place "$1")
 	if [ "$2" = collected ]; then
 		how=(-p equal.json)
-	else
+	elif [ "$collect_s" -gt 0 ]; then
 		"$sluice" forecast now --json 2>now.err | tr -d '\n' >now.json
 		[ ! -s now.json ] || echo "$rule $(date +%s%N) $(cat now.json)" >>forecasts
 	fi
@@ -102,6 +104,25 @@ blocks() {
 	done
 }
 
+# learn_load: collects probes and trains the model with them
+learn_load() {
+	collect || { miss "experiment: the program fails"; return 1; }
+	"$sluice" forecast train --system bed --history 20s --method svm -o bed.model >train.out 2>train.err ||
+		{ tail -2 train.err >&2; miss "experiment: training failed"; return 1; }
+	sed 's/^/  /' train.out
+}
+
+# probes_end: interrupts the probes, if there are any, and fails if they have failed
+probes_end() {
+	[ -n "$probe_pid" ] || return 0
+	kill -INT "$probe_pid" 2>/dev/null && wait "$probe_pid"
+	case $? in
+	0 | 130) probe_pid= ;;
+	*) return 1 ;;
+	esac
+}
+
+# experiment VERB: runs it, and has it evaluated by this verb of forecast_judge.py
 experiment() {
 	experiment_start || { miss "experiment: cannot start targets, load and probes"; return; }
 	experiment_site >bed.ini
@@ -110,14 +131,10 @@ experiment() {
 	say "experiment: $targets targets of $target_rate MiB/s, $movers loads of $load_threads writers that stay for" \
 		"$stay_s s on average; $collect_s s of probes, then $step_s s of steps of" \
 		"$((writer_processes * writer_files)) files of $((writer_bytes >> 20)) MiB"
-	collect || { miss "experiment: the program fails"; return; }
-	"$sluice" forecast train --system bed --history 20s --method svm -o bed.model >train.out 2>train.err ||
-		{ tail -2 train.err >&2; miss "experiment: training failed"; return; }
-	sed 's/^/  /' train.out
+	[ "$collect_s" = 0 ] || learn_load || return
 	blocks || { miss "experiment: the program fails with placement"; return; }
-	kill -INT "$probe_pid" && wait "$probe_pid" || miss "experiment: sluice forecast probe failed"
-	probe_pid=
-	$python "$here/forecast_judge.py" gain gain.bars . "$(bed_devices)" || { miss "experiment: the evaluation failed"; return; }
+	probes_end || miss "experiment: sluice forecast probe failed"
+	$python "$here/forecast_judge.py" "$1" gain.bars . "$(bed_devices)" || { miss "experiment: the evaluation failed"; return; }
 }
 
 # bed_devices: prints the device of each target: "7:0=t1 7:1=t2 ..."
@@ -128,12 +145,11 @@ bed_devices() {
 	done
 }
 
-part_experiment() {
-	bed_can || { echo "forecast: the experiment is skipped" >&2; key experiment skipped; return; }
+# experiment_judged VERB: the experiment, whose bars are read, and which leaves nothing behind
+experiment_judged() {
 	trap 'experiment_end; work_remove' EXIT
-	experiment
+	experiment "$1"
 	experiment_end
 	trap work_remove EXIT
-	[ -e gain.bars ] || return 0
-	bars gain.bars
+	[ ! -e gain.bars ] || bars gain.bars
 }

@@ -4,6 +4,7 @@
  * HDF5, under each MPI that is named. Baseline and observed runs are interleaved, and their order
  * alternates. It prints one table and one closing line of figures, and exits with 1 if a threshold
  * is missed. docs/reference/benchmarks.md describes how each figure is measured.
+ * Papers: SIOX-59.
  */
 #include <errno.h>
 #include <math.h>

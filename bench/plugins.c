@@ -4,6 +4,7 @@
  * plug-ins catalogue, histogram, history and read_ahead. It uses 1 to 16 threads, which must not
  * make a difference. It prints one table and one closing line of figures, and exits with 1 if a
  * threshold is missed.
+ * Papers: SIOX-57.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -2,8 +2,9 @@
  *
  * The read-ahead benchmark compares three variants of a program that sleeps, seeks forward and
  * reads 1 KiB: unmodified, with advice in its source, and unmodified under `sluice run` with the
- * plug-in read_ahead. It uses the local disk and, if run by root, a slow disk that slowdisk.c
- * simulates. It prints one table and one closing line, and exits with 1 if a threshold is missed.
+ * plug-in read_ahead. It uses the local disk and, if run by root, a slow disk that
+ * lab/programs/disk.c simulates. It prints one table and one closing line, and exits with 1 if a
+ * threshold is missed. Papers: SIOX-63.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,10 +88,12 @@ static void advice_check(struct bench *b, const char *what)
 static void result_take(struct bench *b, const struct device *device, const struct pattern *p,
 			enum variant variant, struct result *result)
 {
-	AUTO_FREE char *reads = bench_program(b, "bench_reads");
+	AUTO_FREE char *lab = xprintf("%s/sluice-lab", b->build);
 	AUTO_FREE char *what =
 		xprintf("%s, %s, %s", device->title, p->title, variant_names[variant]);
-	char *argv[] = { reads,
+	char *argv[] = { lab,
+			 "program",
+			 "strides",
 			 device->file,
 			 (char *)p->stride_kib,
 			 (char *)p->sleep_us,
@@ -188,12 +191,12 @@ static void part_disk(struct bench *b)
 /* Starts the slow disk on a new directory, which the slow disk removes. Returns 0 on failure. */
 static pid_t slowdisk_start(const struct bench *b, char *directory)
 {
-	AUTO_FREE char *program = bench_program(b, "bench_slowdisk");
+	AUTO_FREE char *lab = xprintf("%s/sluice-lab", b->build);
 	AUTO_FREE char *file = xprintf("%s/file", directory);
 	pid_t pid = fork();
 
 	if (!pid) {
-		execl(program, program, directory, NEAR_US, FAR_US, (char *)NULL);
+		execl(lab, lab, "program", "disk", directory, NEAR_US, FAR_US, (char *)NULL);
 		_exit(127);
 	}
 	for (int tries = 0; pid > 0 && tries < 500; tries++) {

@@ -7,10 +7,12 @@
 #   pg_kill                       kills all its processes at once, as a power failure does
 #   pg_again                      starts it again with the same data
 #   pg_psql SQL                   runs SQL as a superuser and prints the rows
+#   pg_under=(COMMAND...)         the server is started by this command, which must forward signals and exec or wait for it
 # Users are those of the operating system (peer authentication). The user of the test is a superuser of the server.
 
 # The programs of the newest server that is installed.
 pg_bin=
+pg_under=()
 for pg_try in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin "$(command -v pg_ctl >/dev/null && dirname "$(command -v pg_ctl)")"; do
 	[ ! -x "$pg_try/postgres" ] || pg_bin=$pg_try
 done
@@ -30,7 +32,7 @@ pg_run() {
 	[ "$(id -u)" != 0 ] || ids=(--reuid "$pg_user" --regid "$(id -g "$pg_user")" --init-groups)
 	(
 		cd "$pg_dir"
-		exec setpriv "${ids[@]}" --pdeathsig QUIT "$pg_bin/postgres" -D "$pg_dir/data" >>"$pg_dir/log" 2>&1
+		exec setpriv "${ids[@]}" --pdeathsig QUIT "${pg_under[@]}" "$pg_bin/postgres" -D "$pg_dir/data" >>"$pg_dir/log" 2>&1
 	) &
 	pg_pid=$!
 	local try

@@ -3,7 +3,7 @@
  * A client of the daemon that sends what it should and what it must not: see kinds[]. Prints the
  * daemon's refusal, or "closed", "silent" (the connection is still open) or "accepted".
  *
- * usage: frames SOCKET KIND [NUMBER]
+ * usage: frames SOCKET KIND [NUMBER [MOST]]
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,7 +21,10 @@
 #include "wire/frame.h"
 #include "wire/sums.h"
 
+#define PATIENCE_MS 600000 /* only to end a client of a daemon that hangs */
+
 static const char *path;
+static unsigned long most = -1ul; /* of the connections that the daemon should keep */
 
 static int open_connection(void)
 {
@@ -48,14 +51,14 @@ static bool send_buf(int fd, const struct buf *bytes)
 }
 
 /* Waits for an answer and prints it. */
-static void print_answer(int fd, int timeout_ms)
+static void print_answer(int fd)
 {
 	AUTO_BUF struct buf bytes = { 0 };
 	struct pollfd wait = { fd, POLLIN, 0 };
 	struct frame frame;
 	ssize_t n = 1;
 
-	while (poll(&wait, 1, timeout_ms) > 0 && n > 0) {
+	while (poll(&wait, 1, PATIENCE_MS) > 0 && n > 0) {
 		buf_reserve(&bytes, 65536);
 		n = recv(fd, bytes.data + bytes.len, 65536, 0);
 		bytes.len += n > 0 ? (size_t)n : 0;
@@ -94,7 +97,7 @@ static void send_sums(unsigned long number)
 		}
 	}
 	shutdown(fd, SHUT_WR);
-	print_answer(fd, 10000);
+	print_answer(fd);
 }
 
 /* One frame with a changed header, whose checksum is correct. */
@@ -111,7 +114,7 @@ static void send_changed(size_t offset, uint32_t value, size_t bytes)
 	memcpy(&header, again.data, sizeof(header));
 	memcpy(frame.data + offsetof(struct frame_header, head_check), &header.check, 4);
 	send_buf(fd, &frame);
-	print_answer(fd, 10000);
+	print_answer(fd);
 }
 
 static void send_version(unsigned long number)
@@ -140,7 +143,7 @@ static void send_garbage(unsigned long number)
 		bytes[i] = (char)rand();
 	for (int i = 0; i < 1000 && send_bytes(fd, bytes, sizeof(bytes)); i++)
 		;
-	print_answer(fd, 10000);
+	print_answer(fd);
 }
 
 static void send_damaged(unsigned long number)
@@ -152,7 +155,7 @@ static void send_damaged(unsigned long number)
 	add_sums(&bytes, 1, 5);
 	bytes.data[bytes.len - 1] ^= 1;
 	send_buf(fd, &bytes);
-	print_answer(fd, 10000);
+	print_answer(fd);
 }
 
 /* Rows that do not fit their number, and an operation that does not exist. */
@@ -171,7 +174,7 @@ static void send_content(unsigned long number)
 	else
 		frame_add(&bytes, FRAME_SUMS, 1, &head, sizeof(head));
 	send_buf(fd, &bytes);
-	print_answer(fd, 10000);
+	print_answer(fd);
 }
 
 /* One byte at a time, `number` per second, up to a minute. */
@@ -183,15 +186,41 @@ static void send_slowly(unsigned long number)
 	add_sums(&bytes, 1, 5);
 	for (size_t i = 0; i < bytes.len - 1 && send_bytes(fd, bytes.data + i, 1); i++)
 		clock_sleep_ns(NS_PER_S / (int64_t)(number ? number : 10));
-	print_answer(fd, 60000);
+	print_answer(fd);
 }
 
-/* Connections that say nothing. Prints how many of them the daemon has kept. */
+/* Counts the connections that the daemon has not closed. It may close them at any time. */
+static unsigned long count_kept(const int *fds, unsigned long number)
+{
+	unsigned long kept = 0;
+
+	for (unsigned long i = 0; i < number; i++) {
+		char byte;
+
+		kept += recv(fds[i], &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
+	}
+	return kept;
+}
+
+/* Prints how many connections the daemon keeps, as soon as it has refused those beyond MOST. */
+static void print_kept(const int *fds, unsigned long number)
+{
+	unsigned long kept = count_kept(fds, number);
+
+	for (int ms = 0; kept > most && ms < PATIENCE_MS; ms += 50) {
+		clock_sleep_ns(50 * NS_PER_MS);
+		kept = count_kept(fds, number);
+	}
+	printf("kept %lu\n", kept);
+	fflush(stdout);
+}
+
+/* Connections that say nothing, until standard input ends. */
 static void hold_connections(unsigned long number)
 {
 	struct rlimit limit = { number + 64, number + 64 };
 	int *fds = calloc(number, sizeof(*fds));
-	unsigned long kept = 0;
+	char byte;
 
 	if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || !fds) {
 		perror("limit of open files");
@@ -199,15 +228,10 @@ static void hold_connections(unsigned long number)
 	}
 	for (unsigned long i = 0; i < number; i++)
 		fds[i] = open_connection();
-	clock_sleep_ns(500 * NS_PER_MS);
-	for (unsigned long i = 0; i < number; i++) {
-		char byte;
-
-		kept += recv(fds[i], &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
-	}
-	printf("kept %lu\n", kept);
-	fflush(stdout);
-	clock_sleep_ns(3 * NS_PER_S);
+	print_kept(fds, number);
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		;
+	free(fds);
 }
 
 /* Connections that each send all of a long frame but its end. */
@@ -215,7 +239,6 @@ static void hold_memory(unsigned long number)
 {
 	AUTO_BUF struct buf payload = { 0 }, bytes = { 0 };
 	struct rlimit limit = { number + 64, number + 64 };
-	unsigned long alive = 0;
 	int *fds = calloc(number, sizeof(*fds));
 
 	setrlimit(RLIMIT_NOFILE, &limit);
@@ -226,13 +249,8 @@ static void hold_memory(unsigned long number)
 		fds[i] = open_connection();
 		send_bytes(fds[i], bytes.data, bytes.len - 1);
 	}
-	clock_sleep_ns(300 * NS_PER_MS);
-	for (unsigned long i = 0; fds && i < number; i++) {
-		char byte;
-
-		alive += recv(fds[i], &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
-	}
-	printf("kept %lu\n", alive);
+	if (fds)
+		print_kept(fds, number);
 	free(fds);
 }
 
@@ -261,7 +279,7 @@ static void send_descriptors(unsigned long number)
 	if (sendmsg(fd, &message, MSG_NOSIGNAL) < 0)
 		perror("sendmsg");
 	shutdown(fd, SHUT_WR);
-	print_answer(fd, 10000);
+	print_answer(fd);
 }
 
 /* Asks for the status again and again, and never reads it. */
@@ -303,10 +321,11 @@ int main(int argc, char **argv)
 	path = argc > 2 ? argv[1] : "";
 	for (size_t i = 0; argc > 2 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(kinds[i].name, argv[2]) == 0) {
+			most = argc > 4 ? strtoul(argv[4], NULL, 10) : most;
 			kinds[i].run(argc > 3 ? strtoul(argv[3], NULL, 10) : 0);
 			return 0;
 		}
 	}
-	fprintf(stderr, "usage: frames SOCKET KIND [NUMBER]\n");
+	fprintf(stderr, "usage: frames SOCKET KIND [NUMBER [MOST]]\n");
 	return 2;
 }

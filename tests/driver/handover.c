@@ -25,6 +25,7 @@
 #include "base/mem.h"
 #include "contract/frame.h"
 #include "observe/collect/calibrate.h"
+#include "observe/collect/cpu_counter.h"
 #include "observe/collect/reception.h"
 #include "policy/policy_page.h"
 #include "policy/rules.h"
@@ -92,11 +93,11 @@ static int publish(const char *site, const char *socket, const char *spools, con
 		   struct err *err)
 {
 	static struct policy page;
-	const char *name;
+	struct cpu_counter counter;
 	int r = policy_page_init(&page, socket, spools, err);
 
-	page.clock =
-		calibrate_counter_is_steady(&name) ? CLOCK_SOURCE_COUNTER : CLOCK_SOURCE_MONOTONIC;
+	cpu_counter_read(&counter);
+	page.clock = cpu_counter_choose(&counter);
 	if (r >= 0)
 		r = rules_load(&page, rules, err);
 	if (r >= 0)

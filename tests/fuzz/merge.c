@@ -59,8 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	b = make_part(second, data + 2 + cut, size - 2 - cut);
 	snprintf(merged, sizeof(merged), "/dev/shm/sluice-fuzz-merge-%d.sluice", (int)getpid());
 	if (a >= 0 && b >= 0) {
-		trace_merge_check(parts, 2, &err);
-		if (trace_merge(parts, 2, &trace_container, merged, &totals, NULL, &err) >= 0)
+		trace_merge_check(parts, 2, false, &err);
+		if (trace_merge(parts, 2, &trace_container, merged, NULL, &totals, NULL, &err) >= 0)
 			check_merged(merged);
 		unlink(merged);
 	}

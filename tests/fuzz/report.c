@@ -54,9 +54,9 @@ static void print_activities(FILE *out, struct profile *profile, struct trace *t
 	for (int i = 0; i < BATCHES_MAX && (n = trace_next(trace, batch, BATCH, &err)) > 0; i++)
 		for (ssize_t k = 0; k < n; k++) {
 			line_format(&text, &trace->head, &batch[k]);
-			line_tree(&text, &trace->head, &batch[k], 2);
+			line_tree(&text, &trace->head, &batch[k], 2, NULL);
 			line_csv(&text, &trace->head, &batch[k]);
-			line_json(&json, &trace->head, &batch[k]);
+			line_json(&json, &trace->head, &batch[k], NULL);
 			profile_add(profile, &batch[k]);
 		}
 	json_end(&json);

@@ -3,6 +3,7 @@
 # Every function that libc exports is either wrapped (it has a row in interfaces/) or listed in not-io.txt with a
 # reason. libsluice.so exports exactly the rows and the symbols in exports-extra.txt. Set LIBC to compare with another
 # libc.so.6.
+# Papers: SIOX-24, SIOX-AC-2.
 set -eu
 lint=$SOURCE/tests/lint
 libc=${LIBC:-$("${CC:-cc}" -print-file-name=libc.so.6)}
@@ -22,7 +23,7 @@ names "$BUILD"/generated/interfaces/*.h >"$work/all"
 nm -D --defined-only "$libc" | awk '$2 ~ /[TWi]/ && $3 !~ /PRIVATE/ { sub(/@+GLIBC_/, " ", $3); print $3 }' |
 	sort -u >"$work/libc"
 
-awk -v version=2.36 '
+awk -v version=2.41 '
 	function complain(text) { print "coverage: " text; bad = 1 }
 	function newer(v, than,   a, b) {
 		split(v, a, "."); split(than, b, ".")
@@ -84,3 +85,18 @@ diff "$work/wanted" "$work/exported" |
 ! grep -qv 'coverage: note:' "$work/complaints" && ! [ -s "$work/differences" ] || exit 1
 echo "coverage: $(wc -l <"$work/rows") of $(awk '{ print $1 }' "$work/libc" | sort -u | wc -l) functions of $libc are wrapped"
 echo "coverage: $(wc -l <"$work/all") functions wrapped in all libraries"
+
+# at_least LIBRARY COUNT HEADER...: the paper wraps COUNT functions of the library (SIOX-AC-2)
+at_least()
+{
+	local found
+	found=$(names "${@:3}" | wc -l)
+	echo "coverage: $found functions of $1, at least $2 wanted"
+	[ "$found" -ge "$2" ]
+}
+interfaces=$BUILD/generated/interfaces
+at_least POSIX 74 "$SOURCE"/src/capture/interfaces/{posix,stdio}.h
+at_least MPI 54 "$interfaces/mpi.h"
+at_least NetCDF 5 "$interfaces/netcdf.h"
+at_least HDF5 18 "$interfaces/hdf5.h"
+! at_least HDF5 10000 "$interfaces/hdf5.h" >/dev/null || { echo "coverage: missing functions are not noticed"; exit 1; }

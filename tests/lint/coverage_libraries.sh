@@ -3,6 +3,7 @@
 # Every function that HDF5, NetCDF or PnetCDF exports is either wrapped (it has a row in interfaces/) or listed in
 # not-io-NAME.txt with a reason, and every row names a function that exists in some version of the library. The
 # installed builds of a library are merged, because serial builds lack the parallel functions.
+# Papers: SIOX-24.
 set -eu
 lint=$SOURCE/tests/lint
 work=$(mktemp -d)

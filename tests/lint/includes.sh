@@ -5,6 +5,7 @@
 # sub-folders, or single headers. Folders of src/ are named without "src/"; "include/sluice" is the public headers.
 # Neither the rows nor the includes may form a cycle, and no folder of src/ may include lab/.
 # "includes.sh --table" prints the rows that the sources need, to update the table after a deliberate change.
+# Papers: HYB-2, HYB-AC-18.
 set -eu
 
 # check ROOT DOCUMENT: prints one line for each breach of the table in DOCUMENT by the sources below ROOT

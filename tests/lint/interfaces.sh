@@ -3,6 +3,7 @@
 # The annotated headers are C. Each compiles together with the headers of libc, plain and fortified, and with those of
 # every MPI, HDF5, NetCDF and PnetCDF that is installed, so that a wrong prototype is a compile error. wrapgen names
 # the line that it cannot read, and writes no output.
+# Papers: SIOX-20.
 set -eu
 interfaces=$SOURCE/src/capture/interfaces
 work=$(mktemp -d)

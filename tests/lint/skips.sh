@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 known=$work/known
 {
 	grep -v '^#' "$SOURCE/tests/needs.txt" | cut -f 1
-	sed -n -E 's/^([a-z]+,)*(check|programs)(,[a-z]+)*[[:space:]]+//p' "$SOURCE/packaging/deps.apt"
+	sed -n -E 's/^([a-z]+,)*(check|programs|packages|cluster)(,[a-z]+)*[[:space:]]+//p' "$SOURCE/packaging/deps.apt"
 } >"$known"
 
 # unknown_needs FILE...: prints each skip whose NEED is not known. A variable is checked when the test runs.
@@ -43,11 +43,12 @@ package_of() {
 	esac
 }
 
-# missing_programs: prints the packages of programs that were not built. NetCDF and PnetCDF exist for one MPI only.
+# missing_programs: prints the packages of programs that were not built. NetCDF and PnetCDF exist for one MPI only. MULTI and
+# LARGE depend on the version of a library; run/current_libraries reports what it skips.
 missing_programs() {
 	local kind name words
 	sed -n -E 's/^[[:space:]]*(mpi|serial)_program\(([a-z0-9_]+) (.*)\)$/\1 \2 \3/p' \
-		"$SOURCE/tests/mpi/CMakeLists.txt" "$SOURCE/kernels/CMakeLists.txt" | while read -r kind name words; do
+		"$SOURCE/tests/mpi/CMakeLists.txt" "$SOURCE/kernels/CMakeLists.txt" | grep -vwE 'MULTI|LARGE' | while read -r kind name words; do
 		if [ "$kind" = serial ]; then
 			[ -x "$BUILD/mpi/serial/$name" ] || package_of serial $words
 			continue

@@ -38,14 +38,20 @@ def read_frames(library, start):
 
 def read_code(library, start):
     """Functions: name -> list of (target, bytes in use), and name -> largest frame."""
-    calls, sizes, name = {}, {}, None
+    calls, sizes, starts, name = {}, {}, {}, None
     at, used = read_frames(library, start)
-    for line in run("objdump", "-d", "--no-show-raw-insn", library).splitlines():
-        m = re.match(r"[0-9a-f]+ <(.+)>:$", line)
+    text = run("objdump", "-d", "--no-show-raw-insn", library).splitlines()
+    # Static functions of several files may have the same name: all but the first get a number.
+    for line in text:
+        m = re.match(r"([0-9a-f]+) <(.+)>:$", line)
         if m:
-            name = m[1]
-            calls.setdefault(name, [])
-            sizes.setdefault(name, 0)
+            name = m[2] if m[2] not in sizes else "%s#%d" % (m[2], len(starts))
+            starts[int(m[1], 16)] = name
+            calls[name], sizes[name] = [], 0
+    for line in text:
+        m = re.match(r"([0-9a-f]+) <(.+)>:$", line)
+        if m:
+            name = starts[int(m[1], 16)]
             continue
         m = re.match(r"\s*([0-9a-f]+):\s+(\S+)\s*(.*)", line)
         if not m or name is None:
@@ -55,18 +61,21 @@ def read_code(library, start):
         if now is None:
             now = sizes[name]
         sizes[name] = max(sizes[name], now)
-        target = re.search(r"<([^>+@]+)(\+0x[0-9a-f]+)?>", m[3])
+        target = re.search(r"\b([0-9a-f]+) <[^>+@]+(?:\+0x([0-9a-f]+))?>", m[3])
         if not target or "@plt" in m[3] or "*" in m[3]:
             continue
+        target = starts.get(int(target[1], 16) - int(target[2] or "0", 16))
+        if target is None:
+            continue
         if m[2] in ("call", "bl"):
-            calls[name].append((target[1], now))
+            calls[name].append((target, now))
         elif m[2].startswith("j") or m[2] in ("b",) or m[2].startswith("b."):
-            if target[1] != name:
-                calls[name].append((target[1], now - start))
+            if target != name:
+                calls[name].append((target, now - start))
     return calls, sizes
 
 def base(name):
-    return re.sub(r"\.(cold|isra|constprop|part)(\.\d+)*", "", name)
+    return re.sub(r"\.(cold|isra|constprop|part)(\.\d+)*|#\d+", "", name)
 
 def main():
     library, limit, wanted = sys.argv[1], int(sys.argv[2]), sys.argv[3:]

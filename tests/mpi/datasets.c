@@ -211,6 +211,9 @@ static void write_shared(const char *path, hid_t type, hsize_t elements, int cal
 
 	H5_MUST(H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL));
 	H5_MUST(H5Pset_dxpl_mpio(together, H5FD_MPIO_COLLECTIVE));
+#if H5_VERSION_GE(1, 14, 0) /* otherwise, it can convert types in collective transfers */
+	H5_MUST(H5Pset_selection_io(together, H5D_SELECTION_IO_MODE_OFF));
+#endif
 	file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
 	H5_MUST(file);
 	dataset = create_dataset(file, H5P_DEFAULT);

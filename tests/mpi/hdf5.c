@@ -4,26 +4,10 @@
  * that have two. One source for serial HDF5 without MPI and for parallel HDF5, where all ranks
  * share the file and each has one row of every dataset.
  */
-#include <hdf5.h>
-
-#include "must.h"
+#include "must_h5.h"
 
 #define N 256
 #define PATH "hdf5.h5"
-
-/* For calls that return a negative number on failure. HDF5 prints the reason itself. */
-#define H5_MUST(call) must_h5((call), __LINE__, #call)
-
-static hid_t must_h5(hid_t result, int line, const char *what)
-{
-	if (result < 0)
-		must_fail(__FILE__, line, what, "failed");
-	return result;
-}
-
-#ifndef H5_HAVE_PARALLEL
-static const int rank = 0, ranks = 1;
-#endif
 
 static hid_t file_access, collective = H5P_DEFAULT;
 static int out[N], in[N];
@@ -98,7 +82,9 @@ static void contiguous(hid_t file)
 	row_write(old, rank, H5P_DEFAULT);
 	row_write(set, ranks + rank, collective);
 	H5_MUST(H5Fflush(file, H5F_SCOPE_GLOBAL));
+#if !defined(H5_HAVE_PARALLEL) || !H5_VERSION_GE(1, 12, 0) /* later, not with several ranks */
 	H5_MUST(H5Dflush(set));
+#endif
 	row_check(set, ranks + rank, collective);
 	H5_MUST(H5Dclose(old));
 	H5_MUST(H5Dclose(set));

@@ -46,11 +46,12 @@ static void go_on(void)
 /* The file contains the pid of this process. */
 static void orphan_become(void)
 {
-	FILE *f = fopen("orphan", "w");
+	FILE *f = fopen("orphan.new", "w");
 
-	kill(getppid(), SIGKILL);
 	fprintf(f, "%d\n", (int)getpid());
 	fclose(f);
+	kill(getppid(), SIGKILL);
+	rename("orphan.new", "orphan");
 }
 
 static void turn_bad(const char *how)

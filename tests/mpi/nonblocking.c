@@ -80,10 +80,13 @@ static void by_test(int n, MPI_Request *requests)
 
 		/*
 		 * Tests without completing, so the request remains. Once only: with I/O requests of
-		 * MPICH 4.0 the call makes no progress, and a loop would never end.
+		 * MPICH 4.0 the call makes no progress, and a loop would never end. In MPICH 4.2 it
+		 * releases the request, and the next call aborts with an internal error.
 		 */
+#if !defined(MPICH_NUMVERSION) || MPICH_NUMVERSION < 40200000
 		MPI_MUST(MPI_Request_get_status(requests[i], &done, &status));
 		MUST(requests[i] != MPI_REQUEST_NULL);
+#endif
 		for (done = 0; !done;)
 			MPI_MUST(MPI_Test(&requests[i], &done, &status));
 		MUST(moved(&status, N));

@@ -140,7 +140,7 @@ compare_runs "h5py" "$python" "$work/hdf5.py"
 compare_runs "netCDF4" sh -c '"$0" "$1" && rm -f NETCDF4*.nc' "$python" "$work/netcdf.py"
 mpi=$(mpi_of_python)
 
-for io in romio321 ompio; do
+for io in $(romio) ompio; do
 	export OMPI_MCA_io=$io
 	compare_runs "mpi4py, 4 ranks, $io" "mpiexec.$mpi" -n 4 "$python" "$work/ranks.py"
 done

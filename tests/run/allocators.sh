@@ -46,9 +46,9 @@ allocator() {
 	check_allocates
 }
 allocator libjemalloc2 libjemalloc.so.2
-allocator libgoogle-perftools4 libtcmalloc.so.4
-allocator libtcmalloc-minimal4 libtcmalloc_minimal.so.4
-allocator 'libmimalloc2.*' libmimalloc.so.2
+allocator 'libgoogle-perftools4*' libtcmalloc.so.4
+allocator 'libtcmalloc-minimal4*' libtcmalloc_minimal.so.4
+allocator 'libmimalloc*' 'libmimalloc\.so\.[23]'
 allocator libtbbmalloc2 libtbbmalloc_proxy.so.2
 
 # Redis is linked with jemalloc. The server runs until it is told to stop, and saves its data.

@@ -10,9 +10,10 @@ pwrites() {
 print(sum(f["calls"] for f in json.load(open("report.json"))["functions"] if f["function"] == "pwrite"))'
 }
 
-# peak PID: prints the peak of the resident memory of a process in KiB; 0 if it is gone
-peak() {
-	awk '/^VmHWM/ { n = $2 } END { print n + 0 }' "/proc/$1/status" 2>/dev/null || echo 0
+# memory PID: prints the resident memory of a process in KiB, without that of spools; 0 if it is gone. Spools are shared
+# with the programs, and as long as the collector gets no processor, their number grows.
+memory() {
+	awk '/^Rss(Anon|File)/ { n += $2 } END { print n + 0 }' "/proc/$1/status" 2>/dev/null || echo 0
 }
 
 # descendants PID: prints the descendants of a process, and the process itself
@@ -24,27 +25,34 @@ descendants() {
 	done
 }
 
-# measure COMMAND...: runs the command under `sluice run`; sets sluice_kib and watcher_kib to the largest peaks of the
-# processes of Sluice
+# measure COMMAND...: runs the command under `sluice run`; sets sluice_kib and watcher_kib to the largest memory of
+# processes of Sluice. The program has done its work and stays when they are seen for the last time.
 measure() {
-	local pid process n
+	local pid process n is_done looks=0
 	sluice_kib=0 watcher_kib=0
 	rm -f trace
-	"$sluice" run -o "$work/trace" -- "$@" >out 2>err &
+	: >hold
+	: >out
+	DAMAGE_HOLD=$work/hold "$sluice" run -o "$work/trace" -- "$@" >out 2>err &
 	pid=$!
 	while kill -0 $pid 2>/dev/null; do
+		is_done=$(cat out)
 		for process in $(descendants $pid); do
 			case $(cat "/proc/$process/comm" 2>/dev/null) in
 			sluice-watcher)
-				n=$(peak "$process")
+				n=$(memory "$process")
 				[ "$n" -le "$watcher_kib" ] || watcher_kib=$n
 				;;
 			sluice*)
-				n=$(peak "$process")
+				n=$(memory "$process")
 				[ "$n" -le "$sluice_kib" ] || sluice_kib=$n
 				;;
 			esac
 		done
+		[ -z "$is_done" ] || looks=$((looks + 1))
+		if [ -n "$is_done" ] && [ "$watcher_kib" -gt 0 ] || [ $looks -gt $polls ]; then
+			rm -f hold
+		fi
 		sleep 0.05
 	done
 	wait $pid || code=$?

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # `sluice run` prints a short report to stderr, on request or on a terminal, and keeps it short.
+# Papers: SIOX-53.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 

@@ -10,7 +10,8 @@ const require = createRequire(path.join(modules, 'browser.mjs'));
 const { chromium } = require('playwright-core');
 const axe = require('axe-core');
 export const PATIENCE_MS = 300000;
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+// Without this limit it is 30 s, which a loaded machine may need.
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'], timeout: PATIENCE_MS });
 
 export const WIDE = { width: 1280, height: 900 }, NARROW = { width: 390, height: 844 };
 // How each page is looked at: name of the variant, options of the browser.

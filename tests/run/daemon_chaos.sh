@@ -49,12 +49,14 @@ launch_daemon() {
 # end_daemon: kills the keeper, and the worker if it is given
 end_daemon() {
 	local old try
-	old=$(worker_of "$daemon" || true)
+	# It must not start a worker after the question for it.
+	kill -STOP "$daemon" 2>/dev/null || true
+	old=$(pgrep -P "$daemon" || true)
 	kill -KILL "$daemon" "$@" 2>/dev/null || true
 	wait "$daemon" 2>/dev/null || true
 	# Without its keeper, a worker ends by itself, and until then no other daemon can start.
 	for try in $(seq $polls); do
-		[ -n "$old" ] && kill -0 "$old" 2>/dev/null || return 0
+		[ -n "$old" ] && kill -0 $old 2>/dev/null || return 0
 		sleep 0.05
 	done
 	fail "the worker outlives the keeper"
@@ -135,11 +137,14 @@ remains() {
 	json_get "$work/status" '["database"]["traces_waiting"]' | grep -vx 0 || true
 }
 
-# wait_database: waits until the database has everything
+# wait_database: waits until the database has everything, as long as it gets more
 wait_database() {
-	local try
-	for try in $(seq $((polls / 20))); do
+	local idle rows=none before
+	for ((idle = 0; idle < polls / 20; idle++)); do
 		[ -n "$(remains)" ] || return 0
+		before=$rows
+		rows=$(pg_psql 'SELECT count(*) FROM activity' 2>/dev/null || true)
+		[ "$rows" = "$before" ] || idle=0
 		kill -0 "$daemon" 2>/dev/null || fail "the daemon has ended: $(cat "$work/daemon.log")"
 		sleep 1
 	done

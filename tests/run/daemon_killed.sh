@@ -19,7 +19,7 @@ check_run() {
 	wait_for "run of job $1" row_is "SELECT count(*) FROM run WHERE job = '$1' AND job_partition = 'debug'" 1
 	[ ! -e "$KILLED_BY" ] || fail "$case: the worker was not killed"
 	wait_for "end of the queue" row_is "SELECT count(*) FROM run" "$((number))"
-	check_eq "$(row "SELECT count(*) > 0 FROM activity WHERE run = (SELECT id FROM run WHERE job = '$1')")" "$2" "$case: calls"
+	wait_for "calls ($2)" row_is "SELECT count(*) > 0 FROM activity WHERE run = (SELECT id FROM run WHERE job = '$1')" "$2"
 }
 
 chmod 755 "$work"

@@ -25,7 +25,7 @@ check_rc 0 "$sluice" trace export --json run.txt run.parquet
 check_json out sluice.export/1
 check_eq "$(json_get out '["activities"]')" "$calls" "exported calls"
 check_eq "$(json_get out '["files"]')" "$(find run.parquet -type f | wc -l)" files
-check_eq "$(json_get out '["bytes"]')" "$(find run.parquet -type f -printf '%s\n' | paste -sd+ | bc)" bytes
+check_eq "$(json_get out '["bytes"]')" "$(find run.parquet -type f -printf '%s\n' | awk '{ n += $1 } END { print n }')" bytes
 check_parquet run.parquet
 check_eq "$(ls run.parquet/activities)" "$(printf 'rank=-1\nrank=0\nrank=1\nrank=2')" ranks
 check_eq "$(stat -c %a run.parquet run.parquet/run.parquet)" "$(printf '700\n600')" modes

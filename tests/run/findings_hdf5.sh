@@ -53,7 +53,8 @@ with netCDF4.Dataset("data/f.nc") as f:
 END
 	expect chunk-cache $python columns.py 4096
 	check_has "$(json_get report.json '["findings"][0]["evidence"]')" "64 x 64"
-	expect "" $python columns.py $((64 << 20))
+	# NetCDF 4.9.3 reads small files twice.
+	SLUICE_FINDINGS_AMPLIFICATION_PERCENT=200 expect "" $python columns.py $((64 << 20))
 else
 	skip_case python3-netcdf4
 fi

@@ -53,10 +53,18 @@ unrecorded_run SLUICE_DISABLE=1 "$prog/plain"
 
 case_begin "processes of one job are one run"
 ends=$(site_ends)
+processes=()
 for i in 1 2 3; do
-	under_site SLURM_JOB_ID=4711 SLURM_JOB_PARTITION=debug "$prog/plain" >/dev/null 2>&1 &
+	mkdir "process$i"
+	(cd "process$i" && under_site SLURM_JOB_ID=4711 SLURM_JOB_PARTITION=debug "$prog/writes" steady 1 10 "$work/stop" >out 2>&1) &
+	processes+=($!)
 done
-wait %2 %3 %4 2>/dev/null || true
+# None ends before the last one has started: a run is over when it has had no processes for some time.
+for i in 1 2 3; do
+	wait_for "process $i" grep -q ready "process$i/out"
+done
+touch stop
+wait "${processes[@]}"
 site_wait "$ends"
 check_eq "$(json_get report.json '["run"]["processes"]')" 3 "processes"
 check_has "$(tail -n 1 "$site_log")" " 4711 " "job"

@@ -13,6 +13,8 @@ for i in range(n):
     os.pwrite(fd, b"x", i)
     if pause and i % pause == 0:
         time.sleep(0.001)
+while len(sys.argv) > 3 and not os.path.exists(sys.argv[3]):
+    time.sleep(0.01)
 END
 
 # check_once NUMBER: the trace has each of that many writes once
@@ -33,13 +35,16 @@ END
 case_begin "the collector is killed at random moments"
 site_start
 ends=$(site_ends)
-under_site "$python" "$work/writes.py" 150000 50 &
+# The program stays until the last collector has started: one that is killed when the trace is complete, and before it
+# says so, would say nothing.
+under_site "$python" "$work/writes.py" 150000 50 "$work/leave" &
 program=$!
 for round in $(seq 12); do
 	sleep 0.$((RANDOM % 4))$((RANDOM % 10))
 	site_stop KILL
 	site_start
 done
+touch leave
 wait $program || wrong "the program failed"
 site_wait "$ends"
 check_once 150000
@@ -85,8 +90,13 @@ spools_gone
 
 case_begin "a program is killed"
 ends=$(site_ends)
+rm -f data pid
+# has_written: so many calls that many of them have been collected
+has_written() {
+	[ "$(stat -c %s data 2>/dev/null || echo 0)" -gt 20000 ]
+}
 under_site "$python" "$work/writes.py" 100000000 20 &
-sleep 1
+wait_for "writes" has_written
 kill -KILL "$(cat pid)"
 wait $! 2>/dev/null || true
 site_wait "$ends"

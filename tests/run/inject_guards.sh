@@ -30,7 +30,8 @@ hint() {
 
 # Whatever selects OMPIO, it gets no aggregator hint; ROMIO does.
 selection() {
-	local romio=romio321
+	local romio
+	romio=$(romio)
 	export SLUICE_PARAMS_FILE=$work/aggregators
 	for options in "" "--mca io ompio" "--mca io $romio,ompio" "--mca io ^sluice --mca io_${romio}_priority 1"; do
 		# shellcheck disable=SC2086
@@ -49,6 +50,7 @@ selection() {
 	check_eq "$(hint cb_nodes)" "" "hints of OMPIO"
 	check_words "$(grep ' not applied' err)" cb_nodes OMPIO
 	for options in "--mca io $romio" "--mca io ^ompio" "--mca io_${romio}_priority 90"; do
+		romio_heeds || { skip_case romio-hints "aggregators" && break; }
 		# shellcheck disable=SC2086
 		holes $options --
 		check_eq "$(hint cb_nodes)" 2 "$options: hint of ROMIO"
@@ -72,7 +74,7 @@ own() {
 	check_words "$(grep -A 1 '^Warnings' report)" cb_nodes OMPIO
 	holes -- open cb_nodes 1
 	check_eq "$(cat err)" "" "warnings about one aggregator"
-	holes --mca io romio321 -- open cb_nodes 2
+	holes --mca io "$(romio)" -- open cb_nodes 2
 	check_eq "$(cat err)" "" "warnings about ROMIO"
 }
 
@@ -128,10 +130,14 @@ END
 	SLUICE_PARAMS_FILE=unmatched.json holes --
 	check_words "$(grep romio_cb_write err)" 'romio_cb_write=enable@other*' "not applied" "no file matches"
 	check_words "$(grep chunk_size err)" "chunk_size=16, for /v1" "not applied" HDF5
-	check_eq "$(grep -c romio_ds_write err || true)" 0 "warnings about applied parameters"
+	# Open MPI 5 reports only hints that it uses, and OMPIO does not use this one.
+	not_used=0
+	[ "$mpi" = mpich ] || ! mpi_since openmpi 5 || not_used=1
+	check_eq "$(grep -c romio_ds_write err || true)" $not_used "warnings about romio_ds_write"
 	echo "striping_factor 2" >striping.hints
 	SLUICE_PARAMS_FILE=striping.hints holes --
-	[ "$mpi" != mpich ] || check_words "$(cat err)" striping_factor "not applied" report
+	# MPICH reports the hint back since 4.1.
+	[ "$mpi" != mpich ] || mpi_since mpich 4.1 || check_words "$(cat err)" striping_factor "not applied" report
 	check_rc 0 "$sluice" run --params striping.hints -o trace -- true
 	check_words "$(cat err)" striping_factor=2 "not applied" MPI-IO
 }
@@ -143,7 +149,11 @@ for mpi in $mpis; do
 	if [ "$mpi" = openmpi ]; then
 		selection
 		own
-		OMPI_MCA_io=romio321 precedence
+		if romio_heeds; then
+			OMPI_MCA_io=$(romio) precedence
+		else
+			skip_case romio-hints precedence
+		fi
 	else
 		precedence
 		different_files

@@ -1,9 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Layouts of files that a program creates without MPI: stripes of Lustre before the open, attributes of CephFS after
-# it. tests/prog/preload/lustreapi.c replaces both file systems. The program sees the same results, errors and
-# permissions as without Sluice. On a file system without layouts, nothing is done.
+# Layouts of files that a program creates without MPI: stripes of Lustre and BeeGFS before the open, attributes of CephFS
+# after it. tests/prog/preload/lustreapi.c replaces these file systems; tests/cluster/layout.sh uses a real CephFS. The
+# program sees the same results, errors and permissions as without Sluice. On a file system without layouts, nothing is done.
+# Papers: H5T-11, H5T-AC-1.
 . "$(dirname "$0")/libtest.sh"
+python=/usr/bin/python3
+[ -x $python ] || python=python3
 mkdir lib data
 ln -s "$prog/lustreapi.so" lib/liblustreapi.so.1 # the same object as the preloaded one
 export SLUICE_STORE_PATH=$work/store.db LD_LIBRARY_PATH=$work/lib
@@ -49,7 +52,7 @@ END
 makes() {
 	rm -rf data log
 	mkdir data
-	check_rc 0 "$@" python3 makes.py
+	check_rc 0 "$@" $python makes.py
 }
 
 makes env
@@ -74,7 +77,9 @@ create stream.dat 1048576 -1 4 0
 create creat.dat 1048576 -1 4 0" "requests to liblustreapi"
 "$sluice" print trace | grep posix_parameters >told
 check_eq "$(wc -l <told)" 5
-check_has "$(grep /wide.dat told || sed -n 2p told)" 'hint/set="striping_factor=8;striping_unit=1048576"' "effective stripes"
+check_has "$(sed -n 2p told)" ';striping_factor=8;striping_unit=1048576"' "effective stripes"
+check_words "$(cat err)" ceph_stripe_unit "not applied" "file system does not support it"
+[[ $(cat err) != *"striping_factor not"* ]] || fail "stripes that are in effect: $(cat err)"
 makes "$sluice" run --mode off -p params.json --
 diff expected out || fail "unrecorded: the program behaves differently"
 check_eq "$(wc -l <log)" 5 "files made with recording off"
@@ -82,18 +87,69 @@ check_eq "$(wc -l <log)" 5 "files made with recording off"
 # The error output of a library that fails is suppressed.
 STANDIN_FAILS=1 makes "$sluice" run -p params.json -o trace --
 diff expected out || fail "failing: the program behaves differently"
-check_eq "$(cat err)" "" "stderr"
+check_eq "$(grep -c llapi err || true)" 0 "messages of the library"
+check_words "$(cat err)" striping_factor "not applied" "library rejected it"
 
-# CephFS: every step is legal.
+# A file that exists keeps its stripes.
+cat >again.py <<'END'
+import os
+for flags in 0, os.O_TRUNC:
+    os.close(os.open("data/old.dat", os.O_CREAT | os.O_WRONLY | flags, 0o600))
+END
+rm -rf data log
+mkdir data
+echo old >data/old.dat
+check_rc 0 "$sluice" run -p params.json -o trace -- $python again.py
+[ ! -e log ] || fail "an existing file: $(cat log)"
+check_words "$(cat err)" striping_factor "not applied" existed
+
+# CephFS: all sizes are set by one call. Its own names have priority over the general ones.
 export STANDIN_MAGIC=0x00C36400
 makes "$sluice" run -p params.json -o trace --
 diff expected out || fail "CephFS: the program behaves differently"
-check_eq "$(head -n 4 log)" "set stripe_unit 65536
-set object_size 3145728
-set stripe_unit 1572864
-set stripe_count 2"
-check_eq "$(grep -c illegal log || true)" 0 "illegal steps in: $(cat log)"
-check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" "ceph_object_size=3145728;ceph_stripe_unit=1572864" "effective layout"
+check_eq "$(sort log | uniq -c | xargs)" "5 set stripe_unit=1572864 stripe_count=2 object_size=3145728" "attributes"
+check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" \
+	"ceph_object_size=3145728;ceph_stripe_count=2;ceph_stripe_unit=1572864;striping_factor=2;" "effective layout"
+# Stripes as on Lustre need large objects; a mount by FUSE is recognized by its attributes.
+cat >stripes.json <<'END'
+{"schema": "sluice.params/1", "parameters": [
+ {"name": "striping_factor", "value": 4}, {"name": "striping_unit", "value": 1048576}]}
+END
+for magic in 0x00C36400 0x65735546; do
+	STANDIN_MAGIC=$magic STANDIN_FUSE=1 makes "$sluice" run -p stripes.json -o trace --
+	diff expected out || fail "CephFS, $magic: the program behaves differently"
+	check_eq "$(sort log | uniq -c | xargs)" "5 set stripe_unit=1048576 stripe_count=4 object_size=134217728" "attributes"
+	check_eq "$(cat err)" "" "stderr"
+done
+STANDIN_MAGIC=0x65735546 makes "$sluice" run -p stripes.json -o trace --
+[ ! -e log ] || fail "another file system with FUSE: $(cat log)"
+# Invalid values and files with data: refused, and the program is not disturbed.
+sed 's/1048576/100000/' stripes.json >invalid.json
+makes "$sluice" run -p invalid.json -o trace --
+diff expected out || fail "invalid: the program behaves differently"
+[ ! -e log ] || fail "invalid values: $(cat log)"
+check_words "$(cat err)" striping_unit "not applied" "rejects the value"
+rm -rf data
+mkdir data
+echo old >data/old.dat
+check_rc 0 "$sluice" run -p stripes.json -o trace -- $python -c 'open("data/old.dat", "a").write("new")'
+[ ! -e log ] || fail "a file with data: $(cat log)"
+check_words "$(cat err)" striping_factor "not applied" "had data"
+
+# BeeGFS: an ioctl creates the file with its stripes.
+export STANDIN_MAGIC=0x19830326
+makes "$sluice" run -p params.json -o trace --
+diff expected out || fail "BeeGFS: the program behaves differently"
+check_eq "$(sort log | xargs -n 4)" "beegfs at.dat 4 1048576
+beegfs creat.dat 4 1048576
+beegfs plain.dat 4 1048576
+beegfs stream.dat 4 1048576
+beegfs wide.dat 8 1048576" "requests to BeeGFS"
+check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" 'hint/set="striping_factor=4;striping_unit=1048576"' "effective stripes"
+makes "$sluice" run -p invalid.json -o trace --
+diff expected out || fail "BeeGFS, invalid: the program behaves differently"
+check_words "$(cat err)" striping_unit "not applied" "rejects the value"
+export STANDIN_MAGIC=0x00C36400
 
 # New files are spread over pools; every third pool is slow.
 cat >spread.json <<'END'
@@ -105,9 +161,9 @@ export SLUICE_PARAMS_ALLOW=semantics
 makes "$sluice" run -p spread.json -o trace --
 diff expected out || fail "pools: the program behaves differently"
 check_eq "$(grep -c 'set pool fast' log) $(grep -c 'set pool slow' log)" "3 2" "pools in: $(cat log)"
-check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" 'spread_pools=fast"' "the pool of a file"
+check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" ';spread_pools=fast;striping_factor=' "the pool of a file"
 SLUICE_PARAMS_ALLOW=layout makes "$sluice" run -p spread.json -o trace --
-[ ! -e log ] || fail "pools that are not allowed: $(cat log)"
+check_eq "$(grep -c pool log || true)" 0 "pools that are not allowed: $(cat log)"
 
 # New files are spread over Lustre targets: one stripe each, two for the wide file, no target twice in a file.
 export STANDIN_MAGIC=0x0BD00BD0
@@ -119,7 +175,7 @@ at.dat 1048576 3
 stream.dat 1048576 3
 creat.dat 1048576 7" "requests to liblustreapi"
 "$sluice" print trace | grep posix_parameters >told
-check_has "$(sed -n 2p told)" 'spread_osts=7,9;striping_factor=2;striping_unit=1048576"' "what was requested"
+check_has "$(sed -n 2p told)" 'spread_osts=7,9;spread_pools=!filesystem;striping_factor=2;striping_unit=1048576"' "what was requested"
 check_eq "$(grep -c 'hint/set="spread_osts=' told)" 5 "files whose targets are read back"
 "$sluice" report trace | grep -A 9 '^Parameters' >report
 check_has "$(grep spread_osts report)" "1/1" "targets in the report"

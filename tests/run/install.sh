@@ -53,7 +53,7 @@ mkdir user
 cat >user/CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.22)
 project(user LANGUAGES C)
-find_package(sluice 0.1 REQUIRED)
+find_package(sluice 0.2 REQUIRED)
 get_target_property(headers sluice::sluice INTERFACE_INCLUDE_DIRECTORIES)
 file(WRITE ${CMAKE_BINARY_DIR}/found "${SLUICE_PROGRAM}\n${SLUICE_PRELOAD}\n${headers}\n")
 add_executable(instrumented instrumented.c)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Explicit instrumentation (sluice/instrument.h) from C, Fortran and Python: without Sluice it has no effect; under
 # `sluice run` activities and phases are in the trace, in the report, in plots and in exports; wrong use harms nothing.
+# Papers: SIOX-16.
 . "$(dirname "$0")/libtest.sh"
 
 # recorded COMMAND...: runs it; trace and report.json
@@ -109,7 +110,8 @@ recorded "$prog/instrument" busy
 check_eq "$(mark activities loop count)" 200000
 # A handler that interrupts a call before its start is known hides the cause of that call.
 written=$(mark activities loop bytes_written)
-[ "$written" -ge 199900 ] && [ "$written" -le 200000 ] || fail "bytes of the loop: $written"
+hidden=$(mark activities "in handler" count)
+((written >= 200000 - hidden && written <= 200000)) || fail "bytes of the loop: $written, calls of the handler: $hidden"
 
 # Programs linked in other ways find the functions.
 printf '#include <sluice/instrument.h>\n#include <stdio.h>\nint main(void) { sluice_phase("p"); return printf("%%d", sluice_is_present()) != 1; }\n' >tiny.c
@@ -146,7 +148,7 @@ if command -v gfortran >/dev/null; then
 	# Fortran.
 	gfortran -J. -Wall -Werror -Wno-tabs -o fortran "$SOURCE/bindings/fortran/sluice.f90" "$SOURCE/tests/prog/fortran/instrument.f90"
 	check_rc 0 ./fortran
-	check_has "$(cat out)" "present F"
+	check_words "$(cat out)" "present F" "advised 1000000"
 	recorded ./fortran
 	check_has "$(cat out)" "present T"
 	check_eq "$(mark activities checkpoint/write count)" 3
@@ -176,9 +178,11 @@ write.end()
 print(sluice.is_present(), sluice.target("none"), sluice.targets(), sluice.best("cb_nodes"))
 END
 export PYTHONPATH=$SOURCE/bindings/python PYTHONDONTWRITEBYTECODE=1
-check_rc 0 python3 program.py
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+check_rc 0 $python program.py
 check_eq "$(cat out)" "False None [] None"
-recorded python3 program.py
+recorded $python program.py
 check_eq "$(cat out)" "True None [] None"
 check_eq "$(mark activities checkpoint/write count)" 3
 check_eq "$(mark activities checkpoint/write data_bytes)" 24576

@@ -26,6 +26,11 @@ for mpi in mpich openmpi; do
 			*-nofinalize) ;;
 			# The signal of a rank becomes the exit code of its `sluice run`, as usual.
 			inside-killed) [ $code != 0 ] || wrong "exit code is 0" ;;
+			# mpiexec of MPICH 4.2 sometimes ends with 0 after a rank was killed (3 of 25 runs without Sluice).
+			outside-killed)
+				[ $code = $bare ] || [ $mpi$code = mpich0 ] || [ $mpi$bare = mpich0 ] ||
+					wrong "exit code is $code, without us it is $bare: $(cat err)"
+				;;
 			*) [ $code = $bare ] || wrong "exit code is $code, without us it is $bare: $(cat err)" ;;
 			esac
 			check_eq "$(program_output)" "$(cat out.bare)" "$this: output"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # All `sluice run` of one launcher share one collector. Each keeps the output, input and exit code of its program, and
 # the program runs even if sharing fails.
+# Papers: SIOX-AC-7.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libjob.sh"
 

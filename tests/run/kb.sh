@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # `sluice kb` shows, pins, forgets, exports and imports entries, and rejects invalid input.
+# Papers: ATE-2.
 . "$(dirname "$0")/libtest.sh"
 
 export SLUICE_STORE_PATH=$work/known/store.db

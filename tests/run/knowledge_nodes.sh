@@ -8,7 +8,11 @@
 . "$(dirname "$0")/../libpg.sh"
 mpis=$(mpi_list)
 [ -n "$mpis" ] || skip libmpich-dev
-export OMPI_MCA_io=romio321
+if [[ $mpis == *openmpi* ]] && ! { mpi_mixes openmpi && romio_heeds; }; then
+	skip_case romio-hints openmpi
+	mpis=$(grep -v openmpi <<<"$mpis")
+fi
+export OMPI_MCA_io=$(romio)
 chmod 755 "$work"
 declare -A pids
 unset SLUICE_SITE
@@ -42,7 +46,13 @@ db.commit()' "$1" "$2" ;;
 	esac
 }
 
-# node NAME DATABASE [VARIABLE=VALUE]...: starts a daemon, and waits until it serves a page
+# node_serves NAME: the daemon answers, so its policy is there, and it has a page. Files alone do not show that: a daemon that
+# was killed leaves them.
+node_serves() {
+	[ -e "$work/$1/knowledge" ] && SLUICE_SITE_SOCKET=$work/$1/socket "$BUILD/sluiced" status >/dev/null 2>&1
+}
+
+# node NAME DATABASE [VARIABLE=VALUE]...: starts a daemon, and waits until it serves a page. The death of the test ends it.
 node() {
 	local name=$1 database=$2 try
 	shift 2
@@ -50,23 +60,22 @@ node() {
 	chmod 755 "$work/$name"
 	env SLUICE_SITE_SOCKET="$work/$name/socket" SLUICE_SITE_STATE="$work/$name.state" SLUICE_SITE_SPOOLS="$work/$name.spools" \
 		SLUICE_SITE_POLICY="$work/policy" SLUICE_SITE_DATABASE="$database" SLUICE_SITE_KNOWLEDGE=100ms "$@" \
-		setsid "$BUILD/sluiced" 2>>"$work/$name.log" &
+		setsid setpriv --pdeathsig KILL "$BUILD/sluiced" 2>>"$work/$name.log" &
 	pids[$name]=$!
 	disown
 	at_exit "node_kill $name"
 	for try in $(seq $polls); do
-		[ ! -e "$work/$name/knowledge" ] || [ ! -e "$work/$name/policy" ] ||
-			[ ! -S "$work/$name/socket" ] || return 0
+		node_serves "$name" && return
 		kill -0 "${pids[$name]}" 2>/dev/null || fail "sluiced has ended: $(cat "$work/$name.log")"
 		sleep 0.05
 	done
 	fail "node $name serves nothing: $(cat "$work/$name.log")"
 }
 
-# node_kill NAME: kills all processes of the daemon at once
+# node_kill NAME: kills all processes of the daemon at once. One that has just been started has no group yet.
 node_kill() {
 	[ -n "${pids[$1]-}" ] || return 0
-	while kill -9 -- "-${pids[$1]}" 2>/dev/null; do
+	while kill -9 -- "-${pids[$1]}" 2>/dev/null || kill -9 "${pids[$1]}" 2>/dev/null; do
 		sleep 0.02
 	done
 	pids[$1]=
@@ -84,7 +93,7 @@ job() {
 			echo -n 2 env "LD_PRELOAD=$BUILD/libsluice.so:$BUILD/mpi/$mpi/effective.so" \
 				"EFFECTIVE=$work/effective" "SLUICE_SITE=$work/$1" "$BUILD/mpi/$mpi/hinted" 1
 		}
-		timeout -k 5 120 "mpiexec.$mpi" -n $(mpi_part "$2") : -n $(mpi_part "$3") >out 2>&1 ||
+		timeout -k 5 "$limit" "mpiexec.$mpi" -n $(mpi_part "$2") : -n $(mpi_part "$3") >out 2>&1 ||
 			{ echo "exit code $?: $(tail -n 3 out)" && exit; }
 		for rank in 0 1 2 3; do
 			# Files are: world, world, self, half, kind. Without hints, ROMIO reports its default or nothing.
@@ -112,7 +121,9 @@ cases() {
 	node a "$database"
 	node b "$database"
 	expect "$mpi" 8388608 a b
-	check_eq "$(sql "$database" "SELECT count(*) FROM agreement WHERE node <> '' AND state = 1")" 2 "$case: nodes that have confirmed"
+	# An earlier attempt may have left votes.
+	check_eq "$(sql "$database" "SELECT max(nodes) FROM (SELECT count(*) AS nodes FROM agreement
+		WHERE node <> '' AND state = 1 GROUP BY job) AS jobs")" 2 "$case: nodes that have confirmed"
 	expect "$mpi" 8388608 a a
 
 	case_begin "a node without a daemon"
@@ -188,6 +199,8 @@ from_calls() {
 	check_eq "$(sql "$database" "SELECT count(DISTINCT run) FROM outcome WHERE program = 'hinted' AND extension = 'dat'")" 2 "runs"
 	check_eq "$(sql "$database" "SELECT count(DISTINCT filesystem) FROM outcome WHERE filesystem LIKE '/%'")" 1 "file systems"
 	check_eq "$(sql "$database" "SELECT count(*) FROM outcome WHERE filesystem = ''")" 0 "files on unknown file systems"
+	# The run without hints was slow, because it waits; the other one may have been, too, on a busy machine.
+	sql "$database" "UPDATE outcome SET seconds = bytes / 1024e6, rate = 1024e6, spread = 0 WHERE hints <> ''"
 	unset SLUICE_SITE_DATABASE
 	policy
 	node a "$database"

@@ -236,6 +236,44 @@ mv out a.csv
 check_rc 0 "$sluice" lab learn predict b.model other.csv
 cmp -s a.csv out || fail "select writes another model than fit"
 
+# Adaptive intervals keep their coverage if the noise grows after the fit; fixed ones do not.
+python3 -c 'import random
+random.seed(4)
+for name, first, rows, noise in ("before", 0, 400, 1), ("after", 400, 3000, 3):
+    with open(name + ".csv", "w") as f:
+        print("t,a,y", file=f)
+        lines = [(i, (a := random.random()), a + noise * random.gauss(0, 1)) for i in range(first, first + rows)]
+        if name == "after":
+            random.shuffle(lines)
+        for line in lines:
+            print(*line, sep=",", file=f)'
+# covered: percentage of the rows of out whose y is inside its interval; NA has no bounds.
+covered() {
+	python3 -c 'import csv
+rows = list(csv.DictReader(open("out")))
+print(round(100 * sum(r["low"] == "NA" or float(r["low"]) <= float(r["y"]) <= float(r["high"]) for r in rows) / len(rows)))'
+}
+check_rc 0 "$sluice" lab learn fit before.csv --response y --features a --time-column t --learner linear -o drift.model
+check_rc 0 "$sluice" lab learn predict drift.model after.csv
+[ "$(covered)" -lt 60 ] || fail "fixed intervals cover $(covered) % of noise that they cannot know"
+check_rc 0 "$sluice" lab learn predict drift.model after.csv --adaptive
+[ "$(covered)" -ge 88 ] && [ "$(covered)" -le 92 ] || fail "adaptive intervals cover $(covered) % instead of 90 %"
+check_has "$(cat err)" "inside their adaptive interval"
+check_rc 0 "$sluice" lab learn fit state.csv --response label --classify --learner bayes -o class.model
+check_rc 2 "$sluice" lab learn predict class.model state.csv --adaptive
+
+# Levels that depend on each other, an empty column and numbers that cannot be squared.
+(echo t,a,y; for i in $(seq 1000); do echo "l$((i * 7919 % 200)),$((i * 37 % 11)),$((i % 13))"; done) >levels.csv
+check_rc 0 "$sluice" lab learn fit levels.csv --response y --learner linear --folds 5 --json
+python3 -c 'import json; o = json.load(open("out")); assert o["rmse"] > 0 and o["margin"] > 0, o' || fail "no RMSE: $(cat out)"
+(echo a,b,y; for i in $(seq 50); do echo "$i,,$((i * 2))"; done) >empty.csv
+check_rc 0 "$sluice" lab learn fit empty.csv --response y --learner linear
+check_has "$(cat err)" "column b"
+(echo a,y; for i in $(seq 50); do echo "$i,${i}e300"; done) >huge.csv
+check_rc 1 "$sluice" lab learn fit huge.csv --response y --learner linear
+check_has "$(cat err)" "logarithm"
+check_rc 0 "$sluice" lab learn fit huge.csv --response y --log --learner tree
+
 # Ctrl-C: the completed candidates are shown, and the exit code is 1.
 python3 -c 'import random
 random.seed(2)

@@ -106,6 +106,11 @@ END
 	rm -f even.dat other.dat
 }
 
+# is_gone COMMAND: no process runs the command
+is_gone() {
+	! pgrep -f "$1" >/dev/null
+}
+
 # The first run is in lockstep, all others are not: the trial hangs, is aborted, and leaves nothing behind.
 hanging() {
 	rm -f phase
@@ -116,7 +121,8 @@ hanging() {
 	check_eq "$(json_get out '["runs"][2]["state"]')" slow "$mpi: state"
 	check_words "$(json_get out '["runs"][2]["reason"]')" aborted
 	[ ! -e later.dat ] || fail "$mpi: the file of a trial is left"
-	check_eq "$(pgrep -f "$BUILD/mpi/$mpi/$program later later.dat" || true)" "" "$mpi: processes that are left"
+	# A process that was killed may take a moment to end.
+	wait_for "end of the processes of $mpi" is_gone "$BUILD/mpi/$mpi/$program later later.dat"
 }
 
 # check_all: everything above, with each MPI library that has the program

@@ -26,7 +26,12 @@ stop_process() {
 
 # status EXPRESSION: status '["memory"]["peak"]'
 status() {
-	"$sluiced" status --json >"$work/status" || fail "sluiced does not answer: $(cat "$work/daemon.log")"
+	local try
+	# The command waits 10 s, which may not suffice on a loaded machine.
+	for try in $(seq $((limit / 10))); do
+		"$sluiced" status --json >"$work/status" && break
+		[ "$try" -lt $((limit / 10)) ] || fail "sluiced does not answer: $(cat "$work/daemon.log")"
+	done
 	json_get "$work/status" "$1"
 }
 

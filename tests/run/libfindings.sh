@@ -2,8 +2,9 @@
 # Helpers for tests of findings; to be sourced after libtest.sh and libmpi.sh.
 #
 # Rules that depend on times must not fire on a loaded machine unless the test forces them, so the minimum time is an
-# hour. A machine with few processors has the finding "oversubscribed" in parallel runs; it is ignored unless asked for.
-export SLUICE_FINDINGS_MIN_TIME=1h
+# hour, and what other programs read from the devices of the node is not sampled. A machine with few processors has the
+# finding "oversubscribed" in parallel runs; it is ignored unless asked for.
+export SLUICE_FINDINGS_MIN_TIME=1h SLUICE_STATS_PERIOD=0
 ignored=oversubscribed
 # Options of `sluice run` in expect().
 run_options=()
@@ -31,7 +32,7 @@ expect() {
 	local expected=$1 found
 	shift
 	rm -rf data trace && mkdir data
-	timeout "$limit" "$sluice" run "${run_options[@]}" -o trace -- "$@" >out 2>err || fail "\"$*\" fails: $(tail -3 err)"
+	timeout "$limit" "$sluice" run "${run_options[@]}" -o trace -- "$@" >out 2>err || fail "\"$*\" fails: $(tail -60 err)"
 	found=$(codes)
 	[ "$found" = "$expected" ] || {
 		"$sluice" report --findings trace >&2
@@ -50,7 +51,7 @@ for f in json.load(open("report.json"))["findings"]:
             print(x["text"])' >commands
 	[ -s commands ] || fail "there is no command"
 	while IFS= read -r command; do
-		PATH=$BUILD:$PATH bash -c "$command" >out 2>err </dev/null || fail "$command: exit code $?: $(tail -3 err)"
+		PATH=$BUILD:$PATH bash -c "$command" >out 2>err </dev/null || fail "$command: exit code $?: $(tail -60 err)"
 		[ -s out ] || fail "$command shows nothing"
 	done <commands
 }

@@ -22,6 +22,7 @@ job() {
 	set -- "$1" "$2" "$(mpi_program "$2" job)" "$3"
 	rm -rf rank-* runs trace waiting
 	code=0
+	[ "$4" != nofinalize ] || local -x OMPI_MCA_orte_allowed_exit_without_sync=0
 	case $1 in
 	bare) set -- "mpiexec.$2" -n $ranks "$3" "$4" ;;
 	outside) set -- "$sluice" run -o trace -- "mpiexec.$2" -n $ranks "$3" "$4" ;;

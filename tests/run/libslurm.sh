@@ -105,6 +105,7 @@ ReturnToService=2
 MinJobAge=2
 CompleteWait=0
 KillWait=1
+MessageTimeout=100
 PropagateResourceLimits=NONE
 DefMemPerNode=100
 END

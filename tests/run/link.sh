@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One annotated header gives two kinds of wrappers: preloaded, and linked with ld --wrap. Both record the same calls
 # of a program.
+# Papers: SIOX-21, SIOX-22, SIOX-25, SIOX-AC-1.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 flags=$BUILD/sluice-link.flags

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # sluice model on rows of benchmarks that a formula generates: fit, describe, predict and recommend; also its warnings
 # outside the benchmarked range, and its errors about missing operations and damaged models.
+# Papers: HYB-2, HYB-12, HYB-58, HYB-AC-18.
 . "$(dirname "$0")/libtest.sh"
 
 # A Lustre machine with known costs. Locks cost more with more writers, so many aggregators pay off only in long

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # sluice model measure and data: real ranks under both MPIs, interrupted and resumed campaigns, and errors.
+# Papers: HYB-36, HYB-58.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
@@ -52,7 +53,7 @@ for mpi in $mpis; do
 	for operation in ar aa aav ag bc ba; do
 		[ "$(rows $operation)" -ge 3 ] || fail "$mpi: too few rows of $operation"
 	done
-	awk -F, -v name="on $mpi" 'NR > 1 && !($1 == name && $3 == 1 && $4 == 3 && $13 > 0 && $13 < 30) {
+	awk -F, -v name="on $mpi" 'NR > 1 && !($1 == name && $3 == 1 && $4 == 3 && $13 > 0 && $13 < 600) {
 		print "odd row: " $0; exit 1 }' rows.csv || fail "$mpi"
 	check_eq "$(ls dir)" "" "files that $mpi leaves behind"
 	# No cell is measured twice, unless --remeasure is given.
@@ -85,7 +86,7 @@ cells() {
 # The test uses SIGTERM, because processes that a shell starts in the background ignore SIGINT.
 for signal in KILL TERM; do
 	# Try again if the campaign ended before the signal.
-	for _ in 1 2 3; do
+	for _ in $(seq 20); do
 		before=$(cells)
 		# This does not use bench(), because the signal must reach the command itself.
 		"$sluice" model measure comm -n 2 --dir dir --platform cut --dense >out 2>err &
@@ -110,7 +111,8 @@ for signal in KILL TERM; do
 	check_eq "$(ls dir)" "" "files after SIG$signal"
 done
 check_rc 0 data export --platform cut -o cut.csv
-check_rc 0 bench comm -n 2 --dir dir --platform cut --dense --max-time 1s -o whole.csv --json
+# Three ranks are new, so something is left to measure, however much was stored before the signals.
+check_rc 0 bench comm -n 2,3 --dir dir --platform cut --dense --max-time 1s -o whole.csv --json
 [ "$(json_get out '["cells_known"]')" -ge 1 ] || fail "no cell is reused"
 [ "$(json_get out '["cells_measured"]')" -ge 1 ] || fail "no cell was left to measure"
 head -n "$(wc -l <cut.csv)" whole.csv | cmp - cut.csv || fail "complete cells were done twice"
@@ -129,7 +131,8 @@ if mpi_has mpich elemental && unshare --uts true 2>/dev/null; then
 exec unshare --uts sh -c 'hostname host$((PMI_RANK / 2)) && exec "$0" "$@"' "$@"
 END
 	chmod +x node
-	touch "dir/sluice-bench.$(hostname).$(bash -c 'echo $$')" dir/sluice-bench.elsewhere.1
+	# The largest number of a process is one less.
+	touch "dir/sluice-bench.$(hostname).$(cat /proc/sys/kernel/pid_max)" dir/sluice-bench.elsewhere.1
 	check_rc 0 bench storage -n 4 --writers 1,2 --buffers 64K --pieces none --repeat 1 --dir dir --platform two --mpi mpich --writes-only -o two.csv \
 		--launcher "mpiexec.mpich -n {ranks} ./node"
 	# Nodes, ranks per node, writers per node.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # sluice model counts: the operations of an access on this computer and on a machine with its own description, the
 # calls of a rank, and errors.
+# Papers: HYB-10.
 . "$(dirname "$0")/libtest.sh"
 
 # Evaluates an expression over the JSON answer d and prints the values as words.

@@ -3,6 +3,7 @@
 # Asynchronous operations with every installed MPI: each operation is completed once, by a call that names the call
 # that started it and has its bytes, whichever thread completes it. Each use of a descriptor leads back to its open,
 # through duplicates and child processes.
+# Papers: SIOX-10.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 

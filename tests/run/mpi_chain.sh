@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A parallel HDF5 program with every installed MPI, with both kinds of transfer, and with `sluice run` outside and
 # inside of mpiexec: its file is identical, and every write to it leads to the H5Dwrite that caused it, on every rank.
+# Papers: SIOX-8.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 ranks=4

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Collective calls with every installed MPI: all ranks give a collective call the same number, and no other call has
 # it, whatever files and communicators are used. So writes of one rank for others can be found.
+# Papers: SIOX-11.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 
@@ -59,11 +60,11 @@ END
 aggregator_check() {
 	local number
 	number=$("$sluice" print --csv --rank 3 --layer MPI trace |
-		"$python" -c 'import csv, sys
+		python3 -c 'import csv, sys
 print(*[row["collective"] for row in csv.DictReader(sys.stdin) if row["function"] == "MPI_File_write_all"])')
 	[ "${#number}" = 16 ] || wrong "rank 3 has no single write_all: \"$number\""
 	"$sluice" print --json --collective "$number" --layer POSIX trace >written.json
-	"$python" - "$1" <<'END' || wrong "what was written is not found from rank 3"
+	python3 - "$1" <<'END' || wrong "what was written is not found from rank 3"
 import ast, json, sys
 writers = ast.literal_eval(sys.argv[1])
 wrote = [a for a in json.load(open("written.json"))["activities"] if a["class"] == "write"]
@@ -104,6 +105,10 @@ if mpi_has mpich levels; then
 fi
 if mpi_has openmpi levels; then
 	aggregate openmpi '[]'
-	export OMPI_MCA_io=romio321
-	aggregate openmpi '[0]' -H cb_nodes=1 -H romio_cb_write=enable
+	if romio_heeds; then
+		export OMPI_MCA_io=$(romio)
+		aggregate openmpi '[0]' -H cb_nodes=1 -H romio_cb_write=enable
+	else
+		skip_case romio-hints
+	fi
 fi

@@ -3,8 +3,9 @@
 # Hints of MPI files with every installed MPI: the trace has the hints that a program sets; hints learned from two
 # runs are passed to the files of a third run that sets none, equally on all ranks; and hints of the program are not
 # changed. If a rank is not recorded, or if nothing is known, files are opened unchanged. The program
-# tests/mpi/hinted.c decides by waiting how fast a set of hints is. The plug-in must be enabled; run/unchanged.sh tests
-# that it does nothing otherwise.
+# tests/mpi/hinted.c decides by waiting how slow a set of hints is at least; fast() stores how fast the other one is. The
+# plug-in must be enabled; run/unchanged.sh tests that it does nothing otherwise.
+# Papers: SIOX-39, SIOX-62, SIOX-65, SIOX-AC-9.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 export SLUICE_PLUGINS_ACT=history
@@ -22,7 +23,18 @@ hinted() {
 	shift 2
 	mpi_order "$order" "$mpi" 4 hinted "$@"
 	observed "${command[@]}"
-	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -20 captured.err): exit code"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -60 captured.err): exit code"
+	fast
+}
+
+# fast: accesses with the set of hints took 1 us per KiB, also if this machine was busy with something else meanwhile
+fast() {
+	python3 - "$SLUICE_STORE_PATH" "$set" <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], timeout=60)
+db.execute("UPDATE outcome SET seconds = bytes / 1024e6, rate = 1024e6, spread = 0 WHERE hints = ?", sys.argv[2:])
+db.commit()
+END
 }
 
 # opened NAME HINTS...: each file of this name was opened with these hints, by all ranks that open it
@@ -37,7 +49,7 @@ END
 }
 
 outcomes() {
-	"$python" - "$SLUICE_STORE_PATH" <<'END'
+	python3 - "$SLUICE_STORE_PATH" <<'END'
 import sqlite3, sys
 rows = sqlite3.connect(sys.argv[1]).execute(
     "SELECT operation, program, extension, hints, sum(count), count(DISTINCT run) FROM outcome "
@@ -62,6 +74,11 @@ training() {
 	# Each run has the file of all ranks, the same file under two names, two halves, and four files of one rank.
 	check_eq "$(outcomes | grep '^write|hinted|dat')" "write|hinted|dat||9|1
 write|hinted|dat|$set|9|1"
+	python3 - "$SLUICE_STORE_PATH" <<'END' || wrong "writes that waited for 0.7 s were faster than that"
+import sqlite3, sys
+rows = sqlite3.connect(sys.argv[1]).execute("SELECT count, seconds FROM outcome WHERE operation = 'write' AND hints = ''").fetchall()
+sys.exit(not rows or any(seconds < 0.7 * count for count, seconds in rows))
+END
 }
 
 # The third run gets the better hints on all ranks, for files of that kind only.
@@ -87,7 +104,7 @@ own_stay() {
 	! grep -q "romio_ds_write.*instead" report || wrong "a conflict about a hint that only one sets"
 	case_begin "$1: the parameters of the run set a hint"
 	observed "$sluice" run -p cb_buffer_size=2097152 -o "$work/trace" -- "mpiexec.$1" -n 4 "$BUILD/mpi/$1/hinted" 300 $own
-	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -20 captured.err): exit code"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -60 captured.err): exit code"
 	opened world.dat "cb_buffer_size=2097152;romio_ds_write=disable"
 	"$sluice" report "$work/trace" >report
 	check_line report user: cb_buffer_size "2097152 (user) instead of 1048576 (program)"
@@ -97,9 +114,10 @@ own_stay() {
 # If one rank is not recorded, no rank gets hints.
 rank_missing() {
 	local program=$BUILD/mpi/$1/hinted
+	mpi_mixes "$1" || { skip_case mixed-jobs "$1: one rank is not recorded" && return; }
 	case_begin "$1: one rank is not recorded"
 	observed "$sluice" run -o "$work/trace" -- "mpiexec.$1" -n 3 "$program" 1 : -n 1 env SLUICE_DISABLE=1 "$program" 1
-	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -20 captured.err): exit code"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -60 captured.err): exit code"
 	opened world.dat
 	opened half
 	opened self. "$set"
@@ -108,10 +126,11 @@ rank_missing() {
 # Two jobs in one run, the first of which is killed: its remains are not taken for ranks of the second.
 jobs_apart() {
 	local program=$BUILD/mpi/$1/hinted
+	mpi_mixes "$1" || { skip_case mixed-jobs "$1: a job runs after a job that was killed" && return; }
 	case_begin "$1: a job runs after a job that was killed"
 	observed "$sluice" run -o "$work/trace" -- sh -c "mpiexec.$1 -n 2 $program none bad-hint >/dev/null 2>&1
 mpiexec.$1 -n 2 $program 1 : -n 2 env SLUICE_DISABLE=1 $program 1"
-	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -20 captured.err): exit code"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -60 captured.err): exit code"
 	# check_trace does not accept a trace with calls that never ended.
 	"$sluice" print "$work/trace" | grep ' MPI_File_open(.* = 0$' >opens || wrong "no file is opened"
 	! grep '/world.dat.*hint/set=' opens || wrong "hints for some ranks"
@@ -158,7 +177,7 @@ exploring() {
 		observed "$sluice" -c plugin.history.learn=1000 -c plugin.history.explore=20% \
 			-c plugin.history.sets=romio_ds_write=disable \
 			run -o "$work/trace" -- "mpiexec.$1" -n 4 "$program" 1
-		check_eq "$captured_rc" 0 "$case: exit code, after $(tail -20 captured.err): exit code"
+		check_eq "$captured_rc" 0 "$case: exit code, after $(tail -60 captured.err): exit code"
 		check_trace <<'END'
 opens = [c for c in calls if c.function == "MPI_File_open" and c.error == 0]
 alike = defaultdict(set)
@@ -170,7 +189,7 @@ tried = sum(hints == {"romio_ds_write=disable"} for hints in alike.values())
 must(tried and tried <= 0.2 * len(alike) + 1, "%d of %d openings were trials" % (tried, len(alike)))
 END
 	done
-	"$python" - "$SLUICE_STORE_PATH" <<'END' || wrong "trials are not within their share"
+	python3 - "$SLUICE_STORE_PATH" <<'END' || wrong "trials are not within their share"
 import sqlite3, sys
 opens, explored = sqlite3.connect(sys.argv[1]).execute("SELECT sum(opens), sum(explored) FROM trial").fetchone()
 sys.exit(not (opens == 20 and 1 <= explored <= 0.2 * opens))

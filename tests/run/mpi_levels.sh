@@ -3,6 +3,7 @@
 # The four levels of access with 10 ranks, as in the SIOX paper: the report has exactly the counts that follow from
 # the number of blocks, without MPI's own traffic through sockets and pipes. SLUICE_LONG=1 uses as many blocks as the
 # paper.
+# Papers: SIOX-25, SIOX-55, SIOX-60, SIOX-61.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 ranks=10
@@ -10,7 +11,7 @@ ranks=10
 # survey_check BLOCKS BYTES: checks the lines of the survey and the same numbers in the JSON
 survey_check() {
 	"$sluice" report --survey trace >survey
-	"$python" - "$1" "$2" $ranks survey report.json <<'END' || wrong "the survey differs"
+	python3 - "$1" "$2" $ranks survey report.json <<'END' || wrong "the survey differs"
 import json, sys
 
 blocks, size, ranks = map(int, sys.argv[1:4])
@@ -103,7 +104,7 @@ levels() {
 	case_begin "$1: $2 blocks of $3 bytes"
 	mpi_order outside "$1" $ranks levels -n "$2" -b "$3"
 	observed "${command[@]}"
-	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -60 captured.err): exit code"
 	survey_check "$2" "$3"
 	profile_check
 }

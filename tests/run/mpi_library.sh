@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Libraries can be linked, called from Fortran, loaded privately by Python, loaded late, or loaded twice. Their calls
 # are recorded in all cases, Sluice loads no library itself, and SLUICE_DISABLE=1 disables recording.
+# Papers: SIOX-AC-18.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
 serial=$BUILD/mpi/serial
@@ -94,7 +95,7 @@ for mpi in $(mpi_list); do
 	[ -e "$BUILD/mpi/$mpi/module.so" ] && [ -e "$serial/module.so" ] || continue
 	case_begin "two copies of HDF5, serial and $mpi"
 	both "$serial/loader" two "$serial/module.so" "$BUILD/mpi/$mpi/module.so"
-	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -60 captured.err): exit code"
 	handles_check
 done
 
@@ -119,7 +120,7 @@ fi
 for mpi in $(mpi_list); do
 	case_begin "$mpi loaded late"
 	both "$serial/loader" late "$(library_of "$BUILD/mpi/$mpi/blocking" libmpi)"
-	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -3 captured.err): exit code"
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -60 captured.err): exit code"
 	check_rows 1 'function == "MPI_Init" and rank == "0" and error == 0'
 	check_rows 1 'function == "MPI_Finalize" and rank == "0" and error == 0'
 	# The calls of a child that was forked inside MPI_Init have a cause in the parent.

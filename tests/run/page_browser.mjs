@@ -13,7 +13,8 @@ const { chromium } = require('playwright-core');
 const axe = require('axe-core');
 const WIDE = { width: 1400, height: 1000 }, NARROW = { width: 390, height: 844 };
 
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', timeout: 300000,
+	args: ['--no-sandbox', '--disable-gpu'] });
 
 // Opens the file in a fresh context; use(page) must leave no error, request or dialog behind.
 async function visit(file, options, use)

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `sluice plot` draws a recorded run, a tuning, the model and probe data; its tables have the sums of the trace; and it
 # neither overwrites files nor hides that data is missing.
+# Papers: SIOX-49.
 . "$(dirname "$0")/libtest.sh"
 
 export SLUICE_STORE_PATH=$work/store.db SLUICE_MODEL_PATH=$work/hybrid.model SLUICE_FORECAST_MODEL=$work/forecast.model
 run_kinds="offsets heatmap bandwidth sizes causes"
-stored_kinds="tuning importance model forecast writes"
+stored_kinds="tuning importance model forecast writes reliability jobs"
 
 check_rc 0 "$sluice" plot --list
 for kind in $run_kinds ranks $stored_kinds; do
@@ -154,7 +155,14 @@ python3 - >rows.txt <<'PYTHON'
 import math, random
 random.seed(3)
 for i in range(400):
-    print("Timestamp: %d\nSystem: little\nPerformance:\nOSS id 1MB 1GB" % (1520700000 + 60 * i))
+    print("Timestamp: %d\nSystem: little" % (1520700000 + 60 * i))
+    if i % 5 == 0:
+        print("All running jobs:")
+        for j in range(i // 20, i // 20 + 3):
+            print("Job Id: %d\n    Job_Name = x\n    Job_Owner = u@h\n    job_state = R\n    queue = batch\n"
+                  "    Resource_List.nodect = %d\n    Resource_List.walltime = 02:00:00\n    resources_used.mem = %dkb\n"
+                  "    resources_used.walltime = 00:%02d:00" % (j, 1 + j, 1024 * (1 + j), 1 + i % 60))
+    print("Performance:\nOSS id 1MB 1GB")
     for t in "ab":
         busy = (i // 40) % 2 if t == "a" else 0
         write = "%.6gs" % (math.exp(.1 * random.gauss(0, 1)) * (3 if busy else 1)) if i % 5 == 4 else "-"
@@ -209,4 +217,11 @@ assert {r["target"] for r in rows["forecast"]} == {"oss-<a>", "oss-<b>"}
 for size in {r["bytes"] for r in rows["writes"]}:
     share = sum(float(r["share"]) for r in rows["writes"] if r["bytes"] == size)
     assert 0.98 < share <= 1.0001, share
+for r in rows["reliability"]:
+    assert 0 <= float(r["low"]) <= float(r["observed"]) <= float(r["high"]) <= 1 and int(r["writes"]) > 0, r
+assert sum(int(r["writes"]) for r in rows["reliability"]) in (16, 32), rows["reliability"]
+for quantity in ("nodes", "memory", "run time"):
+    share = sum(float(r["share"]) for r in rows["jobs"] if r["quantity"] == quantity)
+    assert abs(share - 1) < 1e-6, (quantity, share)
+assert "calibrated: predictions differ" in open("reliability.svg").read()
 PYTHON

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Settings load plug-ins, and no failure of a plug-in affects the program.
+# Papers: SIOX-2, SIOX-4, SIOX-5, SIOX-15, SIOX-19, SIOX-28, SIOX-64, SIOX-69, SIOX-AC-16, SIOX-AC-18.
 . "$(dirname "$0")/libtest.sh"
 : "${SOURCE:?names the source tree}" "${CC:=cc}"
 # A killed collector leaves its spools behind.
@@ -234,7 +235,8 @@ inline --set plugins.POSIX.load=
 check_eq "$(grep inline_skeleton found)" ""
 
 # Losses: with a queue that is too small for a plug-in that sleeps, every call is accounted for.
-broken sleeps -DBATCH='usleep(20000)'
+# It takes no more than a few calls per millisecond; the slowest program makes more.
+broken sleeps -DBATCH='usleep(100000)'
 timeout "$limit" "$sluice" --set plugins.load="$work/sleeps.so" --set plugins.queue=256K run -q -o t.sluice -- \
 	./program 20000 >out 2>err || true
 notes >found

@@ -14,18 +14,24 @@ results() {
 	sed -nE 's/^(Ran [0-9]+ tests?) in .*/\1/p; /^(FAIL|ERROR|UNEXPECTED SUCCESS): /p; /^(OK|FAILED)( \(.*\))?$/p' "$1" | sort
 }
 
-for name in test_file test_io test_os test_subprocess; do
-	case_begin "$name"
+# compared NAME: runs the tests without and with capture; do they have the same results?
+compared() {
 	set -f
-	bare "$python" -m test -v $slow $name
-	captured "$python" -m test -v $slow $name
+	bare "$python" -m test -v $slow "$1"
+	captured "$python" -m test -v $slow "$1"
 	set +f
-	same_code
 	cat bare.out bare.err >bare.all
 	cat captured.out captured.err >captured.all
 	results bare.all >bare.results
 	results captured.all >captured.results
-	diff bare.results captured.results >diff || wrong "results differ: $(head -20 diff)"
+	diff bare.results captured.results >diff
+}
+
+for name in test_file test_io test_os test_subprocess; do
+	case_begin "$name"
+	# Some of the tests have time limits of their own, which a loaded machine exceeds now and then.
+	compared $name || compared $name || compared $name || wrong "results differ: $(head -20 diff)"
+	same_code
 	[ "$(sed -n 's/^Ran \([0-9]*\).*/\1/p' captured.results)" -ge 30 ] || wrong "hardly any test ran: $(tail -5 captured.all)"
 	check_eq "$(lost)" 0 "lost"
 	check_eq "$(($(wc -l <rows.csv) - 1))" "$(json_get report.json '["run"]["activities"]')" "rows that print shows"

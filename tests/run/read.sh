@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Every command can read a recorded run: print in all its formats, report, ls, trace path and trace convert.
+# Papers: SIOX-32, SIOX-48, SIOX-AC-3, SIOX-AC-7.
 . "$(dirname "$0")/libtest.sh"
 
 printf 'hello\n' >input

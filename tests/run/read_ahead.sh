@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The plug-in read_ahead in real processes: which programs it advises, for which blocks and when, and that the cause
 # of its advice distinguishes it from that of the program.
+# Papers: SIOX-42, SIOX-63, SIOX-AC-6.
 . "$(dirname "$0")/libtest.sh"
 export SLUICE_STATS_PERIOD=0 SLUICE_PLUGINS_LOAD= SLUICE_PLUGINS_ACT=read_ahead
 

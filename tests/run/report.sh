@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The report of a parallel run: nested layers, comparison of ranks, and survey of files. The trace is written by hand
 # in the text format, so that every number is known and no MPI is needed.
+# Papers: SIOX-1.
 . "$(dirname "$0")/libtest.sh"
 
 # Four ranks on two hosts, started by a launcher. Each calls MPI_Init, which reads a settings file, and then

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `sluice serve`: the data behind the pages are those of the commands, nobody else can read them, and hostile requests
 # and names do no harm.
+# Papers: SIOX-50 to SIOX-52, SIOX-AC-17.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libserve.sh"
 /usr/bin/python3 -c 'import jsonschema' 2>/dev/null || skip python3-jsonschema

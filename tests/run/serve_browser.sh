@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The web application of `sluice serve` in a real browser, on real traces: serve_browser.mjs lists what is checked.
+# Papers: SIOX-50, SIOX-51.
 : "${BUILD:?names the build tree}"
 . "$(dirname "$0")/../libnpm.sh"
 . "$(dirname "$0")/libtest.sh"

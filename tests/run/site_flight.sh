@@ -3,6 +3,7 @@
 # With mode=flight in the policy, the daemon keeps the latest calls of a run, and writes them to the trace when the
 # detector signals an anomaly, as `sluice run` does with capture.mode=flight. 'sluice site forget' removes the traces of
 # the daemon, too.
+# Papers: SIOX-30, SIOX-AC-8.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libdaemon.sh"
 : "${SOURCE:?names the source tree}" "${CC:=cc}"

@@ -61,8 +61,8 @@ at_exit "stop_process $job"
 at_exit "kill -CONT $job 2>/dev/null || true"
 wait_for "job" grep -q ready job
 # More bytes than an open or two, of writes of 64 KiB each.
-wait_for "load of a job that is only counted" load_is 'sum(l["bytes_written"] for l in loads) > 65536'
-load_is 'all(l["bytes_read"] < l["bytes_written"] for l in loads)' || fail "the job reads: $(cat "$work/watch")"
+wait_for "load of a job that is only counted" load_is '(sum(l["bytes_written"] for l in loads) > 65536 and
+	all(l["bytes_read"] < l["bytes_written"] for l in loads))'
 wait_for "file system of the load" row_is "SELECT count(*) > 0 FROM node_load WHERE job = '4711' AND bytes_written > 65536 AND
 	(target LIKE 'n1:/%' OR target LIKE '/%')" 1
 # After some readings, what was read before must not count again.
@@ -70,9 +70,13 @@ for _ in 1 2 3; do
 	wait_for "further load" metered_more_than "$(metered)"
 done
 kill -STOP $job
+is_stopped() {
+	grep -q '^State:.T' "/proc/$job/status"
+}
+wait_for "stop of the job" is_stopped
 written=$(awk '$1 == "wchar:" { print $2 }' "/proc/$job/io")
 wait_for "load of all that the job has written ($written bytes)" metered_all
 kill -CONT $job
 touch stop
 wait_for "run" row_is "SELECT count(*) FROM run WHERE job = '4711'" 1
-row_is "SELECT count(*) > 0 FROM run_counter WHERE class_group = 'write' AND bytes > 65536" 1 || fail "the calls were not counted"
+wait_for "counted calls" row_is "SELECT count(*) > 0 FROM run_counter WHERE class_group = 'write' AND bytes > 65536" 1

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What `sluice site learn` has learned reaches the nodes at once, by a notification of a real PostgreSQL: the daemon would
 # otherwise look once per day. What is learned while the daemon has lost the database reaches it afterwards.
+# Papers: SIOX-3.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/libdaemon.sh"
 . "$(dirname "$0")/../libpg.sh"

@@ -29,7 +29,10 @@ check_eq "$(cat out)" "preload: " "environment of a task on a node without a dae
 start_daemon
 job -p debug sh -c 'echo "preload: $LD_PRELOAD"'
 check_eq "$(cat out)" "preload: $BUILD/libsluice.so" "environment of a task"
-job -p debug -n 2 "$prog/patterns" small_writes file
+# The run of a job ends two seconds after its last process, so the tasks have to begin together.
+job -p debug -n 2 sh -c ': >"up.$SLURM_PROCID"
+	while [ ! -e up.0 ] || [ ! -e up.1 ]; do sleep 0.05; done
+	exec "$0" small_writes file' "$prog/patterns"
 wait_for "trace 1" traces_are 1
 trace=$(ls "$kept"/*.sluice)
 "$sluice" report --json "$trace" >report.json

@@ -2,22 +2,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Node statistics in the trace of a run: what is sampled, whether it matches what the program did, and which settings
 # select it.
+# Papers: SIOX-47, SIOX-67.
 . "$(dirname "$0")/libtest.sh"
 
-# The program writes 32 MiB of random data to the disk and runs for two seconds.
+# The program writes 32 MiB of random data to the disk between two samples: it waits for the files "begin" and "end".
 cat >writes.py <<'END'
 import os, time
-began = time.time()
+def wait_for(name):
+    while not os.path.exists(name):
+        time.sleep(0.05)
+wait_for("begin")
 fd = os.open("data", os.O_WRONLY | os.O_CREAT, 0o600)
 for _ in range(32):
     os.write(fd, os.urandom(1 << 20))
 os.fsync(fd)
 os.close(fd)
-time.sleep(max(0, 2 - (time.time() - began)))
+open("written", "w")
+wait_for("end")
 END
-
-check_rc 0 "$sluice" run --quiet --output run.sluice -- python3 writes.py
-check_rc 0 "$sluice" trace convert run.sluice run.db
 
 # ask TRACE SQL: prints one value of the trace
 ask() {
@@ -26,10 +28,24 @@ print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"
 }
 
 named="samples JOIN statistics ON number = statistic"
-for name in cpu/user cpu/idle cpu/running memory/used memory/dirty utilization/cpu utilization/memory; do
-	n=$(ask run.db "SELECT count(*) FROM $named WHERE name = '$name'")
-	[ "$n" -ge 3 ] || fail "$n samples of $name in two seconds"
-done
+names="'cpu/user', 'cpu/idle', 'cpu/running', 'memory/used', 'memory/dirty', 'utilization/cpu', 'utilization/memory'"
+# has_samples NUMBER: the trace, which is being written, has so many samples of each of these statistics
+has_samples() {
+	rm -f part.db
+	"$sluice" trace convert run.sluice part.db 2>/dev/null || return 1
+	[ "$(ask part.db "SELECT count(*) FROM (SELECT name FROM $named WHERE name IN ($names) GROUP BY name HAVING count(*) >= $1)" \
+		2>/dev/null)" = 7 ]
+}
+"$sluice" run --quiet --output run.sluice -- python3 writes.py >out 2>err &
+run=$!
+at_exit "touch '$work/begin' '$work/end'; wait $run 2>/dev/null || true"
+wait_for "first samples" has_samples 1
+touch begin
+wait_for "end of the writes" test -e written
+wait_for "further samples" has_samples 3
+touch end
+wait $run || fail "exit code $?: $(cat err)"
+check_rc 0 "$sluice" trace convert run.sluice run.db
 check_eq "$(ask run.db "SELECT count(*) FROM $named WHERE time_ns < period_ns OR period_ns < 0 OR
 	time_ns - period_ns > (SELECT duration_ns FROM end_of_run)")" 0 "samples outside the run"
 check_eq "$(ask run.db "SELECT count(DISTINCT host) FROM statistics")" 1 "hosts"

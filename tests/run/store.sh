@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs add rows to the store, and `sluice config store` shows them. If the store cannot be used, the run prints a
 # warning and works without it.
+# Papers: SIOX-12.
 . "$(dirname "$0")/libtest.sh"
 
 export SLUICE_STORE_PATH=$work/known/store.db
@@ -26,11 +27,13 @@ check_words "$(cat err)" known/store.db "sluice run"
 check_rc 2 "$sluice" config store nothing
 check_words "$(cat err)" nodes devices layers calls attributes runs
 
-# Eight simultaneous runs create the store and use the same ids.
+# Eight simultaneous runs create the store and use the same ids. Each has a directory of its own, because the program
+# reads back what it wrote to files with fixed names.
 export SLURM_JOB_ID=4711
 pids=
 for i in 1 2 3 4 5 6 7 8; do
-	"$sluice" run -o "t$i.sluice" "$prog/plain" >"out$i" 2>"err$i" &
+	mkdir "run$i"
+	(cd "run$i" && exec "$sluice" run -o "../t$i.sluice" "$prog/plain") >"out$i" 2>"err$i" &
 	pids="$pids $!"
 done
 for pid in $pids; do

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The tests of the store pass on a real PostgreSQL as they do on SQLite.
+# Papers: SIOX-31, SIOX-33.
 . "$(dirname "$0")/libtest.sh"
 . "$(dirname "$0")/../libpg.sh"
 pg_start fsync=off || skip postgresql

@@ -15,6 +15,10 @@ head -c 20000 /dev/zero >a-file-with-a-rather-long-name-that-does-not-fit
 "$sluice" run -q -o a.sluice -- cp a-file-with-a-rather-long-name-that-does-not-fit another-file-whose-name-is-long-as-well
 "$sluice" run -q -- cp a-file-with-a-rather-long-name-that-does-not-fit again
 "$sluice" tune --simulate hopper --runs 4 --no-ablation >/dev/null
+# A program that runs for some time has node statistics.
+echo 'cat a.sluice >slow; sleep 3; cat a.sluice >>slow' >slowly
+"$sluice" run -q -o slow.sluice -- sh slowly
+"$sluice" report slow.sluice | grep -q "^Node statistics" || fail "no node statistics: $("$sluice" report slow.sluice)"
 
 # The commands, one per line; they end with 0. Groups and commands that print no text of their own are missing: `rm`
 # without a run, `internal`, and those that measure the machine.
@@ -29,6 +33,7 @@ run --summary -o b.sluice -- cp a.sluice copy
 report
 report --all
 report --by-rank
+report slow.sluice
 print
 print --tree
 ls

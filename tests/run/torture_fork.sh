@@ -30,11 +30,13 @@ for depth in 0 1 2 3; do
 	check_rows $((4 - depth + 3 - depth)) "function == 'write' and of(relation).get('file') == 'gen$depth' and of(relation)['p'] == $depth"
 done
 
-case_begin "clone without libc"
-both "$prog/forks" raw
-check_sound
-check_rows 2 'function == "write" and file == "log" and p == 1'
-check_rows 2 'function == "write" and file == "log" and p == 0'
+# Only the kernel notices it; qemu-user 7.2 ignores MADV_WIPEONFORK.
+if case_on_hardware "clone without libc"; then
+	both "$prog/forks" raw
+	check_sound
+	check_rows 2 'function == "write" and file == "log" and p == 1'
+	check_rows 2 'function == "write" and file == "log" and p == 0'
+fi
 
 case_begin "a child returns from a call that its parent started"
 both "$prog/forks" inside_call
@@ -75,11 +77,13 @@ check_eq "$captured_rc" 0 "exit code"
 check_sound
 check_rows 31 'function == "write" and file == "log"'
 
-case_begin "a child outlives the command and joins late: --wait waits for it"
-run_options=--wait captured "$prog/forks" outlive_late 300
-check_eq "$captured_rc" 0 "exit code"
-check_sound
-check_rows 1 'function == "write" and file == "log" and p == 1'
+# Its parent creates it without libc, too.
+if case_on_hardware "a child outlives the command and joins late: --wait waits for it"; then
+	run_options=--wait captured "$prog/forks" outlive_late 300
+	check_eq "$captured_rc" 0 "exit code"
+	check_sound
+	check_rows 1 'function == "write" and file == "log" and p == 1'
+fi
 
 case_begin "a child outlives the command and the collector"
 bare "$prog/forks" outlive 600

@@ -5,7 +5,7 @@
 
 # The calls of `busy N`: N pwrites of 10 bytes, N/10 preads, N fputs of 5 bytes. The report adds recorded and counted.
 check_busy_report() {
-	"$python" - "$work/report.json" "$1" <<'PYTHON' || wrong "the report's sums are not those of the program"
+	python3 - "$work/report.json" "$1" <<'PYTHON' || wrong "the report's sums are not those of the program"
 import json, sys
 report, n = json.load(open(sys.argv[1])), int(sys.argv[2])
 layers = {layer["layer"]: layer for layer in report["layers"]}
@@ -140,43 +140,49 @@ same_files
 n=$(($(rows 'function == "pwrite"') + $(lost))) # other calls may be lost as well
 [ $n -ge 50000 ] && [ $n -le 50020 ] || wrong "$n of 50000 writes recorded or lost"
 
-case_begin "another user runs a set-user-id program"
-cp "$prog/limits" suid
-chown root suid
-chmod 4755 suid
-chmod 755 "$work"
-id -u nobody >/dev/null 2>&1 || skip nobody "$case"
-cp -r "$BUILD/sluice" "$BUILD/libsluice.so" . 2>/dev/null || true
-mkdir theirs
-chown 65534:65534 theirs
 as_nobody() {
 	(cd theirs && exec setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$work/theirs" \
 		SLUICE_TRACE_DIR="$work/theirs/runs" SLUICE_SPOOL_DIR= XDG_CONFIG_HOME=/nonexistent "$@")
 }
-if as_nobody "$work/sluice" version >/dev/null 2>&1; then
-	rc=0
-	as_nobody "$work/suid" who >bare.out 2>bare.err || rc=$?
-	check_eq $rc 19 "exit code of the bare program"
-	check_has "$(cat bare.out)" "effective 1" "the set-user-id bit"
-	rc=0
-	as_nobody env -u SLUICE_SPOOL_DIR SLUICE_STORE_PATH="$work/theirs/store" "$work/sluice" run -o "$work/theirs/trace" -- "$work/suid" who >captured.out 2>captured.err || rc=$?
-	check_eq $rc 19 "exit code"
-	check_eq "$(cat captured.out)" "$(cat bare.out)" "stdout"
-	check_has "$(cat captured.err)" "set-user-id" "stderr"
-	cp theirs/trace "$work/trace"
-	trace_read
-	check_rows 0 'True'
-	# The same program without the bit is recorded for that user.
-	chmod 755 suid
-	rc=0
-	as_nobody env -u SLUICE_SPOOL_DIR SLUICE_STORE_PATH="$work/theirs/store" "$work/sluice" run -o "$work/theirs/trace2" -- "$work/suid" who >captured.out 2>captured.err || rc=$?
-	check_eq $rc 19 "exit code"
-	check_eq "$(cat captured.err)" "" "stderr"
-	cp theirs/trace2 "$work/trace"
-	trace_read
-	check_rows 1 'function == "write"'
-else
-	skip_case nobody "$case"
+# set_user_id_program: the body of a case
+set_user_id_program() {
+	cp "$prog/limits" suid
+	chown root suid
+	chmod 4755 suid
+	chmod 755 "$work"
+	id -u nobody >/dev/null 2>&1 || skip nobody "$case"
+	cp -r "$BUILD/sluice" "$BUILD/libsluice.so" . 2>/dev/null || true
+	mkdir theirs
+	chown 65534:65534 theirs
+	if as_nobody "$work/sluice" version >/dev/null 2>&1; then
+		rc=0
+		as_nobody "$work/suid" who >bare.out 2>bare.err || rc=$?
+		check_eq $rc 19 "exit code of the bare program"
+		check_has "$(cat bare.out)" "effective 1" "the set-user-id bit"
+		rc=0
+		as_nobody env -u SLUICE_SPOOL_DIR SLUICE_STORE_PATH="$work/theirs/store" "$work/sluice" run -o "$work/theirs/trace" -- "$work/suid" who >captured.out 2>captured.err || rc=$?
+		check_eq $rc 19 "exit code"
+		check_eq "$(cat captured.out)" "$(cat bare.out)" "stdout"
+		check_has "$(cat captured.err)" "set-user-id" "stderr"
+		cp theirs/trace "$work/trace"
+		trace_read
+		check_rows 0 'True'
+		# The same program without the bit is recorded for that user.
+		chmod 755 suid
+		rc=0
+		as_nobody env -u SLUICE_SPOOL_DIR SLUICE_STORE_PATH="$work/theirs/store" "$work/sluice" run -o "$work/theirs/trace2" -- "$work/suid" who >captured.out 2>captured.err || rc=$?
+		check_eq $rc 19 "exit code"
+		check_eq "$(cat captured.err)" "" "stderr"
+		cp theirs/trace2 "$work/trace"
+		trace_read
+		check_rows 1 'function == "write"'
+	else
+		skip_case nobody "$case"
+	fi
+}
+# binfmt_misc ignores the bit, unless the emulator was registered with the flag C.
+if case_on_hardware "another user runs a set-user-id program"; then
+	set_user_id_program
 fi
 
 case_begin "a program runs in another pid namespace"
@@ -186,8 +192,12 @@ if unshare -pf true 2>/dev/null; then
 	for i in 1 2 3; do
 		check_rows 1 "function == 'write' and file == 'f$i'"
 	done
-	# One after the other, there are more processes than the spool can hold at the same time.
-	run_options="--spool-limit 12M" captured unshare -pf sh -c 'i=0; while [ $i -lt 60 ]; do /bin/true; cat /dev/null; i=$((i+1)); sleep 0.01; done'
+	# One after the other, there are more processes than the spool can hold at the same time. Not too many of them are
+	# ahead of the collector, however slow it is.
+	run_options="--spool-limit 12M" captured unshare -pf sh -c 'i=0; while [ $i -lt 60 ]; do
+		/bin/true; cat /dev/null; i=$((i + 1)); sleep 0.01
+		while set -- "$SLUICE_SPOOL"/*.spool && [ $# -gt 30 ]; do SLUICE_DISABLE=1 sleep 0.02; done
+	done'
 	check_eq "$(lost)" 0 "lost"
 else
 	skip_case namespaces "$case"

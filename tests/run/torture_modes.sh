@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Torture: modes and settings, shells and launchers, programs that cannot be recorded, and a collector that is killed.
+# Papers: SIOX-26.
 . "$(dirname "$0")/libtorture.sh"
 
 case_begin "counters mode: opens are recorded, other calls are in the totals"
@@ -14,7 +15,7 @@ check_eq "$(lost)" 0 "lost"
 check_rows 0 'function in ("pwrite", "pread", "fputs")'
 check_rows 1 'function == "open" and file == "file"'
 check_eq "$(json_get report.json '["losses"]["counted_calls"] >= 42000')" True "calls counted"
-"$python" - <<'PYTHON' || wrong "the report's sums are not those of the program"
+python3 - <<'PYTHON' || wrong "the report's sums are not those of the program"
 import json
 report = json.load(open("report.json"))
 files = {f["file"].split("/")[-1]: f for f in report["files"]}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Torture: the processes of `sluice run` are killed. The program continues. The launcher completes the trace if only the
 # recorder was killed, the recorder if only the launcher was killed, and `sluice trace recover` if both were.
+# Papers: SIOX-68.
 . "$(dirname "$0")/libtorture.sh"
 
 # start [PAUSE_MS]: runs `signals stream` under sluice run in the background; sets pid, and recorder to that of its
@@ -44,17 +45,18 @@ finished() {
 
 # calls: prints the number of pwrites in the report
 calls() {
-	"$python" -c 'import json
+	python3 -c 'import json
 print(sum(f["calls"] for f in json.load(open("report.json"))["functions"] if f["function"] == "pwrite"))'
 }
 
 for pause in "" 2; do
 	case_begin "launcher and recorder are killed while the program writes ${pause:+slowly}"
 	start $pause
+	# Before the kill: afterwards, the program may fill the spool at any time.
+	at_kill=$(cat captured/count)
 	kill -KILL $pid $recorder
 	wait $pid 2>/dev/null || true
-	at_kill=$(cat captured/count)
-	advanced "$at_kill"
+	advanced "$(cat captured/count)"
 	finished
 	end=$(cat captured/count)
 	[ -n "$(ls "$spools")" ] || wrong "there is nothing to recover from"
@@ -73,7 +75,7 @@ for pause in "" 2; do
 	[ -z "$pause" ] || grep -q "^#sample" recovered.txt || wrong "no statistics are left"
 	[ -z "$pause" ] || check_rows 0 'function == "pwrite" and not relation'
 	check_eq "$(json_get report.json '["complete"]')" False "complete"
-	[ -z "$pause" ] || "$python" rows.py "$work" sound 100000000 >sound || wrong "$(cat sound)"
+	[ -z "$pause" ] || python3 rows.py "$work" sound 100000000 >sound || wrong "$(cat sound)"
 	"$sluice" trace recover --json >out 2>err || true
 	! grep -q "\"$work/trace\"" out || wrong "the run was recovered twice"
 done

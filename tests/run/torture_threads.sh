@@ -9,23 +9,26 @@ check_sound
 bytes=$(stat -c %s "$work/captured/shared")
 check_rows "$bytes" 'function == "write" and file == "shared" and size == 1'
 
-case_begin "threads are canceled in read()"
-both "$prog/threads" cancelled
-# Canceled calls never ended, so their numbers are missing.
-check_sound 10
-check_rows 10 'function == "write" and size == 7'
-check_rows 10 'function == "write" and size == 8'
-check_rows 10 'function == "write" and size == 5 and t == 0'
+# The program crashes under qemu-user 7.2 even without Sluice.
+if case_on_hardware "threads are canceled in read()"; then
+	both "$prog/threads" cancelled
+	# Canceled calls never ended, so their numbers are missing.
+	check_sound 10
+	check_rows 10 'function == "write" and size == 7'
+	check_rows 10 'function == "write" and size == 8'
+	check_rows 10 'function == "write" and size == 5 and t == 0'
+fi
 
 case_begin "fifty detached threads"
 both "$prog/threads" detached
 check_sound
 check_rows 50 'function == "write" and of(relation)["function"] == "open" and of(relation)["t"] == t'
 
+# The program is never far ahead of the collector, however slow that is: what it needs in addition was not freed.
 case_begin "10,000 threads in sequence: all are recorded, in bounded space"
 rm -rf "$work/captured"
 mkdir "$work/captured"
-(cd "$work/captured" && exec "$sluice" run -o "$work/trace" -- "$prog/threads" many 10000) >"$work/out" &
+(cd "$work/captured" && exec timeout "$limit" "$sluice" run -o "$work/trace" -- "$prog/threads" many 10000) >"$work/out" &
 pid=$!
 peak=0
 while kill -0 $pid 2>/dev/null; do
@@ -38,14 +41,14 @@ trace_read
 check_eq "$(cat "$work/out")" "10000 bytes" "output"
 check_sound
 check_rows 10000 'function == "pwrite" and file == "shared" and size == 1'
-[ "$peak" -le 65536 ] || wrong "the spool grew to $peak KiB"
+[ "$peak" -le 40000 ] || wrong "the spool grew to $peak KiB"
 spools_gone
 
 case_begin "sixteen simultaneous threads: every record exists and is complete"
 both "$prog/threads" sixteen 5000
 check_sound
 check_rows 80000 'function == "pwrite" and file == "shared"'
-"$python" - "$work/rows.csv" <<'PYTHON' || wrong "sizes and offsets do not fit the pattern"
+python3 - "$work/rows.csv" <<'PYTHON' || wrong "sizes and offsets do not fit the pattern"
 import csv, sys
 threads = {}
 for row in csv.DictReader(open(sys.argv[1])):

@@ -133,7 +133,10 @@ for mpi in $mpis; do
 	case_begin "$mpi: history"
 	ranks 2 "$mpi" hinted 1
 	acts history "hints given" "${command[@]}"
-	grep -q 'romio_ds_write=disable' hints || wrong "the hints of history are not in effect: $(cat hints)"
+	# Open MPI 5 reports only hints that it uses.
+	hint=romio_ds_write=disable
+	[ "$mpi" = mpich ] || ! mpi_since openmpi 5 || hint=cb_buffer_size=8388608
+	grep -q $hint hints || wrong "the hints of history are not in effect: $(cat hints)"
 done
 
 # What is enabled is said before it acts.

@@ -2,6 +2,7 @@
  *
  * A toy I/O stack: a space of 13,440 points with a formula for the cost of each, so that searches
  * can be compared without hardware. tests/unit and bench/search.c share it.
+ * Papers: GA-13.
  */
 #ifndef SLUICE_TESTS_TOY_STACK_H
 #define SLUICE_TESTS_TOY_STACK_H

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Papers: KRN-2 to KRN-4, KRN-6, KRN-7, KRN-9, KRN-10, KRN-AC-1, KRN-AC-2.
+ */
 #include "kernels/shapes.h"
 
 #include <errno.h>
