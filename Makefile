@@ -27,7 +27,7 @@ demo: deps-demo
 check: deps-check
 	$(CONFIGURE)
 	$(COMPILE) --target all checks
-	$(CTEST) --label-exclude 'deep|programs|long'
+	$(CTEST) --label-exclude 'deep|programs|long|packages|cluster'
 
 # Sanitizers, fuzzers, clang-tidy and cppcheck. Sanitizers and fuzzers build trees of their own; clang-tidy and
 # cppcheck need the generated headers of this one.
@@ -42,11 +42,46 @@ check-programs: deps-programs
 	$(COMPILE)
 	$(CTEST) --label-regex programs
 
-# Everything, with long fuzzing, a systemd that boots, and the parts of tests that take minutes.
-check-long: deps-check deps-programs
+# Debian packages, built twice and tried in a minimal system; RPM packages, modules, a container, recipes. Takes half an hour
+# and downloads what SLUICE_CACHE (~/.cache/sluice) does not have yet.
+check-packages: deps-packages
+	$(CONFIGURE)
+	$(COMPILE) --target all kernels
+	$(CTEST) --label-regex packages
+
+# A cluster on this machine (see docs/guide/testbed.md): what testbed/up needs, and the tests that run on it. They start
+# the bed and take it down. Takes some minutes and needs root.
+testbed: deps-cluster
+	$(CONFIGURE)
+	$(COMPILE) --target all testbed
+check-cluster: testbed
+	$(CTEST) --label-regex cluster
+
+# Unit tests, torture tests, both MPIs, HDF5 and injection on x86-64 under qemu-user, and files exchanged with this
+# machine. The root of amd64 packages is kept in SLUICE_CACHE, by default ~/.cache/sluice.
+ifeq ($(shell uname -m),x86_64)
+check-amd64:
+	@bash tests/amd64/run.sh
+else
+check-amd64: deps-amd64
 	$(CONFIGURE)
 	$(COMPILE) --target all checks
-	SLUICE_LONG=1 FUZZ_SECONDS=600 $(CTEST)
+	BUILD=$(BUILD) JOBS=$(JOBS) bash tests/amd64/run.sh
+endif
+
+# Everything but packages and other systems, with long fuzzing, a systemd that boots, and the parts of tests that take minutes.
+check-long: deps-check deps-programs
+	$(CONFIGURE)
+	$(COMPILE) --target all checks benches
+	SLUICE_LONG=1 FUZZ_SECONDS=600 $(CTEST) --label-exclude 'packages|cluster'
+
+# The tests of `check` in Debian 13, in a root that is prepared once and cached (see tests/matrix.sh).
+check-matrix: deps-matrix
+	JOBS=$(JOBS) CMAKE_FLAGS="$(CMAKE_FLAGS)" bash tests/matrix.sh
+
+# The demo and the tests of `check` in a new minimal system of Debian 12, with git, make and a C compiler (see tests/matrix.sh).
+check-fresh: deps-matrix
+	FRESH=1 SUITE=bookworm JOBS=$(JOBS) CMAKE_FLAGS="$(CMAKE_FLAGS)" bash tests/matrix.sh
 
 # The tests of `check`, N times on a loaded machine.
 N ?= 10
@@ -81,14 +116,23 @@ deps-demo:
 	@sh packaging/deps.sh build demo
 deps-check:
 	@sh packaging/deps.sh build check
+deps-amd64: deps-check
+	@sh packaging/deps.sh amd64
+deps-cluster: deps-check
+	@sh packaging/deps.sh cluster
+deps-matrix:
+	@sh packaging/deps.sh matrix
 deps-programs:
 	@sh packaging/deps.sh build programs
+deps-packages:
+	@sh packaging/deps.sh build packages
 
 format:
 	git ls-files --cached --others --exclude-standard '*.c' '*.h' | xargs clang-format -i
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-amd64
 
-.PHONY: all demo check check-deep check-programs check-long check-reliable bench install uninstall deps deps-build deps-demo deps-check \
-	deps-programs format clean
+.PHONY: all demo check check-deep check-programs check-packages check-amd64 check-matrix check-fresh check-long check-reliable testbed \
+	check-cluster deps-cluster bench \
+	install uninstall deps deps-build deps-demo deps-check deps-amd64 deps-matrix deps-programs deps-packages format clean
