@@ -38,10 +38,18 @@ print(s.getsockname()[1])')
 sed -i '/^host/d' "$pg_dir/data/pg_hba.conf"
 start_server
 export PGHOST=127.0.0.1 PGDATABASE=sluice PGPASSWORD=$password PGUSER=$(id -un)
-# On a slow machine, the process that writes the log in the background would come before a backend now and then.
+# On a slow machine, the process that writes the log in the background would come before a backend now and then. It is
+# stopped while it waits for work: anywhere else it might hold a lock that the backends need.
 log_writer=$(psql -qAtXc "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'")
-kill -STOP "$log_writer"
 at_exit "kill -CONT $log_writer 2>/dev/null"
+stop_log_writer() {
+	kill -STOP "$log_writer"
+	wait_for "stopped process" grep -q '^State:.*T (stopped)' "/proc/$log_writer/status"
+	[ "$(psql -qAtXc "SELECT wait_event FROM pg_stat_activity WHERE pid = $log_writer")" = WalWriterMain ] && return
+	kill -CONT "$log_writer"
+	return 1
+}
+wait_for "idle log writer" stop_log_writer
 
 # Each INSERT has another length and needs more than a page of the log. After it, the server is asked for the end of the
 # log that is on storage.
