@@ -8,6 +8,9 @@ and what each skipped test requires.
 
 A skip because of a package is a failure, since make installs the packages of packaging/deps.apt. With SLUICE_DEPS=skip,
 or without apt-get, make does not install them, and such a test is reported as skipped.
+
+With SLUICE_REPEAT=N, up to N failed tests are run once more, alone. One that passes then counts as passed, but a line
+names it as unstable. More failures are not repeated: they are not accidents.
 """
 import os
 import re
@@ -20,14 +23,29 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = re.compile(r"^skipped: requires (\S+?)(?:: (.*))?$", re.MULTILINE)
 
 
-def run_ctest(build, options):
+def run_ctest(build, options, name="results.xml"):
     """Returns ctest's exit code and the path of its results."""
-    results = os.path.join(os.path.abspath(build), "Testing", "results.xml")
+    results = os.path.join(os.path.abspath(build), "Testing", name)
     if os.path.exists(results):
         os.remove(results)
     code = subprocess.call(["ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error",
                             "--output-junit", results, "--test-output-size-passed", "1000000"] + options)
     return code, results
+
+
+def names_with_status(path, status):
+    tests = xml.etree.ElementTree.parse(path).iter("testcase")
+    return [test.get("name") for test in tests if test.get("status") == status]
+
+
+def repeat_failed(build, results, most):
+    """Runs failed tests once more, one at a time, unless there are more than most. Returns those that pass now."""
+    failed = names_with_status(results, "fail")
+    if not 0 < len(failed) <= most:
+        return []
+    print("\nOnce more, alone: %s" % " ".join(failed), flush=True)
+    _, repeated = run_ctest(build, ["-R", "^(%s)$" % "|".join(failed)], "repeated.xml")
+    return names_with_status(repeated, "run") if os.path.exists(repeated) else []
 
 
 def machine_needs():
@@ -56,14 +74,18 @@ def judge_skip(name, output, needs):
     return wrong, lines
 
 
-def count_results(path):
-    """Prints the lines of failed and skipped tests. Returns the numbers of passed, failed and skipped tests."""
+def count_results(path, unstable):
+    """Prints the lines of unstable, failed and skipped tests. Returns the numbers of passed, failed and skipped tests."""
     needs = machine_needs()
     passed = failed = skipped = 0
     for test in xml.etree.ElementTree.parse(path).iter("testcase"):
         name, note = test.get("name"), test.find("skipped")
         if test.get("status") == "run":
             passed += 1
+            continue
+        if name in unstable:
+            passed += 1
+            print("unstable: %s: failed, then passed alone" % name)
             continue
         if note is not None and note.get("message", "").startswith("SKIP_"):
             wrong, lines = judge_skip(name, test.findtext("system-out") or "", needs)
@@ -79,13 +101,14 @@ def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     code, results = run_ctest(sys.argv[1], sys.argv[3:])
-    print()
     if not os.path.exists(results):
-        print("%s: failed before any test ran" % sys.argv[2])
+        print("\n%s: failed before any test ran" % sys.argv[2])
         return 1
-    passed, failed, skipped = count_results(results)
+    unstable = repeat_failed(sys.argv[1], results, int(os.environ.get("SLUICE_REPEAT", 0)))
+    print()
+    passed, failed, skipped = count_results(results, unstable)
     print("%s: %d passed, %d failed, %d skipped" % (sys.argv[2], passed, failed, skipped))
-    return 1 if code or failed else 0
+    return 1 if failed or (code and not unstable) else 0
 
 
 if __name__ == "__main__":

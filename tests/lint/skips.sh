@@ -4,6 +4,7 @@
 # of tests/needs.txt. All programs of the tests were built. tests/check.py counts a test with a skipped case as skipped,
 # and rejects skips because of packages.
 set -eu
+unset SLUICE_REPEAT
 . "$SOURCE/tests/libskip.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -72,6 +73,7 @@ add_test(partly bash partly.sh)
 add_test(package sh -c "echo 'skipped: requires libmpich-dev'; exit 77")
 add_test(silent sh -c "exit 77")
 add_test(absent "/nowhere/absent")
+add_test(once sh -c "mkdir once && exit 1; exit 0")
 set_tests_properties(partly package silent PROPERTIES SKIP_RETURN_CODE 77)
 END
 # counted EXPECTED CODE [CTEST_OPTION]...: check.py ends with the expected counts and code
@@ -85,11 +87,19 @@ mkdir "$work/bin"
 printf '#!/bin/sh\n' >"$work/bin/apt-get"
 chmod +x "$work/bin/apt-get"
 PATH=$work/bin:$PATH
-SLUICE_DEPS='' counted "1 passed, 4 failed, 1 skipped" 1
+SLUICE_DEPS='' counted "1 passed, 5 failed, 1 skipped" 1
 grep -q '^skipped: partly: .*root: a case$' "$work/out" || { cat "$work/out"; exit 1; }
-SLUICE_DEPS=skip counted "1 passed, 3 failed, 2 skipped" 1
+SLUICE_DEPS=skip counted "2 passed, 3 failed, 2 skipped" 1
 SLUICE_DEPS='' counted "1 passed, 0 failed, 1 skipped" 0 -R 'good|partly'
 SLUICE_DEPS='' counted "0 passed, 1 failed, 0 skipped" 1 -R package
+# Only as many failures as SLUICE_REPEAT says are repeated, and a test that passes only then is named.
+rmdir "$work/once"
+SLUICE_REPEAT=1 counted "1 passed, 2 failed, 0 skipped" 1 -R 'good|bad|once'
+rmdir "$work/once"
+SLUICE_REPEAT=2 counted "2 passed, 1 failed, 0 skipped" 1 -R 'good|bad|once'
+rmdir "$work/once"
+SLUICE_REPEAT=1 counted "2 passed, 0 failed, 0 skipped" 0 -R 'good|once'
+grep -q '^unstable: once: ' "$work/out" || { cat "$work/out"; exit 1; }
 
 missing=$(missing_programs | sort -u)
 [ -z "$missing" ] || { for package in $missing; do skip_note "$package" "programs of the tests"; done; exit 77; }
