@@ -10,11 +10,12 @@
 #   pg_under=(COMMAND...)         the server is started by this command, which must forward signals and exec or wait for it
 # Users are those of the operating system (peer authentication). The user of the test is a superuser of the server.
 
-# The programs of the newest server that is installed.
+# The programs of the newest server that is installed, or of the one in the path. A folder in the path may have links to
+# some of them only.
 pg_bin=
 pg_under=()
-for pg_try in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin "$(command -v pg_ctl >/dev/null && dirname "$(command -v pg_ctl)")"; do
-	[ ! -x "$pg_try/postgres" ] || pg_bin=$pg_try
+for pg_try in "$(dirname "$(readlink -f "$(command -v pg_ctl)")")" /usr/lib/postgresql/*/bin /usr/pgsql-*/bin; do
+	[ ! -x "$pg_try/postgres" ] || [ ! -x "$pg_try/initdb" ] || [ ! -x "$pg_try/pg_isready" ] || pg_bin=$pg_try
 done
 
 # pg_as COMMAND...: runs a command as the user who owns the server; it refuses to run as root
