@@ -29,11 +29,11 @@ check: deps-check
 	$(COMPILE) --target all checks
 	$(CTEST) --label-exclude 'deep|programs|long|packages|cluster'
 
-# Sanitizers, fuzzers, clang-tidy and cppcheck. Sanitizers and fuzzers build trees of their own; clang-tidy and
-# cppcheck need the generated headers of this one.
+# Sanitizers, fuzzers, compilers, clang-tidy and cppcheck. Sanitizers and fuzzers build trees of their own; the others
+# need the generated headers of this one.
 check-deep: deps-check
 	$(CONFIGURE)
-	$(COMPILE) --target contract
+	$(COMPILE) --target contract facts_sources
 	$(CTEST) --label-regex deep
 
 # Real software of the distribution, with and without capture: databases, language runtimes, fio, git, rsync, ...
