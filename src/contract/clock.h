@@ -28,9 +28,7 @@ static inline uint64_t clock_counter(void)
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
 	return ticks;
 #elif defined(__x86_64__)
-	unsigned aux;
-
-	return __builtin_ia32_rdtscp(&aux);
+	return __builtin_ia32_rdtsc();
 #else
 	return clock_monotonic_ns();
 #endif

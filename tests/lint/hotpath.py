@@ -17,7 +17,7 @@ LOCKED = {
                r"swp|cas|d[ms]b\b|bl\s.*<__aarch64_(cas|swp|ld)",
 }
 KERNEL = {"x86-64": r"(syscall|sysenter|int)\b", "aarch64": r"svc\b"}
-CLOCK = {"x86-64": r"rdtscp?\b", "aarch64": r"mrs\s.*cntvct_el0"}
+CLOCK = {"x86-64": r"rdtsc\b", "aarch64": r"mrs\s.*cntvct_el0"}
 INDIRECT = {"x86-64": r"(notrack )?callq?\s+\*", "aarch64": r"blr\b"}
 # gcc's atomic operations that choose an instruction at run time are no calls of other work.
 DIRECT = {"x86-64": r"callq?\b", "aarch64": r"bl\s(?!.*<__aarch64_)"}

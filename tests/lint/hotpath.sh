@@ -30,7 +30,7 @@ cat >"$work/planted.c" <<'C'
 extern long (*real)(long);
 _Atomic long shared;
 #if defined(__x86_64__)
-#define CLOCK() ({ unsigned aux; __builtin_ia32_rdtscp(&aux); })
+#define CLOCK() __builtin_ia32_rdtsc()
 #define KERNEL() __asm__ volatile("syscall" : : "a"(39) : "rcx", "r11", "memory")
 #else
 #define CLOCK() ({ unsigned long t; __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t)); t; })

@@ -17,7 +17,6 @@
 
 #define SOURCE_PATH "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
-#define HAS_RDTSCP (UINT32_C(1) << 27)
 #define IS_INVARIANT (UINT32_C(1) << 8)
 
 /* Rates outside of these are not those of a TSC: a hypervisor has passed on something else. */
@@ -27,8 +26,6 @@
 enum cpu_counter_state cpu_counter_judge_tsc(const struct cpu_counter_cpuid *cpuid,
 					     const char *source)
 {
-	if (!(cpuid->features & HAS_RDTSCP))
-		return COUNTER_UNREADABLE;
 	if (!(cpuid->power & IS_INVARIANT))
 		return COUNTER_VARIES;
 	/* Not "tsc-early" either: the kernel has not verified it yet. */
@@ -58,8 +55,6 @@ static void read_cpuid(struct cpu_counter_cpuid *cpuid)
 	uint32_t a, b, c, d;
 
 	*cpuid = (struct cpu_counter_cpuid){ 0 };
-	if (__get_cpuid(0x80000001, &a, &b, &c, &d))
-		cpuid->features = d;
 	if (__get_cpuid(0x80000007, &a, &b, &c, &d))
 		cpuid->power = d;
 	if (__get_cpuid(0x15, &a, &b, &c, &d)) {

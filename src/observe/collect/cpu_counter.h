@@ -3,9 +3,8 @@
  * May the CPU's counter serve as the capture clock on this machine?
  *
  * On aarch64 it may, unless the kernel keeps time with something else: the architecture defines one
- * counter for the whole system, with a constant rate. On x86-64, three conditions must hold:
+ * counter for the whole system, with a constant rate. On x86-64, two conditions must hold:
  *
- *  - The CPU has RDTSCP. A virtual machine may hide it.
  *  - The TSC is invariant: it ticks at a constant rate, also in deep sleep states.
  *  - The kernel keeps time with the TSC. When a core comes up, the kernel compares its TSC with
  *    those of the other sockets and, where the CPU permits it, corrects the offset. It discards
@@ -23,7 +22,7 @@
 
 enum cpu_counter_state {
 	COUNTER_STEADY,
-	COUNTER_UNREADABLE, /* there is none, or no instruction reads it in order */
+	COUNTER_UNREADABLE, /* there is none */
 	COUNTER_VARIES,	    /* its rate is not constant */
 	COUNTER_DISTRUSTED, /* the kernel uses another clock source, or does not say which */
 };
@@ -39,7 +38,6 @@ struct cpu_counter {
 
 /* What CPUID says of the TSC. A leaf that does not exist is 0. */
 struct cpu_counter_cpuid {
-	uint32_t features;			 /* 0x80000001, edx */
 	uint32_t power;				 /* 0x80000007, edx */
 	uint32_t divisor, factor, crystal_hertz; /* 0x15: eax, ebx, ecx */
 	uint32_t hypervisor_khz;		 /* 0x40000010, eax */
