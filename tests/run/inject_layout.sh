@@ -62,6 +62,7 @@ cp out expected
 makes "$sluice" run -p params.json -o trace --
 diff expected out || fail "the program behaves differently"
 [ ! -e log ] || fail "done on an ordinary file system: $(cat log)"
+check_words "$(cat err)" striping_factor striping_unit ceph_object_size "not applied" "file system does not support it"
 check_eq "$("$sluice" print trace | grep -c _parameters || true)" 0 "records of layouts where there are none"
 
 export LD_PRELOAD=$prog/lustreapi.so STANDIN_ROOT=$work/data STANDIN_LOG=$work/log

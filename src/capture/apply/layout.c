@@ -301,6 +301,17 @@ static bool is_spread(const struct parameters_line *rule)
 	return !strncmp(rule->name, "spread_", 7);
 }
 
+/* Files are created where there are no layouts. */
+static void refuse_rules(const char *full)
+{
+	const struct parameters_line *rule = NULL;
+
+	while ((rule = rules_next(&rules_own, rule, PLACE_LAYOUT, full, "")))
+		if (strcmp(rule->name, PARAMETERS_SPREAD_DIRECTORIES) != 0)
+			rules_note_refusal(&rules_own, rule->name,
+					   is_kept(rule->name) ? "application" : "filesystem");
+}
+
 static void file_begin(struct layout *layout, struct layout_workspace *space)
 {
 	struct parent parent;
@@ -312,6 +323,8 @@ static void file_begin(struct layout *layout, struct layout_workspace *space)
 	layout->is_common = parent.is_common;
 	if (parent.is_there && spread_begin(layout, space))
 		layout->system = &elsewhere;
+	if (parent.is_there && !parent.system && !layout->is_linked)
+		refuse_rules(space->full);
 	if (layout->is_linked || !parent.system)
 		return;
 	layout->system = parent.system;
