@@ -5,14 +5,17 @@
  * Papers: SIOX-1.
  */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/term.h"
 #include "cli/command.h"
 #include "cmd/format_option.h"
 #include "cmd/run_argument.h"
+#include "observe/job/parts.h"
 #include "observe/report/applied.h"
 #include "observe/report/brief.h"
 #include "run/injection.h"
@@ -150,6 +153,20 @@ static void print_notices(struct command *c, const struct session_result *result
 	trace_close(&trace);
 }
 
+/* A part of a trace is removed when the last node of the job has merged it with the others. */
+static void print_path(const struct session_result *result)
+{
+	const char *slash = strrchr(result->trace, '/');
+	AUTO_FREE char *directory =
+		xstrndup(result->trace, slash ? (size_t)(slash - result->trace) : 0);
+	AUTO_FREE char *whole = parts_trace(directory);
+
+	if (whole)
+		term_printf(stderr, "sluice: part of trace %s\n", whole);
+	else
+		term_printf(stderr, "sluice: trace %s\n", result->trace);
+}
+
 static void print_summary(struct command *c, const struct session_result *result)
 {
 	const struct run_args *args = c->args;
@@ -164,7 +181,7 @@ static void print_summary(struct command *c, const struct session_result *result
 	else if (result->totals.lost || result->totals.unrecorded || result->totals.has_acted)
 		print_notices(c, result);
 	if (!wanted && when != CONFIG_WHEN_NO)
-		term_printf(stderr, "sluice: trace %s\n", result->trace);
+		print_path(result);
 	if (result->is_empty)
 		command_warn(c, "no process of the run could be recorded; run 'sluice doctor' to "
 				"find out why");

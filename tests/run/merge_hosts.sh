@@ -58,6 +58,14 @@ check_eq "$(ls runs | wc -l)" 1 "$this: files in trace.dir"
 [ -z "$(ls spool-one spool-two | grep sluice)" ] || wrong "spools are left"
 time_check runs/*.sluice 0
 
+case_is "each host names the trace; its part does not stay"
+rm -r runs
+SLUICE_RUN_SUMMARY=auto hosts_run
+check_eq "$(grep -c '^sluice: ' err)" 2 "$this: lines of Sluice in: $(cat err)"
+for word in "trace" "part of trace"; do
+	[ -f "$(sed -n "s/^sluice: $word \(runs.*\|\/.*\)/\1/p" err)" ] || wrong "\"$word\" without an existing file: $(cat err)"
+done
+
 case_is "the same works with -o and in another format"
 hosts_run -o both.txt -f text
 [ ! -e both.txt.parts ] || wrong "the parts are still there"
