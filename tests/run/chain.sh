@@ -29,6 +29,9 @@ judge() {
 record_both threads
 check_rc 1 "$sluice" trace merge -o other.sluice client.sluice server.sluice
 check_words "$(cat err)" uuids --force
+"$sluice" report --json both.sluice >report.json
+check_eq "$(json_get report.json '["run"]["command"]')" "$prog/fileserver serve threads data port 8 & $prog/fileserver write log port 8 10000" \
+	"the command of both runs"
 
 # Every write leads to exactly its calls, in both kinds of servers.
 check_eq "$(judge both.sluice)" "requests=10000 exact=10000 unmatched=0 wrong=0" "server with threads"

@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "trace/facts.h"
 #include "trace/interruption.h"
 #include "trace/merge/merge_time.h"
@@ -204,13 +205,35 @@ static const struct trace_head *find_first_head(const struct merger *m)
 	return m->heads[first];
 }
 
+/* Is it the first part of its run? */
+static bool is_new_run(const struct merger *m, size_t part)
+{
+	for (size_t i = 0; i < part; i++)
+		if (strcmp(m->heads[i]->run.uuid, m->heads[part]->run.uuid) == 0)
+			return false;
+	return true;
+}
+
+/* The commands of different runs, as a shell would start them together. */
+static char *make_command(const struct merger *m, const struct run_info *first)
+{
+	struct buf text = { 0 };
+
+	buf_puts(&text, text_or_empty(first->command));
+	for (size_t i = 0; i < m->part_count; i++)
+		if (strcmp(m->heads[i]->run.uuid, first->uuid) != 0 && is_new_run(m, i))
+			buf_printf(&text, " & %s", text_or_empty(m->heads[i]->run.command));
+	return buf_take(&text);
+}
+
 static int create_writer(struct merger *m, const char *path, const struct run_clock *clock,
 			 struct err *err)
 {
-	AUTO_FREE char *uuid = make_uuid(m);
 	struct run_info run = find_first_head(m)->run;
+	AUTO_FREE char *uuid = make_uuid(m), *command = make_command(m, &run);
 
 	run.uuid = uuid;
+	run.command = command;
 	run.started_ns = m->times.started_ns;
 	return m->form->create(&m->writer, path, &run, clock, m->calls, m->call_count, err);
 }

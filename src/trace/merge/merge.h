@@ -43,10 +43,10 @@ struct merge_corrections {
 /*
  * Merges count >= 1 traces of any form into a new one at path. The file appears complete or not at
  * all. Processes, files, calls and statistics are renumbered. The run facts are those of the part
- * that started first, except for a uuid of its own. The merged trace is complete if all parts are;
- * its exit status is the first one that is not 0. Memory grows with the number of processes, files
- * and collective calls between hosts, not with that of activities. corrections, totals and watch
- * may be NULL.
+ * that started first, except for a uuid of its own and the commands of all runs. The merged trace
+ * is complete if all parts are; its exit status is the first one that is not 0. Memory grows with
+ * the number of processes, files and collective calls between hosts, not with that of activities.
+ * corrections, totals and watch may be NULL.
  */
 int trace_merge(const char *const *parts, size_t count, const struct trace_format *form,
 		const char *path, const struct merge_corrections *corrections,
