@@ -60,19 +60,24 @@ void placed_close_range_slow(unsigned first, unsigned last);
 
 #pragma GCC visibility pop
 
+static inline bool placed_is_on(void)
+{
+	return unlikely(rules_places & RULES_PLACED);
+}
+
 /* Before a call that writes so many bytes, if known. Keeps errno. */
 static inline void placed_begin(struct placed_call *call, enum backlog_call kind, int fd,
 				uint64_t bytes)
 {
 	call->file = NULL;
-	if (unlikely(rules_places & RULES_PLACED)) {
+	if (placed_is_on()) {
 		call->call = kind;
 		call->fd = fd;
 		placed_begin_slow(call, bytes);
 	}
 }
 
-/* For rows of interfaces/. */
+/* For rows of interfaces/. wrapgen knows that there is nothing to do unless placed_is_on(). */
 #define PLACED_CALL(kind, fd, bytes) \
 	struct placed_call placed;   \
 	placed_begin(&placed, BACKLOG_##kind, fd, bytes)
@@ -87,14 +92,14 @@ static inline void placed_end(struct placed_call *call, int64_t bytes)
 /* After `to` was made a duplicate of fd; -1: it was not. */
 static inline void placed_copy(int fd, int to)
 {
-	if (unlikely(rules_places & RULES_PLACED))
+	if (placed_is_on())
 		placed_copy_slow(fd, to);
 }
 
 /* Before descriptors are closed together. If that fails, their files are not measured any more. */
 static inline void placed_close_range(unsigned first, unsigned last)
 {
-	if (unlikely(rules_places & RULES_PLACED))
+	if (placed_is_on())
 		placed_close_range_slow(first, last);
 }
 

@@ -177,22 +177,33 @@ static void print_locals(struct buf *out, const struct row *row)
 		   last_name(row), row->rest.name, row->rest.type);
 }
 
+/* Is FIRST only the measurement of placed files (capture/apply/placed.h)? */
+static bool is_first_placed(const struct row *row)
+{
+	static const char measurement[] = "PLACED_CALL(";
+
+	return strncmp(row->first, measurement, sizeof(measurement) - 1) == 0 &&
+	       row->first[strcspn(row->first, ";") + 1] == 0;
+}
+
 /*
  * If capturing is off for good, jumps to the real function before the wrapper saves any register.
- * Not for libraries, whose calls take too long for that to matter, and not with FIRST, which always
- * runs.
+ * Not for libraries, whose calls take too long for that to matter, and not if FIRST has something
+ * to do.
  */
 static void print_off_test(struct buf *out, const struct row *row)
 {
-	if (row->forward || row->first || (row->library && !row->quiet))
+	const char *test = row->first ? "frame_is_off() && !placed_is_on()" : "frame_is_off()";
+
+	if (row->forward || (row->first && !is_first_placed(row)) || (row->library && !row->quiet))
 		return;
 	if (row->returns != RETURNS_VOID) {
-		buf_puts(out, "\tif (unlikely(frame_is_off()))\n\t\treturn ");
+		buf_printf(out, "\tif (unlikely(%s))\n\t\treturn ", test);
 		print_call(out, row, true);
 		buf_puts(out, ";\n");
 		return;
 	}
-	buf_puts(out, "\tif (unlikely(frame_is_off())) {\n\t\t");
+	buf_printf(out, "\tif (unlikely(%s)) {\n\t\t", test);
 	print_call(out, row, true);
 	buf_puts(out, ";\n\t\treturn;\n\t}\n");
 }

@@ -113,6 +113,19 @@ static void a_wrapper_that_is_off_jumps_to_the_real_function(void)
 	CHECK(off && enter && off < enter);
 }
 
+static void a_wrapper_that_is_off_measures_placed_files(void)
+{
+	static const char row[] = "LAYER(POSIX) FIRST(PLACED_CALL(WRITE, fd, count);)\n"
+				  "LAST(placed_end(&placed, ret);) CALL(WRITE)\n"
+				  "ssize_t write(FD int fd, const void *buf, SIZE size_t count);";
+	const char *text = print("preload", row);
+	const char *off = strstr(text, "\tif (unlikely(frame_is_off() && !placed_is_on()))\n"
+				       "\t\treturn KNOWN(write)(fd, buf, count);\n");
+	const char *first = strstr(text, "PLACED_CALL(");
+
+	CHECK(off && first && off < first);
+}
+
 static void end_of_file_is_not_an_error(void)
 {
 	const char *text =
@@ -382,7 +395,8 @@ static void last(void)
 
 TESTS(TEST(table_lists_fields_in_order), TEST(numbers_of_rows_follow_the_calls_without_a_wrapper),
       TEST(wrapper_records_around_the_real_call), TEST(ended_handle_is_taken_before_the_call),
-      TEST(a_wrapper_that_is_off_jumps_to_the_real_function), TEST(end_of_file_is_not_an_error),
+      TEST(a_wrapper_that_is_off_jumps_to_the_real_function),
+      TEST(a_wrapper_that_is_off_measures_placed_files), TEST(end_of_file_is_not_an_error),
       TEST(paths_are_read_after_the_call_and_come_last),
       TEST(new_descriptor_is_entered_after_its_record), TEST(plugins_get_the_new_handle),
       TEST(code_of_a_field_runs_once_for_record_and_plugins),
