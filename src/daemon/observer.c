@@ -336,7 +336,8 @@ bool observer_cycle(struct observer *observer, int64_t now_ns)
 	pthread_mutex_lock(&observer->lock);
 	count = turn_tallies(observer, list);
 	rank_runs(observer, list, count, &users);
-	if (!observer->alert.is_raised)
+	/* The calls that raise an alert may have been counted in the cycle before. */
+	if (!observer->alert.is_raised || !*observer->anomaly.target)
 		describe_anomaly(observer, list, count);
 	if (report->rule == RULE_LOADED) {
 		describe_load(utilization, &cause);

@@ -36,7 +36,8 @@ void reporter_start(struct reporter *reporter, int64_t now_ns)
 	forwarder_report_loads(reporter->forwarder, NULL, 0, now_ns);
 }
 
-static void report_alert(struct reporter *reporter, int64_t now_ns)
+/* Replaces what was reported of the same alert before. */
+static void report_alert(struct reporter *reporter)
 {
 	struct observer_anomaly seen = observer_anomaly(reporter->observer);
 	AUTO_FREE char *owner = seen.has_job ? accounts_user_name(seen.user) : NULL;
@@ -46,15 +47,27 @@ static void report_alert(struct reporter *reporter, int64_t now_ns)
 					  .job = seen.has_job ? seen.job : "",
 					  .cause = seen.cause,
 					  .detail = seen.reason,
-					  .started_ns = now_ns,
+					  .started_ns = reporter->started_ns,
 					  .value = seen.value };
 
-	if (!observer_alert(reporter->observer)->is_raised) {
-		report_end(reporter, now_ns);
-		return;
-	}
-	reporter->started_ns = now_ns;
+	reporter->has_target = *seen.target;
 	forwarder_report_anomaly(reporter->forwarder, &anomaly);
+}
+
+/* An alert is reported when it is raised, when its file system becomes known, and when it ends. */
+static void follow_alert(struct reporter *reporter, int64_t now_ns, bool has_changed)
+{
+	bool is_raised = observer_alert(reporter->observer)->is_raised;
+
+	if (has_changed && !is_raised) {
+		report_end(reporter, now_ns);
+	} else if (has_changed) {
+		reporter->started_ns = now_ns;
+		report_alert(reporter);
+	} else if (is_raised && !reporter->has_target &&
+		   *observer_anomaly(reporter->observer).target) {
+		report_alert(reporter);
+	}
 }
 
 static struct report_load rate_of(struct reporter *reporter, const struct load_sum *sum,
@@ -127,8 +140,7 @@ void reporter_cycle(struct reporter *reporter, int64_t now_ns, bool has_changed)
 	/* What is loaded now belongs to the evidence of an anomaly. */
 	if (++reporter->cycles >= REPORTER_CYCLES || has_changed)
 		report_loads(reporter, now_ns);
-	if (has_changed)
-		report_alert(reporter, now_ns);
+	follow_alert(reporter, now_ns, has_changed);
 	verdict = forwarder_verdict(reporter->forwarder);
 	observer_judge(reporter->observer, verdict.kind, verdict.detail);
 }

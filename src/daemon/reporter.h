@@ -23,6 +23,7 @@ struct reporter {
 	unsigned cycles;	     /* since the last report of loads */
 	int64_t reported_ns;
 	int64_t started_ns; /* when the alert that lasts was raised */
+	bool has_target;    /* its file system was known when it was last reported */
 	bool is_idle;	    /* the last report of loads was empty */
 };
 
