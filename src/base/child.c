@@ -21,6 +21,7 @@
 
 #define WATCH_MS 200	/* interval at which the caller checks *stop and calls look() */
 #define LONGEST_S 60.0	/* of one wait for the command */
+#define BEGUN_S 0.2	/* interval at which a command that has not begun is checked */
 #define DYING_S 0.01	/* interval at which processes that are terminating are checked */
 #define KILL_S 10.0	/* give up on processes that survive SIGKILL for this long */
 #define TAIL_BYTES 4096 /* child_last_lines() reads at most this many bytes */
@@ -61,7 +62,7 @@ struct child {
 	int input, output, errors;
 	int caller; /* the caller closes its end to stop the command, or by being killed */
 	pid_t pid;
-	int64_t started_ns;
+	int64_t started_ns, begun_ns; /* begun_ns 0: the limit does not count yet */
 	int status;
 	bool ended;
 	double seconds;
@@ -239,6 +240,19 @@ static bool is_stopped(const struct child *child)
 	return poll(&caller, 1, 0) > 0;
 }
 
+/* What is left of the limit. */
+static double time_left_s(struct child *child)
+{
+	const char *begun = child->options->begun;
+
+	if (!child->begun_ns && (!begun || access(begun, F_OK) == 0))
+		child->begun_ns = begun ? clock_now_ns() : child->started_ns;
+	if (!child->begun_ns)
+		return INFINITY;
+	return child->options->limit_s -
+	       (double)(clock_now_ns() - child->begun_ns) / (double)NS_PER_S;
+}
+
 /* Waits until the command exits, reaches its limit, or is to be stopped. */
 static void wait_for_command(struct child *child)
 {
@@ -246,8 +260,9 @@ static void wait_for_command(struct child *child)
 	struct pollfd fds[] = { { child->caller, POLLIN, 0 }, { pidfd, POLLIN, 0 } };
 
 	while (!child_has_exited(child) && !is_stopped(child)) {
-		double left = child->options->limit_s - child_age_s(child);
-		double pause = fmin(left, pidfd >= 0 ? LONGEST_S : DYING_S);
+		double left = time_left_s(child);
+		double longest = child->begun_ns ? LONGEST_S : BEGUN_S;
+		double pause = fmin(left, pidfd >= 0 ? longest : DYING_S);
 
 		if (left <= 0)
 			return;

@@ -35,8 +35,9 @@ struct child_options {
 	const char *output;	  /* file for stdout and stderr; it is overwritten */
 	const char *errors;	  /* a file of its own for stderr; NULL: none */
 	double limit_s;		  /* INFINITY: no limit */
-	double grace_s;		  /* 0: CHILD_GRACE_S */
-	double linger_s;	  /* 0: CHILD_LINGER_S */
+	const char *begun; /* limit_s counts from when this file exists; NULL: from the start */
+	double grace_s;	   /* 0: CHILD_GRACE_S */
+	double linger_s;   /* 0: CHILD_LINGER_S */
 	/* If not NULL, the command is terminated when a signal handler sets *stop. */
 	const volatile sig_atomic_t *stop;
 	/*

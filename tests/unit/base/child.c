@@ -25,6 +25,7 @@ static void prepare_paths(void)
 }
 
 static double grace_s = 0.4;
+static const char *begun;
 
 static int run_shell(const char *script, double limit_s, struct child_end *end)
 {
@@ -35,6 +36,7 @@ static int run_shell(const char *script, double limit_s, struct child_end *end)
 		.argv = argv,
 		.environment = environment,
 		.limit_s = limit_s,
+		.begun = begun,
 		.grace_s = grace_s,
 		.linger_s = 0.2,
 	};
@@ -120,6 +122,18 @@ static void a_command_that_exceeds_its_limit_is_terminated(void)
 		  0);
 	CHECK(end.seconds < 300);
 	CHECK_INT(count_living(2), 0);
+}
+
+static void the_limit_counts_from_the_beginning_of_the_work(void)
+{
+	struct child_end end;
+
+	begun = pids;
+	CHECK_INT(run_shell("sleep 0.5", 0.1, &end), 0);
+	CHECK(!end.is_late && WIFEXITED(end.status));
+	CHECK_INT(run_shell("sleep 0.5; echo >$PIDS; sleep 300", 0.1, &end), 0);
+	CHECK(end.is_late && end.seconds > 0.5);
+	begun = NULL;
 }
 
 static void a_command_may_clean_up_on_sigterm(void)
@@ -328,8 +342,9 @@ static void only_the_last_lines_are_returned(void)
 }
 
 TESTS(TEST(a_command_exits_by_itself), TEST(a_signal_that_kills_the_command_is_reported),
-      TEST(a_command_that_exceeds_its_limit_is_terminated), TEST(a_command_may_clean_up_on_sigterm),
-      TEST(a_command_that_ignores_signals_is_killed),
+      TEST(a_command_that_exceeds_its_limit_is_terminated),
+      TEST(the_limit_counts_from_the_beginning_of_the_work),
+      TEST(a_command_may_clean_up_on_sigterm), TEST(a_command_that_ignores_signals_is_killed),
       TEST(a_daemon_with_its_own_session_is_terminated),
       TEST(a_process_that_outlives_its_command_is_terminated),
       TEST(an_interrupt_terminates_the_command), TEST(a_killed_caller_leaves_no_orphan),
