@@ -9,13 +9,21 @@
 
 #define RECORD_NUMBERS 8 /* between KIND and PATH */
 
+uint64_t journal_hash_on(uint64_t host, const char *path)
+{
+	for (; *path; path++)
+		host = (host ^ (unsigned char)*path) * UINT64_C(0x100000001b3);
+	return host;
+}
+
 uint64_t journal_hash(const char *path)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	return journal_hash_on(UINT64_C(0xcbf29ce484222325), path);
+}
 
-	for (; *path; path++)
-		hash = (hash ^ (unsigned char)*path) * UINT64_C(0x100000001b3);
-	return hash;
+uint64_t journal_device(uint64_t device, uint64_t device_of_journal)
+{
+	return device == device_of_journal ? 0 : device;
 }
 
 /* Writes the number with at least `digits` digits and returns its end. */
@@ -131,7 +139,8 @@ bool journal_read_record(const char *text, struct journal_record *record)
 
 bool journal_write_options(char text[JOURNAL_RECORD_BYTES], const struct journal_options *options)
 {
-	char *at = put_field(put_field(text, options->limit), options->permit);
+	char *at = put_field(put_field(put_field(text, options->limit), options->permit),
+			     options->host);
 	size_t n = strlen(options->claims);
 
 	if (n >= JOURNAL_RECORD_BYTES - (size_t)(at - text))
@@ -142,10 +151,13 @@ bool journal_write_options(char text[JOURNAL_RECORD_BYTES], const struct journal
 
 bool journal_read_options(const char *text, struct journal_options *options)
 {
-	uint64_t limit, permit;
+	uint64_t limit, permit, host;
 
-	if (!take_field(&text, &limit) || !take_field(&text, &permit) || *text != '/')
+	if (!take_field(&text, &limit) || !take_field(&text, &permit) ||
+	    !take_field(&text, &host) || *text != '/')
 		return false;
-	*options = (struct journal_options){ .limit = limit, .permit = permit, .claims = text };
+	*options = (struct journal_options){
+		.limit = limit, .permit = permit, .host = host, .claims = text
+	};
 	return true;
 }

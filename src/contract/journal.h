@@ -23,7 +23,10 @@
  *   c-HASH-N   the content of that version: a hard link, a clone or a copy
  *   x-HASH     link: a record of a path that cannot be preserved; the call on it has failed
  *              with EROFS unless the options permit it
+ *   n-HASH     link: a record of a path on another host that did not exist there; HASH is
+ *              journal_hash_on() of the path and the name of the host
  *   t-NUMBER   a file that is being copied
+ *   files      directory with the tuner's own files, if programs run on other hosts
  *
  * A record is the target of a symbolic link, which is created and read by one system call each:
  *
@@ -31,6 +34,12 @@
  *
  * The numbers are decimal. PATH is absolute, without symbolic links in its directory part, and may
  * contain any byte.
+ *
+ * Processes on several hosts fill one journal if it is on a file system that they share. DEVICE is
+ * 0 for files on that file system, since hosts number their devices differently. A path on another
+ * file system may name different files on different hosts, so processes on hosts other than the
+ * tuner's enter only that they created it, which the tuner ignores; they do not change what was
+ * there before.
  */
 #ifndef SLUICE_CONTRACT_JOURNAL_H
 #define SLUICE_CONTRACT_JOURNAL_H
@@ -51,6 +60,7 @@
 #define JOURNAL_CONTENT "c-"
 #define JOURNAL_REFUSED "x-"
 #define JOURNAL_DRAFT "t-"
+#define JOURNAL_NODE "n-"
 
 #define JOURNAL_NAME_BYTES 64	  /* of any name, with its end */
 #define JOURNAL_RECORD_BYTES 4096 /* of a record, with its end: the limit of a link's target */
@@ -76,21 +86,25 @@ enum journal_kind {
 	JOURNAL_NO_ACCESS = 'A',      /* the user may neither link nor read it */
 	JOURNAL_CLAIMED = 'C',	      /* another tuning is using it */
 	JOURNAL_RENAMED_FOLDER = 'D', /* an existing directory is renamed */
+	JOURNAL_OTHER_HOST = 'H',     /* it is on another host and on another file system */
 	JOURNAL_FAILED = 'F',	      /* anything else */
 };
 
 struct journal_record {
 	enum journal_kind kind;
-	/* Of the file before the change; 0 if the path did not exist. */
+	/* Of the file before the change; 0 if the path did not exist. The device is one of
+	 * journal_device(). */
 	uint64_t device, inode, mode, uid, gid, size;
 	int64_t atime_ns, mtime_ns;
 	const char *path; /* not owned */
 };
 
-/* Options of a tuning: the target of the link `options` is "LIMIT PERMIT CLAIMS". */
+/* Options of a tuning: the target of the link `options` is "LIMIT PERMIT HOST CLAIMS", where HOST
+ * is journal_hash() of the name of the tuner's host. */
 struct journal_options {
 	uint64_t limit; /* largest file to copy, in bytes */
 	bool permit;	/* let the program change a file that cannot be preserved */
+	uint64_t host;
 	/* Directory with one link per path that a running tuning may change: its name is
 	 * journal_hash(), its target the directory of the journal. Not owned. */
 	const char *claims;
@@ -98,6 +112,12 @@ struct journal_options {
 
 /* 64 bits of FNV-1a. */
 uint64_t journal_hash(const char *path);
+
+/* Of a path on a host, of whose name host is the hash. */
+uint64_t journal_hash_on(uint64_t host, const char *path);
+
+/* The number of a device in records and names: 0 for that of the journal. */
+uint64_t journal_device(uint64_t device, uint64_t device_of_journal);
 
 /* Write a name, terminated: PREFIX and 16 digits, with N if it is not negative;
  * PREFIX-DEVICE-INODE.

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/utsname.h>
 
 #include "capture/preserve/copy.h"
 #include "capture/record/kernel.h"
@@ -15,6 +16,9 @@
 static char journal_directory[JOURNAL_RECORD_BYTES];
 static char options_text[JOURNAL_RECORD_BYTES];
 static struct journal_options options;
+static uint64_t journal_device_number; /* 0: unknown */
+static uint64_t host;
+static int64_t begun_ns; /* when the tuning began, by the clock of the journal's file system */
 
 /* Puts a directory before a name; returns the place for the name. */
 static char *put_directory(char *to, const char *directory)
@@ -26,8 +30,15 @@ static char *put_directory(char *to, const char *directory)
 	return to + n + 1;
 }
 
+static int64_t nanoseconds(struct timespec time)
+{
+	return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
+}
+
 void keep_open(const char *directory)
 {
+	static struct utsname system; /* not on the stack, which may be small */
+	static struct stat st;
 	size_t n = strnlen(directory, JOURNAL_RECORD_BYTES - JOURNAL_NAME_BYTES);
 	char *name;
 	long got;
@@ -35,6 +46,11 @@ void keep_open(const char *directory)
 	memcpy(journal_directory, directory, n);
 	name = put_directory(options_text, journal_directory);
 	memcpy(name, JOURNAL_OPTIONS, sizeof(JOURNAL_OPTIONS));
+	if (kernel_call(SYS_newfstatat, AT_FDCWD, options_text, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		journal_device_number = st.st_dev;
+		begun_ns = nanoseconds(st.st_mtim);
+	}
+	host = kernel_call(SYS_uname, &system) == 0 ? journal_hash(system.nodename) : 0;
 	got = kernel_call(SYS_readlinkat, AT_FDCWD, options_text, options_text,
 			  sizeof(options_text) - 1);
 	options_text[got > 0 ? got : 0] = 0;
@@ -61,6 +77,23 @@ bool keep_is_exempt(const char *path)
 	       is_below(path, journal_directory);
 }
 
+void keep_find_host(struct keep *keep)
+{
+	keep->is_foreign = host != options.host && keep->target.device != journal_device_number;
+}
+
+bool keep_is_young(const struct keep *keep)
+{
+	struct statx st;
+
+	if (kernel_call(SYS_statx, AT_FDCWD, keep->target.path, AT_SYMLINK_NOFOLLOW, STATX_BTIME,
+			&st) != 0)
+		return false;
+	if (!(st.stx_mask & STATX_BTIME))
+		return nanoseconds(keep->target.st.st_ctim) > begun_ns;
+	return st.stx_btime.tv_sec * NS_PER_SECOND + st.stx_btime.tv_nsec > begun_ns;
+}
+
 static const char *hash_entry(struct keep *keep, const char *prefix, int n)
 {
 	journal_hash_name(put_directory(keep->journal, journal_directory), prefix,
@@ -72,8 +105,8 @@ static const char *file_entry(struct keep *keep, const char *prefix)
 {
 	const struct stat *st = &keep->target.st;
 
-	journal_file_name(put_directory(keep->journal, journal_directory), prefix, st->st_dev,
-			  st->st_ino);
+	journal_file_name(put_directory(keep->journal, journal_directory), prefix,
+			  journal_device(st->st_dev, journal_device_number), st->st_ino);
 	return keep->journal;
 }
 
@@ -84,10 +117,19 @@ static bool entry_exists(const char *entry)
 	return kernel_call(SYS_newfstatat, AT_FDCWD, entry, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+static const char *path_entry(struct keep *keep)
+{
+	if (!keep->is_foreign)
+		return hash_entry(keep, JOURNAL_PATH, -1);
+	journal_hash_name(put_directory(keep->journal, journal_directory), JOURNAL_NODE,
+			  journal_hash_on(host, keep->target.path), -1);
+	return keep->journal;
+}
+
 int keep_find_path(struct keep *keep)
 {
-	long n = kernel_call(SYS_readlinkat, AT_FDCWD, hash_entry(keep, JOURNAL_PATH, -1),
-			     keep->record, sizeof(keep->record));
+	long n = kernel_call(SYS_readlinkat, AT_FDCWD, path_entry(keep), keep->record,
+			     sizeof(keep->record));
 
 	return n > 0 ? keep->record[0] : 0;
 }
@@ -130,11 +172,6 @@ static int refusal_of(long error)
 	}
 }
 
-static int64_t nanoseconds(struct timespec time)
-{
-	return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
-}
-
 /* Makes a record of the target. */
 static long put_record(struct keep *keep, enum journal_kind kind, const char *entry)
 {
@@ -142,7 +179,7 @@ static long put_record(struct keep *keep, enum journal_kind kind, const char *en
 	struct journal_record record = { .kind = kind, .path = keep->target.path };
 
 	if (keep->target.exists) {
-		record.device = st->st_dev;
+		record.device = journal_device(st->st_dev, journal_device_number);
 		record.inode = st->st_ino;
 		record.mode = st->st_mode;
 		record.uid = st->st_uid;
@@ -174,7 +211,7 @@ int keep_claim(struct keep *keep)
 
 int keep_path(struct keep *keep, enum journal_kind kind)
 {
-	long result = put_record(keep, kind, hash_entry(keep, JOURNAL_PATH, -1));
+	long result = put_record(keep, kind, path_entry(keep));
 
 	return result == 0 || result == -EEXIST ? 0 : refusal_of(result);
 }

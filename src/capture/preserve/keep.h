@@ -16,6 +16,9 @@
 /* Memory for one call. It is mapped, because the stack of the program may be small. */
 struct keep {
 	struct target target;
+	/* The target is on another host than the tuner, and not on the file system of the journal.
+	 */
+	bool is_foreign;
 	char journal[JOURNAL_RECORD_BYTES + JOURNAL_NAME_BYTES]; /* "DIRECTORY/NAME" */
 	char claim[JOURNAL_RECORD_BYTES + JOURNAL_NAME_BYTES];
 	char record[JOURNAL_RECORD_BYTES];
@@ -34,6 +37,12 @@ bool keep_permits(void);
 /* Is the path the journal itself, or one of those that are no files? */
 bool keep_is_exempt(const char *path);
 
+/* Sets is_foreign for the target. */
+void keep_find_host(struct keep *keep);
+
+/* Was the existing target created after the tuning began? */
+bool keep_is_young(const struct keep *keep);
+
 /* The kind of the record of the target's path; 0: there is none. */
 int keep_find_path(struct keep *keep);
 
@@ -48,7 +57,7 @@ bool keep_has_file(struct keep *keep);
  * says why not. All of them describe the target.
  */
 int keep_claim(struct keep *keep);			  /* no other tuning may change the path */
-int keep_path(struct keep *keep, enum journal_kind kind); /* p-HASH */
+int keep_path(struct keep *keep, enum journal_kind kind); /* p-HASH, or n-HASH if foreign */
 int keep_link(struct keep *keep);			  /* l-FILE */
 int keep_content(struct keep *keep);			  /* d-FILE and k-FILE */
 

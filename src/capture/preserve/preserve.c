@@ -68,6 +68,17 @@ static enum journal_kind kind_of(const struct target *target)
 	return S_ISDIR(target->st.st_mode) ? JOURNAL_FOLDER : JOURNAL_OTHER;
 }
 
+/* On another host: what the trial has created there may change, and what is there may not. */
+static bool keep_foreign_name(struct keep *keep)
+{
+	int refusal = JOURNAL_OTHER_HOST;
+
+	/* Files that the batch system made for the trial are new, too. */
+	if (!keep->target.exists || keep_is_young(keep))
+		refusal = keep_path(keep, JOURNAL_ABSENT);
+	return !refusal || refuse(keep, refusal);
+}
+
 /* Keeps the state of the target's path unless the journal has it. */
 static bool keep_name(struct keep *keep)
 {
@@ -76,6 +87,8 @@ static bool keep_name(struct keep *keep)
 
 	if (keep_find_path(keep))
 		return true;
+	if (keep->is_foreign)
+		return keep_foreign_name(keep);
 	/* Before anything else: the state of a file that another tuning changes must not be kept.
 	 */
 	refusal = keep_claim(keep);
@@ -100,8 +113,8 @@ static bool is_own(struct keep *keep)
 /* Keeps a version of the trial's own file that is about to lose its last name. */
 static void keep_lost_version(struct keep *keep, enum journal_kind kind)
 {
-	if (keep->target.exists && keep->target.st.st_size && keep->target.st.st_nlink == 1 &&
-	    is_own(keep))
+	if (keep->target.exists && !keep->is_foreign && keep->target.st.st_size &&
+	    keep->target.st.st_nlink == 1 && is_own(keep))
 		keep_version(keep, kind);
 }
 
@@ -123,6 +136,8 @@ static bool keep_written(struct keep *keep, bool truncates)
 
 	if (!S_ISREG(keep->target.st.st_mode) || !is_writable(keep))
 		return true;
+	if (keep->is_foreign)
+		return keep_name(keep);
 	if (is_own(keep)) {
 		if (truncates && keep->target.st.st_size)
 			keep_version(keep, JOURNAL_TRUNCATED);
@@ -141,7 +156,18 @@ static bool find(struct keep *keep, int directory, const char *path, bool follow
 		keep ? target_find(&keep->target, directory, path, follow) : TARGET_FAILED;
 
 	*is_found = result == TARGET_FOUND && !keep_is_exempt(keep->target.path);
+	if (*is_found)
+		keep_find_host(keep);
 	return result != TARGET_FAILED || keep_permits();
+}
+
+static bool find_open(struct keep *keep, int fd)
+{
+	if (!keep || target_find_open(&keep->target, fd) != TARGET_FOUND ||
+	    keep_is_exempt(keep->target.path))
+		return false;
+	keep_find_host(keep);
+	return true;
 }
 
 bool preserve_open(int directory, const char *path, int flags)
@@ -173,8 +199,8 @@ bool preserve_shorten(int fd, off_t length)
 	struct keep *keep = session.keep;
 
 	/* The content of the user's file was kept when it was opened for writing. */
-	if (keep && target_find_open(&keep->target, fd) == TARGET_FOUND &&
-	    keep->target.st.st_size > length && !keep_is_exempt(keep->target.path) && is_own(keep))
+	if (find_open(keep, fd) && !keep->is_foreign && keep->target.st.st_size > length &&
+	    is_own(keep))
 		keep_version(keep, JOURNAL_TRUNCATED);
 	return session_end(&session, true);
 }
@@ -271,8 +297,7 @@ bool preserve_change_open(int fd)
 	struct keep *keep = session.keep;
 	bool is_allowed = true;
 
-	if (keep && target_find_open(&keep->target, fd) == TARGET_FOUND &&
-	    !keep_is_exempt(keep->target.path))
+	if (find_open(keep, fd))
 		is_allowed = keep_name(keep);
 	return session_end(&session, is_allowed);
 }

@@ -39,6 +39,7 @@ enum target_result target_find_open(struct target *target, int fd)
 	if (!target->st.st_nlink && n > suffix && strcmp(target->path + n - suffix, DELETED) == 0)
 		return TARGET_IMPOSSIBLE;
 	target->exists = true;
+	target->device = target->st.st_dev;
 	return TARGET_FOUND;
 }
 
@@ -89,8 +90,9 @@ static enum target_result name_in(struct target *target, long parent, const char
 {
 	size_t used;
 
-	if (!read_path(parent, target->path))
+	if (kernel_call(SYS_fstat, parent, &target->st) != 0 || !read_path(parent, target->path))
 		return TARGET_FAILED;
+	target->device = target->st.st_dev;
 	used = strlen(target->path);
 	if (!n || used + n + 2 > TARGET_PATH_BYTES)
 		return TARGET_IMPOSSIBLE;

@@ -14,6 +14,7 @@
 struct target {
 	bool exists;
 	struct stat st; /* if it exists */
+	dev_t device;	/* of the file, or of the directory in which it does not exist */
 	char path[TARGET_PATH_BYTES];
 	char link[TARGET_PATH_BYTES]; /* for target_find() only */
 };

@@ -23,6 +23,7 @@
 
 struct restorer {
 	const struct restore_options *options;
+	uint64_t device; /* of the journal */
 	struct err *err;
 	int failure; /* the first one */
 };
@@ -73,8 +74,7 @@ static bool is_from_trial(const struct restorer *r, const char *path, bool in_do
 	if (!(st.stx_mask & STATX_BTIME) || st.stx_dev_major != journal.stx_dev_major ||
 	    st.stx_dev_minor != journal.stx_dev_minor)
 		return in_doubt;
-	return stamp_ns(&st.stx_btime) > o->since_ns &&
-	       stamp_ns(&st.stx_btime) <= last_ns;
+	return stamp_ns(&st.stx_btime) > o->since_ns && stamp_ns(&st.stx_btime) <= last_ns;
 }
 
 static bool is_directory(const char *path)
@@ -84,16 +84,23 @@ static bool is_directory(const char *path)
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Is it another name of a file of the user, which the trial has moved here? */
-static bool is_kept_file(const struct restorer *r, const struct stat *st)
+static bool has_link(const struct restorer *r, uint64_t device, uint64_t inode)
 {
 	char name[JOURNAL_NAME_BYTES];
 	AUTO_FREE char *link = NULL;
 	struct stat kept;
 
-	journal_file_name(name, JOURNAL_LINK, st->st_dev, st->st_ino);
+	journal_file_name(name, JOURNAL_LINK, device, inode);
 	link = place_join(r->options->journal, name);
-	return lstat(link, &kept) == 0 && kept.st_ino == st->st_ino;
+	return lstat(link, &kept) == 0 && kept.st_ino == inode;
+}
+
+/* Is it another name of a file of the user, which the trial has moved here? Older journals have the
+ * number of every device. */
+static bool is_kept_file(const struct restorer *r, const struct stat *st)
+{
+	return has_link(r, journal_device(st->st_dev, r->device), st->st_ino) ||
+	       has_link(r, st->st_dev, st->st_ino);
 }
 
 static void remove_new(struct restorer *r, const char *path, bool in_doubt);
@@ -153,9 +160,18 @@ static void restore_directory(struct restorer *r, const struct journal_record *r
 		report_failure(r, record->path, "restored");
 }
 
-static bool is_file(const char *path, const struct journal_record *record, struct stat *st)
+/* Also of older journals. */
+static bool is_device(const struct restorer *r, uint64_t device,
+		      const struct journal_record *record)
 {
-	return lstat(path, st) == 0 && st->st_dev == record->device && st->st_ino == record->inode;
+	return record->device == device || record->device == journal_device(device, r->device);
+}
+
+static bool is_file(const struct restorer *r, const char *path, const struct journal_record *record,
+		    struct stat *st)
+{
+	return lstat(path, st) == 0 && is_device(r, st->st_dev, record) &&
+	       st->st_ino == record->inode;
 }
 
 /* Copies all bytes of a range. */
@@ -246,7 +262,7 @@ static void restore_name(struct restorer *r, const struct entry *entry)
 	struct stat st;
 
 	/* If there is no link, the file may be a copy that was made before. */
-	if (is_file(path, &entry->record, &st) ||
+	if (is_file(r, path, &entry->record, &st) ||
 	    (!entry->kept && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
 	     (uint64_t)st.st_size == entry->record.size &&
 	     to_ns(st.st_mtim) == entry->record.mtime_ns))
@@ -278,7 +294,7 @@ static void restore_content(struct restorer *r, const struct entry *entry)
 	journal_file_name(name, JOURNAL_LINK, record->device, record->inode);
 	link = place_join(r->options->journal, name);
 	path = place_exists(link) ? link : record->path;
-	if (!is_file(path, record, &st) || !S_ISREG(st.st_mode) || is_settled(r, record, &st))
+	if (!is_file(r, path, record, &st) || !S_ISREG(st.st_mode) || is_settled(r, record, &st))
 		return;
 	if (!(st.st_mode & S_IWUSR))
 		chmod(path, (st.st_mode | S_IWUSR) & 07777);
@@ -310,9 +326,11 @@ int restore_files(const struct restore_options *options, const struct entries *e
 {
 	struct restorer r = { .options = options, .err = err };
 	const struct entry *end;
+	struct stat st;
 
 	if (!entries->count)
 		return 0;
+	r.device = stat(options->journal, &st) == 0 ? st.st_dev : 0;
 	end = entries->list + entries->count;
 	remove_created(&r, entries);
 	for (const struct entry *e = entries->list; e < end; e++)

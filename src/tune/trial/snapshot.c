@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -87,7 +88,9 @@ static int write_options(const struct snapshot *s, const struct snapshot_options
 	AUTO_FREE char *full = claims ? realpath(claims, NULL) : NULL;
 	struct journal_options options = { .limit = o->limit, .permit = o->permit, .claims = full };
 	char text[JOURNAL_RECORD_BYTES];
+	struct utsname system;
 
+	options.host = uname(&system) == 0 ? journal_hash(system.nodename) : 0;
 	if (!full || !journal_write_options(text, &options) || symlink(text, name) != 0)
 		return err_set(err, errno, "%s: %s", name, strerror(errno));
 	return 0;
@@ -173,6 +176,9 @@ static const char *refusal_reason(enum journal_kind kind)
 		return "another tuning that is running changes it";
 	case JOURNAL_RENAMED_FOLDER:
 		return "the program renames this directory";
+	case JOURNAL_OTHER_HOST:
+		return "it is on another host, and not on the file system of the working "
+		       "directory";
 	default:
 		return "it could not be copied";
 	}
@@ -180,7 +186,7 @@ static const char *refusal_reason(enum journal_kind kind)
 
 static bool is_refusal(enum journal_kind kind, bool permit)
 {
-	return strchr(permit ? "C" : "LSACDF", (int)kind) != NULL;
+	return strchr(permit ? "C" : "LSACDFH", (int)kind) != NULL;
 }
 
 /* The process that runs the other tuning. */

@@ -77,18 +77,30 @@ static void names_have_all_digits(void)
 
 static void written_options_are_read_back(void)
 {
-	const struct journal_options written = { .limit = 7, .permit = true, .claims = "/c d" };
+	const struct journal_options written = {
+		.limit = 7, .permit = true, .host = UINT64_MAX, .claims = "/c d"
+	};
 	char text[JOURNAL_RECORD_BYTES];
 	struct journal_options o;
 
 	CHECK(journal_write_options(text, &written));
 	CHECK(journal_read_options(text, &o));
-	CHECK(o.limit == 7 && o.permit);
+	CHECK(o.limit == 7 && o.permit && o.host == UINT64_MAX);
 	CHECK_TEXT(o.claims, "/c d");
 	CHECK(!journal_read_options("", &o));
-	CHECK(!journal_read_options("1 0 relative", &o));
+	CHECK(!journal_read_options("1 0 2 relative", &o));
+	CHECK(!journal_read_options("1 0 /c", &o));
+}
+
+static void the_same_path_on_two_hosts_has_two_names(void)
+{
+	CHECK(journal_hash_on(journal_hash("n1"), "/a") !=
+	      journal_hash_on(journal_hash("n2"), "/a"));
+	CHECK(journal_hash_on(journal_hash("n1"), "/a") != journal_hash("/a"));
+	CHECK_INT(journal_device(5, 5), 0);
+	CHECK_INT(journal_device(5, 6), 5);
 }
 
 TESTS(TEST(written_record_is_read_back), TEST(long_path_is_refused),
       TEST(malformed_record_is_refused), TEST(names_have_all_digits),
-      TEST(written_options_are_read_back))
+      TEST(written_options_are_read_back), TEST(the_same_path_on_two_hosts_has_two_names))

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "capture/preserve/copy.h"
+#include "capture/preserve/keep.h"
 #include "capture/preserve/target.h"
 #include "check.h"
 #include "contract/journal.h"
@@ -202,6 +203,66 @@ static void what_the_guest_keeps_is_restored(void)
 	CHECK_INT(snapshot_close(&snapshot, &err), 0);
 }
 
+/* Makes the guest believe that the tuner is on another host. */
+static void move_tuner(const char *journal)
+{
+	struct journal_options options = { .limit = LIMIT, .host = 1, .claims = journal };
+	AUTO_FREE char *name = xprintf("%s/" JOURNAL_OPTIONS, journal);
+	char text[JOURNAL_RECORD_BYTES];
+
+	REQUIRE(journal_write_options(text, &options));
+	REQUIRE(unlink(name) == 0 && symlink(text, name) == 0);
+	keep_open(journal);
+	/* File systems count time in ticks. */
+	usleep(50000);
+}
+
+static void a_file_of_another_host_is_not_changed(void)
+{
+	char base[] = "/dev/shm/sluice-test-XXXXXX";
+	const struct snapshot_options options = { .base = base, .limit = LIMIT };
+	struct snapshot snapshot = { 0 };
+	struct err err = { 0 };
+	struct stat here, there;
+	char *refusal;
+
+	REQUIRE(mkdtemp(base));
+	REQUIRE(stat(".", &here) == 0 && stat(base, &there) == 0);
+	write_file("old", "data");
+	REQUIRE(snapshot_open(&snapshot, &options, &err) == 0);
+	move_tuner(snapshot.journal);
+	if (here.st_dev != there.st_dev) {
+		CHECK(!preserve_open(AT_FDCWD, "old", O_WRONLY));
+		CHECK(!preserve_remove(AT_FDCWD, "old"));
+		refusal = snapshot_refusal(&snapshot, false);
+		REQUIRE(refusal);
+		CHECK(strstr(refusal, "/old: it is on another host"));
+		free(refusal);
+		/* It may do what it wants with its own files; those of this host's path remain. */
+		CHECK(preserve_make(AT_FDCWD, "made"));
+		REQUIRE(mkdir("made", 0700) == 0);
+		CHECK(preserve_open(AT_FDCWD, "made/file", O_WRONLY | O_CREAT));
+		write_file("made/file", "new");
+		CHECK(preserve_open(AT_FDCWD, "made/file", O_WRONLY | O_TRUNC));
+		/* The batch system has made a file for the trial. */
+		write_file("young", "new");
+		CHECK(preserve_open(AT_FDCWD, "young", O_RDWR));
+		CHECK_INT(snapshot_restore(&snapshot, &err), 0);
+		check_file("old", "data");
+		check_file("made/file", "new");
+		check_file("young", "new");
+	}
+	/* On the file system of the journal, all hosts see the same files. */
+	REQUIRE(chdir(base) == 0);
+	CHECK(preserve_open(AT_FDCWD, "shared", O_WRONLY | O_CREAT));
+	write_file("shared", "new");
+	CHECK_INT(snapshot_restore(&snapshot, &err), 0);
+	CHECK(!exists("shared"));
+	CHECK_INT(snapshot_close(&snapshot, &err), 0);
+	REQUIRE(chdir(check_directory()) == 0);
+	CHECK(rmdir(base) == 0);
+}
+
 /* errno belongs to the program. */
 static void errno_survives(void)
 {
@@ -218,4 +279,4 @@ static void in_an_empty_directory(void)
 TESTS(TEST(in_an_empty_directory), TEST(a_sparse_file_is_copied_with_its_holes),
       TEST(a_file_above_the_limit_is_not_copied), TEST(a_symbolic_link_is_copied_as_such),
       TEST(a_path_is_resolved_as_the_kernel_does), TEST(what_the_guest_keeps_is_restored),
-      TEST(errno_survives))
+      TEST(a_file_of_another_host_is_not_changed), TEST(errno_survives))

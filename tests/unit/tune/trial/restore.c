@@ -58,7 +58,8 @@ static void put_entry(const struct snapshot *s, const char *name, enum journal_k
 	REQUIRE(journal_write_record(text, &record) && symlink(text, entry) == 0);
 }
 
-/* Enters a file as the guest does before it is opened for writing. */
+/* Enters a file as the guest did in older versions before it was opened for writing: with the
+ * number of its device. */
 static void enter_file(const struct snapshot *s, const char *path, const char *text)
 {
 	char name[JOURNAL_NAME_BYTES];
