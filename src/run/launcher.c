@@ -151,21 +151,13 @@ __attribute__((format(printf, 2, 3))) static void warn(const struct launcher *l,
 	dprintf(STDERR_FILENO, "%s: warning: %s\n", l->options->name, sentence);
 }
 
-/* Executes the program. Returns only on failure, with the exit code. */
-static int program_exec(const struct launcher_options *o)
+/* Executes the command line. Returns only on failure, with the exit code. */
+static int exec_words(const struct launcher_options *o)
 {
 	const char *program = o->argv[0];
 	AUTO_BUF struct buf shown = { 0 };
 	int error;
 
-	/* In a trial the library preserves the user's files; see contract/journal.h. */
-	if (getenv(JOURNAL_VARIABLE) && !getenv("SLUICE_SPOOL")) {
-		dprintf(STDERR_FILENO,
-			"%s: the program is not run, because it cannot be recorded, and its files "
-			"could not be preserved\n",
-			o->name);
-		return EXIT_NOT_EXECUTABLE;
-	}
 	launcher_release_signals();
 	/* Like a shell, this runs a file that is not in an executable format as a script. */
 	execvp(program, o->argv);
@@ -174,6 +166,20 @@ static int program_exec(const struct launcher_options *o)
 	dprintf(STDERR_FILENO, "%s: %s: %s\n", o->name, buf_text(&shown),
 		error == ENOENT && !strchr(program, '/') ? "command not found" : strerror(error));
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+/* Executes the program. Returns only on failure, with the exit code. */
+static int program_exec(const struct launcher_options *o)
+{
+	/* In a trial the library preserves the user's files; see contract/journal.h. */
+	if (getenv(JOURNAL_VARIABLE) && !getenv("SLUICE_SPOOL")) {
+		dprintf(STDERR_FILENO,
+			"%s: the program is not run, because it cannot be recorded, and its files "
+			"could not be preserved\n",
+			o->name);
+		return EXIT_NOT_EXECUTABLE;
+	}
+	return exec_words(o);
 }
 
 static int exec_unrecorded(const struct launcher *l, const char *what)
@@ -266,7 +272,8 @@ static int program_exec_moved(const struct launcher *l)
 
 	if (composed)
 		options.argv = composed;
-	code = program_exec(&options);
+	/* The command that was put before the program preserves its files. */
+	code = composed ? exec_words(&options) : program_exec(&options);
 	free(composed);
 	return code;
 }

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "contract/clock.h"
+#include "contract/journal.h"
 #include "observe/collect/launches.h"
 #include "run/circumstances.h"
 #include "run/comparison.h"
@@ -357,11 +358,26 @@ static bool hand_to_tasks(const struct session_options *options)
 	return is_done;
 }
 
+/* In a trial of `sluice tune` on another node, the program may change nothing without the journal.
+ */
+static void warn_about_journal(const struct session_options *options)
+{
+	const char *journal = getenv(JOURNAL_VARIABLE);
+
+	if (journal && !place_exists(journal))
+		warn(options,
+		     "this node has no %s, so the program cannot change files; run 'sluice tune' "
+		     "in a "
+		     "directory that all nodes share",
+		     journal);
+}
+
 void session_record(const struct session_options *options, struct session_result *result)
 {
 	AUTO_FREE char *program = place_program(options->argv[0]);
 
 	*result = (struct session_result){ 0 };
+	warn_about_journal(options);
 	/* The program's process reports that the program cannot be executed. */
 	if (!program || is_disabled()) {
 		launch_start_program(options->link, NULL, NULL);

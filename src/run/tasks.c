@@ -12,9 +12,12 @@
 #include "trace/format.h"
 #include "tune/program/launch.h"
 
-/* Runs as a task: $0 is sluice, and the arguments are its own, with the program behind "--". */
+/* Runs as a task: $0 is sluice, and the arguments are its own, with the program behind "--". In a
+ * trial, the program is not run unrecorded, because its files could not be preserved. */
 #define TASK_SCRIPT                                                                             \
 	"[ -x \"$0\" ] && exec \"$0\" \"$@\"; "                                                 \
+	"[ -z \"$" JOURNAL_VARIABLE "\" ] || { "                                                \
+	"echo \"sluice run: no $0 on $(uname -n); the program is not run\" >&2; exit 126; }; "  \
 	"echo \"sluice run: warning: no $0 on $(uname -n); the program runs unrecorded\" >&2; " \
 	"while [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\""
 
@@ -36,8 +39,7 @@ void tasks_init(struct tasks *tasks, char *const *argv)
 
 	*tasks = (struct tasks){ 0 };
 	launch_find_step(&step, argv);
-	/* In a trial, the files that tasks change on other nodes could not be preserved. */
-	if (!step.command || getenv(JOURNAL_VARIABLE))
+	if (!step.command)
 		return;
 	if (strcmp(step.command, "sbatch") == 0)
 		tasks->warning = xstrdup("sbatch only submits the job, whose programs run "

@@ -58,6 +58,10 @@ static const struct option tune_options[] = {
 	{ 0, "verify", "CMD", NULL,
 	  "run a shell command after each run, and reject the run if it fails", OPTION_TEXT,
 	  FIELD(verify) },
+	{ 0, "launcher", "LAUNCHER", NULL,
+	  "submit each run as a batch job: 'slurm', followed by options of sbatch (default: start "
+	  "runs directly)",
+	  OPTION_TEXT, FIELD(launcher) },
 	{ 0, "workdir", "DIR", NULL,
 	  "run each time in a fresh copy of DIR, which is removed afterwards (default: in the "
 	  "working directory)",
@@ -146,6 +150,7 @@ static struct tuning_request make_request(const struct command *command,
 		.verify = args->verify,
 		.restore = args->restore,
 		.workdir = args->workdir,
+		.launcher = args->launcher,
 		.output = args->output,
 		.runs = args->runs,
 		.max_time_s = args->time_ns > 0 ? (double)args->time_ns / NS_PER_S : INFINITY,
@@ -352,47 +357,56 @@ const struct command_ops command_tune = {
 	.help = "find parameters that make a program's I/O faster, and confirm the gain",
 	.operands = "[--] [COMMAND [ARGUMENT]...]",
 	.operands_max = -1,
-	.about = "Runs COMMAND repeatedly with different parameters of HDF5, MPI-IO and the file "
-		 "system, without modifying the program, and keeps the best.\n\n"
-		 "  sluice tune -- mpiexec -n 4 ./app\n"
-		 "  sluice run --tune=apply -- mpiexec -n 4 ./app\n\n"
-		 "The first runs use no parameters. They are the baseline and show how much run "
-		 "times vary. Then a search chooses parameters to try. A run that fails, crashes, "
-		 "hangs or writes different data is rejected and does not end the search. The "
-		 "baseline is repeated throughout, and every run is compared with the baseline of "
-		 "its time. The best candidates are repeated, and parameters without effect are "
-		 "dropped. Finally the winner and the baseline run interleaved in random order, "
-		 "until a sequential test decides: only these runs count, and a gain is reported "
-		 "only if its 95 % confidence interval lies above 1. If it is not, the runner-up "
-		 "is tried. Then the contribution of each parameter is measured.\n\n"
-		 "A confirmed winner is stored in the knowledge base (see 'sluice kb'), from "
-		 "which 'sluice run' takes it. If nothing better is found, the result says so, the "
-		 "knowledge base remembers it and the exit code is 0. --runs limits the search; "
-		 "--dry-run shows how many runs "
-		 "follow it.\n\n"
-		 "The file of --space may also name environment variables (env:NAME), settings of "
-		 "Open MPI (mca:NAME) and UCX (ucx:NAME), and arguments of the program: {NAME} in "
-		 "COMMAND is replaced by the value of the dimension {NAME}:\n\n"
-		 "  sluice tune --space FILE -- ./app --block {block}\n\n"
-		 "A model of the machine (see 'sluice model') can guide the search. It predicts "
-		 "the collective MPI-IO of the first run for all parameters it knows. --search "
-		 "model tries only the few points with the shortest predicted times "
-		 "(--search-option top=5). With --model, the Bayesian search starts there and "
-		 "corrects the model by what it measures.\n\n"
-		 "After each run the files are as they were before the first one: what the program "
-		 "creates is removed, what it changes, renames or deletes is restored from a hard "
-		 "link, a clone or a copy (up to tune.copy_limit). If a file cannot be preserved, "
-		 "the program is not allowed to change it, and the tuning ends; use --workdir or "
-		 "--restore then. After 'kill -9' the next 'sluice tune' or 'sluice kb tunings' "
-		 "restores the files. "
-		 "Parameters that are known to lose data are never tried. Parameters that "
-		 "change what readers see are tried only with --allow semantics. "
-		 "Independent transfers of HDF5 datasets are made collective only if the first run "
-		 "shows that all ranks make the same transfers; a run that hangs is aborted.\n\n"
-		 "Every run is stored before the next one starts. Ctrl-C aborts the current run, "
-		 "shows the best result so far and exits with 130. 'sluice tune --resume' "
-		 "continues, even after a crash of the machine. 'sluice kb tunings' lists earlier "
-		 "tunings.",
+	.about =
+		"Runs COMMAND repeatedly with different parameters of HDF5, MPI-IO and the file "
+		"system, without modifying the program, and keeps the best.\n\n"
+		"  sluice tune -- mpiexec -n 4 ./app\n"
+		"  sluice run --tune=apply -- mpiexec -n 4 ./app\n\n"
+		"The first runs use no parameters. They are the baseline and show how much run "
+		"times vary. Then a search chooses parameters to try. A run that fails, crashes, "
+		"hangs or writes different data is rejected and does not end the search. The "
+		"baseline is repeated throughout, and every run is compared with the baseline of "
+		"its time. The best candidates are repeated, and parameters without effect are "
+		"dropped. Finally the winner and the baseline run interleaved in random order, "
+		"until a sequential test decides: only these runs count, and a gain is reported "
+		"only if its 95 % confidence interval lies above 1. If it is not, the runner-up "
+		"is tried. Then the contribution of each parameter is measured.\n\n"
+		"A confirmed winner is stored in the knowledge base (see 'sluice kb'), from "
+		"which 'sluice run' takes it. If nothing better is found, the result says so, the "
+		"knowledge base remembers it and the exit code is 0. --runs limits the search; "
+		"--dry-run shows how many runs "
+		"follow it.\n\n"
+		"The file of --space may also name environment variables (env:NAME), settings of "
+		"Open MPI (mca:NAME) and UCX (ucx:NAME), and arguments of the program: {NAME} in "
+		"COMMAND is replaced by the value of the dimension {NAME}:\n\n"
+		"  sluice tune --space FILE -- ./app --block {block}\n\n"
+		"A model of the machine (see 'sluice model') can guide the search. It predicts "
+		"the collective MPI-IO of the first run for all parameters it knows. --search "
+		"model tries only the few points with the shortest predicted times "
+		"(--search-option top=5). With --model, the Bayesian search starts there and "
+		"corrects the model by what it measures.\n\n"
+		"After each run the files are as they were before the first one: what the program "
+		"creates is removed, what it changes, renames or deletes is restored from a hard "
+		"link, a clone or a copy (up to tune.copy_limit). If a file cannot be preserved, "
+		"the program is not allowed to change it, and the tuning ends; use --workdir or "
+		"--restore then. After 'kill -9' the next 'sluice tune' or 'sluice kb tunings' "
+		"restores the files. "
+		"Parameters that are known to lose data are never tried. Parameters that "
+		"change what readers see are tried only with --allow semantics. "
+		"Independent transfers of HDF5 datasets are made collective only if the first run "
+		"shows that all ranks make the same transfers; a run that hangs is aborted.\n\n"
+		"A command that starts its programs with srun is tuned in the current allocation. "
+		"With --launcher slurm, each run is a batch job of its own:\n\n"
+		"  sluice tune --launcher 'slurm --nodes=2 --time=10' -- srun ./app\n\n"
+		"Jobs run one after the other. The time that they wait in the queue does not count "
+		"as run time, and Ctrl-C cancels the job. The working directory must be on a file "
+		"system that all nodes share. On other file systems of other nodes, the program "
+		"can create files, which are not removed, but not change what was there "
+		"before.\n\n"
+		"Every run is stored before the next one starts. Ctrl-C aborts the current run, "
+		"shows the best result so far and exits with 130. 'sluice tune --resume' "
+		"continues, even after a crash of the machine. 'sluice kb tunings' lists earlier "
+		"tunings.",
 	.options = tune_options,
 	.args_bytes = sizeof(struct tune_args),
 	.order = OPTION_STOP_FIRST,

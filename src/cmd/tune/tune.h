@@ -10,7 +10,7 @@
 #include "tune/loop/outcome.h"
 
 struct tune_args {
-	const char *search, *model, *space, *verify, *restore, *workdir, *output;
+	const char *search, *model, *space, *verify, *restore, *workdir, *launcher, *output;
 	struct option_list settings;
 	uint64_t runs, repeat, pairs, seed, slow;
 	int64_t time_ns;

@@ -30,7 +30,8 @@
 	X(model)        \
 	X(model_digest) \
 	X(restore)      \
-	X(workdir)
+	X(workdir)      \
+	X(launcher)
 #define COUNTS(X)    \
 	X(on_ranks)  \
 	X(seed)      \

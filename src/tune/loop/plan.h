@@ -34,6 +34,7 @@ struct tuning_plan {
 	double slow;	 /* a trial is aborted after this many times the best run time */
 	char *verify;	 /* shell command; NULL: none */
 	char *restore;	 /* likewise: restores files before each trial */
+	char *launcher;	 /* of tune/trial/batch_job.h; NULL: runs are started directly */
 	char *workdir;	 /* absolute; trials run in copies of it; NULL: in `directory` */
 	bool check;	 /* the data must be identical to that of the baseline */
 	bool partial;	 /* do the ablation, see tune/loop/partial.h */

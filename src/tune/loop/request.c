@@ -16,6 +16,7 @@
 #include "store/studies.h"
 #include "tune/loop/advice.h"
 #include "tune/loop/proof.h"
+#include "tune/trial/batch_job.h"
 #include "tune/trial/simulated_runner.h"
 
 /* The baseline is run again after this many runs. */
@@ -129,6 +130,9 @@ int tuning_request_plan(const struct tuning_request *request, const struct confi
 	AUTO_FREE char *workdir = request->workdir ? realpath(request->workdir, NULL) : NULL;
 	int r = 0;
 
+	if (request->launcher && batch_job_find_fault(request->launcher))
+		return err_set(err, EINVAL, "--launcher %s: %s", request->launcher,
+			       batch_job_find_fault(request->launcher));
 	if (request->workdir && !workdir)
 		return err_set(err, errno, "--workdir %s: %s", request->workdir, strerror(errno));
 	*plan = (struct tuning_plan){
@@ -150,6 +154,7 @@ int tuning_request_plan(const struct tuning_request *request, const struct confi
 		.allowed = request->allowed,
 	};
 	plan->workdir = xstrdup(workdir);
+	plan->launcher = xstrdup(request->launcher);
 	if (request->simulate) {
 		plan->on = xprintf(SIMULATED "%s", request->simulate);
 		plan->kernel = xstrdup(request->kernel);

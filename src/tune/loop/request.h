@@ -24,6 +24,7 @@ struct tuning_request {
 	const char *space;    /* file; NULL: derived from the first run */
 	const char *verify;   /* shell command that checks each run; NULL: none */
 	const char *restore;  /* shell command that restores files before each run; NULL: none */
+	const char *launcher; /* of tune/trial/batch_job.h; NULL: runs are started directly */
 	const char *workdir;  /* directory; runs take place in copies of it; NULL: here */
 	const char *output;   /* prefix of the files to write; NULL: none */
 	uint64_t runs;	      /* most runs of the search, including the baseline */

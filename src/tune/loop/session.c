@@ -113,6 +113,7 @@ static int open_command(struct tuning_session *session, struct err *err)
 		.verify = plan->verify,
 		.restore = plan->restore,
 		.workdir = plan->workdir,
+		.launcher = plan->launcher,
 		.state = session->state,
 		.copy_limit = config_number(session->config, SETTING_TUNE_COPY_LIMIT),
 		.check = plan->check,

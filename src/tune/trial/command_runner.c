@@ -17,6 +17,8 @@
 #include "contract/journal.h"
 #include "observe/collect/collector.h"
 #include "tune/program/identity.h"
+#include "tune/program/launch.h"
+#include "tune/trial/batch_job.h"
 #include "tune/trial/cleanup.h"
 #include "tune/trial/command_template.h"
 #include "tune/trial/conditions.h"
@@ -36,6 +38,8 @@
  * longest run so far. */
 #define CONTROL_PATIENCE 10
 #define REFERENCE_ATTEMPTS 4
+/* Slurm may take this long to start and end programs, which is not part of their run time. */
+#define STEP_S 30.0
 #define TURNS_ATTEMPTS 3
 
 struct command_runner {
@@ -45,9 +49,11 @@ struct command_runner {
 	struct access_profile profile; /* of the first good trial */
 	struct lockstep lockstep;      /* of good runs of the baseline */
 	bool is_baseline;	       /* the current run has no parameters */
+	bool is_elsewhere;	       /* programs run on other nodes */
+	struct batch_job job;	       /* with options.launcher */
 	char *scratch, *spools, *sluice;
 	int scratch_lock, spools_lock; /* of directories that the runner made; -1: none */
-	char *spool;		       /* in spools, emptied after each trial */
+	char *spool;		       /* in spools, emptied after each trial; NULL: elsewhere */
 	struct snapshot snapshot;      /* of the user's files; journal NULL: none */
 	char *journal;		       /* variable of the environment */
 	char *home, *copy;	       /* the working directory, and the copy of workdir or NULL */
@@ -283,8 +289,41 @@ static int clean_up(struct command_runner *b, const struct trial *trial, struct 
 	if (b->scratch_lock < 0 && trial->state != TRIAL_GOOD)
 		verdict_keep_output(&(struct trial_output){ b->output, b->errors }, kept);
 	unlink(b->trace);
-	file_remove_tree(b->spool);
-	mkdir(b->spool, 0700);
+	if (b->spool) {
+		file_remove_tree(b->spool);
+		mkdir(b->spool, 0700);
+	}
+	return r;
+}
+
+/* Makes a job of the command. */
+static int prepare_job(struct command_runner *b, struct child_options *options, struct err *err)
+{
+	const struct batch_job_command command = { .argv = b->command.argv,
+						   .setting = b->journal,
+						   .output = b->output,
+						   .errors = b->errors };
+	int r = batch_job_prepare(&b->job, &command, err);
+
+	options->argv = b->job.argv;
+	options->begun = b->job.begun;
+	options->grace_s = BATCH_JOB_GRACE_S;
+	return r;
+}
+
+/* Runs the command, directly or as a job. */
+static int run_command(struct command_runner *b, struct child_options *options,
+		       struct child_end *end, struct err *err)
+{
+	bool is_job = b->options.launcher != NULL;
+	int r = is_job ? prepare_job(b, options, err) : 0;
+
+	if (b->is_elsewhere)
+		options->limit_s += STEP_S;
+	if (r >= 0)
+		r = child_run(options, end, err);
+	if (r >= 0 && is_job)
+		batch_job_read_end(&b->job, end);
 	return r;
 }
 
@@ -315,10 +354,10 @@ static int run_once(struct command_runner *b, const struct trial_limits *limits,
 	cleanup_begin(&cleanup);
 	conditions_begin(&conditions);
 	if (r >= 0)
-		r = child_run(&options, &end, err);
+		r = run_command(b, &options, &end, err);
 	conditions_end(&conditions);
-	result.foreign = conditions.foreign;
-	result.frequency = conditions.frequency;
+	result.foreign = b->is_elsewhere ? NAN : conditions.foreign;
+	result.frequency = b->is_elsewhere ? NAN : conditions.frequency;
 	if (r >= 0) {
 		result.run_s = end.seconds;
 		verdict_judge_exit(&result, &end, limits->seconds,
@@ -506,6 +545,7 @@ static void command_runner_close(void *state)
 	auto_close(&b->scratch_lock);
 	auto_close(&b->spools_lock);
 	recorded_command_release(&b->command);
+	batch_job_release(&b->job);
 	identity_release(&b->identity);
 	access_profile_release(&b->profile);
 	lockstep_release(&b->lockstep);
@@ -531,6 +571,11 @@ static const struct trial_runner_ops command_runner_ops = { .run = command_runne
 							    .close = command_runner_close,
 							    .can_skip_recording = true };
 
+/* What Slurm takes to start and end tasks varies more than what recording takes. */
+static const struct trial_runner_ops slurm_runner_ops = { .run = command_runner_run,
+							  .finish = command_runner_finish,
+							  .close = command_runner_close };
+
 static int make_scratch(struct command_runner *b, struct err *err)
 {
 	const char *temporary = getenv("TMPDIR"), *given = b->options.scratch;
@@ -553,26 +598,48 @@ static int make_scratch(struct command_runner *b, struct err *err)
 }
 
 /* Spools are where `sluice run` would put them, but in one directory that close() removes. */
-static int make_directories(struct command_runner *b, struct err *err)
+static int make_spools(struct command_runner *b, struct err *err)
 {
-	AUTO_FREE char *binaries = place_binary_dir();
-	int r = make_scratch(b, err);
-
-	if (r < 0)
-		return r;
+	if (b->is_elsewhere)
+		return 0;
 	b->spools = cleanup_make_directory(collector_base(NULL, SPOOL_BYTES), &b->spools_lock, err);
 	if (!b->spools)
 		return -err->code;
 	b->spool = place_join(b->spools, "records");
 	mkdir(b->spool, 0700);
+	return 0;
+}
+
+static int make_directories(struct command_runner *b, struct err *err)
+{
+	AUTO_FREE char *binaries = place_binary_dir();
+	int r = make_scratch(b, err);
+
+	if (r >= 0)
+		r = make_spools(b, err);
+	if (r < 0)
+		return r;
 	b->sluice = b->options.sluice ? xstrdup(b->options.sluice)
 				      : place_join(binaries ? binaries : ".", "sluice");
-	b->trace = place_join(b->scratch, "trial.sluice");
-	b->params = place_join(b->scratch, "params.json");
-	b->output = place_join(b->scratch, "trial.log");
-	b->errors = place_join(b->scratch, "trial.err");
 	b->verified = place_join(b->scratch, "verify.log");
 	return 0;
+}
+
+/* Names the files that trials read and write. Other nodes find them in the journal. */
+static int name_files(struct command_runner *b, struct err *err)
+{
+	AUTO_FREE char *shared = b->is_elsewhere && b->snapshot.journal
+					 ? place_join(b->snapshot.journal, "files")
+					 : xstrdup(b->scratch);
+	int r = place_make_dir(shared, 0700, err);
+
+	b->trace = place_join(shared, "trial.sluice");
+	b->params = place_join(shared, "params.json");
+	b->output = place_join(shared, "trial.log");
+	b->errors = place_join(shared, "trial.err");
+	if (b->options.launcher)
+		batch_job_init(&b->job, b->options.launcher, shared);
+	return r;
 }
 
 /* The copy of the work directory is beside it, so that "../" leads to the same directory. */
@@ -615,6 +682,7 @@ int command_runner_open(struct trial_runner *runner, const struct command_runner
 {
 	struct command_runner *b = xcalloc(1, sizeof(*b));
 	static const struct param_set no_defaults;
+	struct launch_step step;
 	struct err why = { 0 };
 	char **command;
 	int r;
@@ -626,9 +694,13 @@ int command_runner_open(struct trial_runner *runner, const struct command_runner
 	if (!b->options.defaults)
 		b->options.defaults = &no_defaults;
 	b->scratch_lock = b->spools_lock = b->snapshot.lock = -1;
+	launch_find_step(&step, options->argv);
+	b->is_elsewhere = options->launcher || step.command;
 	r = make_directories(b, &why);
 	if (r >= 0)
 		r = open_snapshot(b, &why);
+	if (r >= 0)
+		r = name_files(b, &why);
 	if (r < 0) {
 		command_runner_close(b);
 		return err_set(err, -r, "%s", why.text);
@@ -638,14 +710,14 @@ int command_runner_open(struct trial_runner *runner, const struct command_runner
 	identity_init(&b->identity, command, options->platform);
 	command_template_free(command);
 	*runner = (struct trial_runner){
-		.ops = &command_runner_ops,
+		.ops = b->is_elsewhere ? &slurm_runner_ops : &command_runner_ops,
 		.state = b,
 		.context = { .filesystem = b->identity.filesystem, .ranks = b->identity.ranks },
 		.program = b->identity.program,
 		.platform = b->identity.platform,
 		.fingerprint = b->identity.fingerprint,
 		.ranks = b->identity.ranks,
-		.cores = conditions_cores(),
+		.cores = b->is_elsewhere ? 0 : conditions_cores(),
 	};
 	return 0;
 }

@@ -18,6 +18,9 @@
  * - With `workdir` a copy of the directory, DIRECTORY.sluice-tune-NAME, is made before each trial
  * and removed after it. The trial and the verify command run there.
  * - With `keep` everything stays as trials leave it.
+ * - If the command or `launcher` starts its programs through Slurm, the files of a trial are in the
+ *   journal in the working directory, which the nodes must share, and spools are where `sluice run`
+ *   puts them on each node. What is known of this node's processors does not count then.
  *
  * A trial is SLOW if it was aborted at the limit; CRASHED if a signal ended the program, or its
  * exit code is 128 plus a signal's number, as launchers report it; FAILED for any other exit code
@@ -40,16 +43,17 @@ struct err;
 struct command_runner_options {
 	char *const *argv;
 	const struct param_set *defaults; /* of {NAME} in argv: tune/trial/command_template.h */
-	const char *scratch;		  /* NULL: a new directory in $TMPDIR */
-	const char *sluice;		  /* path of sluice; NULL: beside the running program */
-	const char *platform;		  /* setting tune.platform; NULL: named by the machine */
-	const char *verify;		  /* for `sh -c` after each trial; NULL: none */
-	const char *restore; /* for `sh -c` before each trial and at the end; NULL: none */
-	const char *workdir; /* each trial runs in a fresh copy of this directory; NULL: here */
-	const char *state;   /* of tune/trial/snapshot.h; NULL: none */
-	uint64_t copy_limit; /* likewise; 0: files are not copied */
-	bool check;	     /* compare the data with that of the baseline */
-	bool keep;	     /* do not remove the files that trials create */
+	const char *launcher; /* of tune/trial/batch_job.h; NULL: trials are started directly */
+	const char *scratch;  /* NULL: a new directory in $TMPDIR */
+	const char *sluice;   /* path of sluice; NULL: beside the running program */
+	const char *platform; /* setting tune.platform; NULL: named by the machine */
+	const char *verify;   /* for `sh -c` after each trial; NULL: none */
+	const char *restore;  /* for `sh -c` before each trial and at the end; NULL: none */
+	const char *workdir;  /* each trial runs in a fresh copy of this directory; NULL: here */
+	const char *state;    /* of tune/trial/snapshot.h; NULL: none */
+	uint64_t copy_limit;  /* likewise; 0: files are not copied */
+	bool check;	      /* compare the data with that of the baseline */
+	bool keep;	      /* do not remove the files that trials create */
 	const volatile sig_atomic_t *stop; /* not 0: abort the trial, -EINTR; NULL: never */
 	/* Called a few times per second while the command runs. May be NULL. */
 	void (*look)(void *arg);

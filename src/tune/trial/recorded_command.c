@@ -41,8 +41,8 @@ void recorded_command_init(struct recorded_command *c, const char *sluice, const
 						LAYER_LIST(LAYER_SETTING)
 #undef LAYER_SETTING
 	};
-	const char *const words[] = { "run", "--mode", "trace", "--tune",   "off",  "--spool-dir",
-				      spool, "-o",     trace,	"--params", params, "--" };
+	const char *const words[] = { "run", "--mode", "trace",	   "--tune", "off",
+				      "-o",  trace,    "--params", params };
 
 	*c = (struct recorded_command){ 0 };
 	add_word(c, sluice);
@@ -51,6 +51,11 @@ void recorded_command_init(struct recorded_command *c, const char *sluice, const
 	c->mode_at = c->argc + 2;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		add_word(c, words[i]);
+	if (spool) {
+		add_word(c, "--spool-dir");
+		add_word(c, spool);
+	}
+	add_word(c, "--");
 	c->command_at = c->argc;
 }
 

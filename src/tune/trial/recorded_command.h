@@ -19,7 +19,8 @@ struct recorded_command {
 	size_t command_at; /* where the user's command begins */
 };
 
-/* The paths are those of sluice, the spool directory, the trace and the file of parameters. */
+/* The paths are those of sluice, the spool directory (NULL: the default of each node), the trace
+ * and the file of parameters. */
 void recorded_command_init(struct recorded_command *c, const char *sluice, const char *spool,
 			   const char *trace, const char *params);
 void recorded_command_release(struct recorded_command *c);

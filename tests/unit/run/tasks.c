@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "check.h"
-#include "contract/journal.h"
 #include "trace/format.h"
 
 static void tasks_of_srun_start_sluice(void)
@@ -15,7 +14,6 @@ static void tasks_of_srun_start_sluice(void)
 	struct tasks tasks;
 	const char *last = "";
 
-	unsetenv(JOURNAL_VARIABLE);
 	tasks_init(&tasks, argv);
 	CHECK_INT(tasks.at, 3);
 	CHECK(!tasks.warning);
@@ -46,17 +44,6 @@ static void tasks_that_cannot_be_recorded_cause_a_warning(void)
 	CHECK(!tasks.at && !tasks.warning);
 }
 
-static void a_trial_is_not_changed(void)
-{
-	char *argv[] = { "srun", "app", NULL };
-	struct tasks tasks;
-
-	setenv(JOURNAL_VARIABLE, "/somewhere", 1);
-	tasks_init(&tasks, argv);
-	unsetenv(JOURNAL_VARIABLE);
-	CHECK(!tasks.at && !tasks.warning);
-}
-
 static void tasks_of_a_script_are_missed(void)
 {
 	struct process_info processes[] = { { .pid = 10, .ppid = 9, .program = "/bin/sh" },
@@ -77,4 +64,4 @@ static void tasks_of_a_script_are_missed(void)
 }
 
 TESTS(TEST(tasks_of_srun_start_sluice), TEST(tasks_that_cannot_be_recorded_cause_a_warning),
-      TEST(a_trial_is_not_changed), TEST(tasks_of_a_script_are_missed))
+      TEST(tasks_of_a_script_are_missed))
