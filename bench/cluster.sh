@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Is the cluster of testbed/ a valid striped file system? Starts one and writes files of 128 MiB with 1, 2 and 4 stripes, in
-# turn. Needs root. docs/reference/benchmarks.md describes it. BUILD names the build tree.
+# turn. Then tunes kernels on it (bench/cluster_tuning.sh). Needs root. docs/reference/benchmarks.md describes it. BUILD names
+# the build tree; CLUSTER_KERNELS the kernels to tune, by default all.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 . "$source/bench/libbench.sh"
@@ -39,4 +40,9 @@ done
 gain=$(ratio "$(median rates.4)" "$(median rates.1)")
 key gain "$gain"
 ! less "$gain" 2.5 || miss "4 stripes are $gain times as fast as 1, not 2.5 times"
+: >tuned
+kernels=${CLUSTER_KERNELS-vpic vorpal gcrm strided}
+# shellcheck disable=SC2086 # words
+[ -z "$kernels" ] || "$source/testbed/enter" head bash "$source/bench/cluster_tuning.sh" "$work/tuned" $kernels
+bars tuned
 finish cluster

@@ -367,8 +367,7 @@ static void warn_about_journal(const struct session_options *options)
 	if (journal && !place_exists(journal))
 		warn(options,
 		     "this node has no %s, so the program cannot change files; run 'sluice tune' "
-		     "in a "
-		     "directory that all nodes share",
+		     "in a directory that all nodes share",
 		     journal);
 }
 

@@ -389,7 +389,9 @@ static struct knowledge_key winner_key(const struct tuning_session *session)
 		.arguments = id->arguments,
 		.platform = id->platform,
 		.filesystem = filesystem_name(id->filesystem),
-		.ranks = id->ranks,
+		/* The options of sbatch or an allocation may determine what srun starts. */
+		.ranks = id->launcher && !id->ranks ? tuning_plan(session->tuning)->context.ranks
+						    : id->ranks,
 		.size_class = size_class,
 	};
 }

@@ -59,6 +59,7 @@ struct command_runner {
 	char *home, *copy;	       /* the working directory, and the copy of workdir or NULL */
 	char *restore;		       /* command of the options, for the end; NULL: none */
 	char *trace, *params, *output, *errors, *verified; /* files in scratch */
+	char *parts; /* of a trace of several nodes that was not completed */
 	struct recorded_command command;
 	unsigned trials, repeated;
 	bool is_known; /* a trial was good: context and uses are complete */
@@ -289,6 +290,7 @@ static int clean_up(struct command_runner *b, const struct trial *trial, struct 
 	if (b->scratch_lock < 0 && trial->state != TRIAL_GOOD)
 		verdict_keep_output(&(struct trial_output){ b->output, b->errors }, kept);
 	unlink(b->trace);
+	file_remove_tree(b->parts);
 	if (b->spool) {
 		file_remove_tree(b->spool);
 		mkdir(b->spool, 0700);
@@ -554,6 +556,7 @@ static void command_runner_close(void *state)
 	free(b->spools);
 	free(b->sluice);
 	free(b->trace);
+	free(b->parts);
 	free(b->params);
 	free(b->output);
 	free(b->errors);
@@ -634,6 +637,7 @@ static int name_files(struct command_runner *b, struct err *err)
 	int r = place_make_dir(shared, 0700, err);
 
 	b->trace = place_join(shared, "trial.sluice");
+	b->parts = place_join(shared, "trial.sluice.parts");
 	b->params = place_join(shared, "params.json");
 	b->output = place_join(shared, "trial.log");
 	b->errors = place_join(shared, "trial.err");
