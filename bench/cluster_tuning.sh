@@ -20,7 +20,7 @@ cat >space.json <<'END_OF_SPACE'
 { "schema": "sluice.space/1", "dimensions": [
 	{ "name": "striping_factor", "values": [null, 2, 4] },
 	{ "name": "striping_unit", "values": [null, "1M", "8M"] },
-	{ "name": "transfer", "values": [null, "collective"] } ] }
+	{ "name": "transfer", "values": [null, "collective", "independent"] } ] }
 END_OF_SPACE
 
 # kernel NAME: sets command and file
@@ -43,7 +43,7 @@ parameters() {
 for name; do
 	kernel "$name"
 	search bayes --runs "$runs" || { echo "missed: $name: the Bayesian search failed" >>"$results"; continue; }
-	search exact --search exhaustive --runs 18 --space space.json ||
+	search exact --search exhaustive --runs 60 --space space.json ||
 		{ echo "missed: $name: the exhaustive search failed" >>"$results"; continue; }
 	rm -f default.times bayes.times exact.times
 	for ((round = 0; round < rounds; round++)); do
