@@ -6,7 +6,6 @@
 
 struct range {
 	int64_t low, high;
-	size_t used;
 };
 
 static int64_t bounded_difference(int64_t a, int64_t b)
@@ -21,38 +20,32 @@ static int64_t bounded_difference(int64_t a, int64_t b)
 static struct range event_range(const struct align_event *e)
 {
 	return (struct range){ bounded_difference(e->a.enter_ns, e->b.exit_ns),
-			       bounded_difference(e->a.exit_ns, e->b.enter_ns), 1 };
+			       bounded_difference(e->a.exit_ns, e->b.enter_ns) };
 }
 
-static struct range intersect_ranges(const struct align_event *events, size_t count, bool firm_only)
+static struct range intersect_ranges(const struct align_event *events, size_t count)
 {
-	struct range all = { -BOUND, BOUND, 0 };
+	struct range all = { -BOUND, BOUND };
 
 	for (size_t i = 0; i < count; i++) {
 		struct range r = event_range(&events[i]);
 
-		if (firm_only && !events[i].firm)
-			continue;
 		if (r.low > all.low)
 			all.low = r.low;
 		if (r.high < all.high)
 			all.high = r.high;
-		all.used++;
 	}
 	return all;
 }
 
-/* The largest distance of `offset` from the range of any event. */
-static int64_t find_largest_error(const struct align_event *events, size_t count, bool firm_only,
-				  int64_t offset)
+/* The largest distance of `offset` from the bounds of any event. */
+static int64_t find_largest_error(const struct align_event *events, size_t count, int64_t offset)
 {
 	int64_t worst = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct range r = event_range(&events[i]);
 
-		if (firm_only && !events[i].firm)
-			continue;
 		if (offset - r.low > worst)
 			worst = offset - r.low;
 		if (r.high - offset > worst)
@@ -63,15 +56,13 @@ static int64_t find_largest_error(const struct align_event *events, size_t count
 
 bool align_clocks(const struct align_event *events, size_t count, struct align_offset *out)
 {
-	struct range all = intersect_ranges(events, count, false),
-		     firm = intersect_ranges(events, count, true);
-	struct range best = all.low <= all.high || !firm.used ? all : firm;
-	int64_t middle = best.low + (best.high - best.low) / 2;
+	struct range all = intersect_ranges(events, count);
+	int64_t middle = all.low + (all.high - all.low) / 2;
 
 	if (!count)
 		return false;
-	*out = (struct align_offset){ middle, best.high - middle, best.used };
-	if (best.low > best.high)
-		out->error_ns = find_largest_error(events, count, firm.used != 0, middle);
+	*out = (struct align_offset){ middle, all.high - middle };
+	if (all.low > all.high)
+		out->error_ns = find_largest_error(events, count, middle);
 	return true;
 }

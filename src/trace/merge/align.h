@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Aligns two clocks by synchronizing calls that both have seen, that is, calls that no process can
- * leave before all have entered. With t_a = t_b + offset, the last process to enter by clock a
- * entered before the first process left by clock b, and vice versa. Each such call bounds the
- * offset from both sides:
+ * leave before all have entered. A call that only may synchronize must not be among them: its
+ *bounds need not contradict those of the others, and would still be wrong. With t_a = t_b + offset,
+ *the last process to enter by clock a entered before the first process left by clock b, and vice
+ *versa. Each such call bounds the offset from both sides:
  *
  *	enter_a - exit_b <= offset <= exit_a - enter_b
  */
@@ -21,20 +22,17 @@ struct align_view {
 
 struct align_event {
 	struct align_view a, b;
-	bool firm; /* certainly synchronizes; other events are used only if no event contradicts */
 };
 
 struct align_offset {
 	int64_t offset_ns; /* time of clock a minus time of clock b */
-	int64_t error_ns;  /* maximum error of the offset at any of the events used */
-	size_t used;	   /* number of events that were used */
+	int64_t error_ns;  /* maximum error of the offset at any of the events */
 };
 
 /*
  * Returns the middle of the offsets that all events allow. If the events contradict each other,
- * only the firm events are used. If those contradict each other, too, because a clock drifts, the
- * result minimizes the largest violation, and the error covers all events. Returns false, with *out
- * untouched, if there is no event.
+ * because a clock drifts, the result minimizes the largest violation, and the error covers all
+ * events. Returns false, with *out untouched, if there is no event.
  */
 bool align_clocks(const struct align_event *events, size_t count, struct align_offset *out);
 

@@ -19,7 +19,7 @@
 /* Keys of calls that every rank makes once. The keys of other calls are larger. */
 enum { KEY_INIT = 1, KEY_FINALIZE };
 
-enum sync_kind { SYNC_NONE, SYNC_INIT, SYNC_FINALIZE, SYNC_COLLECTIVE };
+enum sync_kind { SYNC_NONE, SYNC_INIT, SYNC_FINALIZE, SYNC_OPEN };
 
 /* A synchronizing call as seen by the processes of one clock. */
 struct view {
@@ -63,8 +63,8 @@ static void views_add(struct views *views, uint64_t key, int64_t enter_ns, int64
 }
 
 /*
- * A rank may finish a data transfer before another one starts it. All other collective calls wait
- * for every rank.
+ * Only calls that wait for every rank in all versions of MPI. An open does, because all ranks agree
+ * on a new communicator. Setting a view, closing a file and the like may return at once.
  */
 static enum sync_kind classify_call(const struct call_info *call)
 {
@@ -76,16 +76,7 @@ static enum sync_kind classify_call(const struct call_info *call)
 		return SYNC_INIT;
 	if (!strcmp(name, "MPI_Finalize"))
 		return SYNC_FINALIZE;
-	switch (call->class) {
-	case CLASS_READ:
-	case CLASS_WRITE:
-	case CLASS_COPY:
-	case CLASS_START:
-	case CLASS_WAIT:
-		return SYNC_NONE;
-	default:
-		return SYNC_COLLECTIVE;
-	}
+	return !strcmp(name, "MPI_File_open") ? SYNC_OPEN : SYNC_NONE;
 }
 
 /* The key of a synchronizing call; 0 if the call does not synchronize or failed. */
@@ -95,7 +86,7 @@ static uint64_t make_sync_key(enum sync_kind kind, const struct activity *a)
 
 	if (a->error || kind == SYNC_NONE)
 		return 0;
-	if (kind != SYNC_COLLECTIVE)
+	if (kind != SYNC_OPEN)
 		return kind == SYNC_INIT ? KEY_INIT : KEY_FINALIZE;
 	if (!(a->present & PRESENT(COLLECTIVE)) || !a->collective)
 		return 0;
@@ -159,8 +150,7 @@ static void clock_align(struct merge_clock *clock, const struct views *reference
 		const struct view *a = map_get(&reference->by_key, b->key);
 
 		if (a && has_synchronized(a) && has_synchronized(b))
-			events[n++] =
-				(struct align_event){ a->view, b->view, b->key <= KEY_FINALIZE };
+			events[n++] = (struct align_event){ a->view, b->view };
 	}
 	if (!align_clocks(events, n, &found))
 		return;

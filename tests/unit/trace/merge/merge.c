@@ -12,7 +12,7 @@
 #define DAY INT64_C(1700000000000000000)
 
 /* Numbers in calls_here. calls_there has the same calls in another order, and one more. */
-enum { HERE_INIT = 1, HERE_OPEN, HERE_WRITE_ALL, HERE_PWRITE, HERE_FINALIZE };
+enum { HERE_INIT = 1, HERE_OPEN, HERE_WRITE_ALL, HERE_PWRITE, HERE_FINALIZE, HERE_CLOSE };
 
 static const struct call_info calls_here[] = {
 	{ .name = "none" },
@@ -21,6 +21,7 @@ static const struct call_info calls_here[] = {
 	{ .name = "MPI_File_write_all", .layer = LAYER_MPI, .class = CLASS_WRITE },
 	{ .name = "pwrite", .layer = LAYER_POSIX, .class = CLASS_WRITE },
 	{ .name = "MPI_Finalize", .layer = LAYER_MPI, .class = CLASS_PROCESS },
+	{ .name = "MPI_File_close", .layer = LAYER_MPI, .class = CLASS_CLOSE },
 };
 static const struct call_info calls_there[] = {
 	{ .name = "none" },
@@ -30,8 +31,9 @@ static const struct call_info calls_there[] = {
 	{ .name = "MPI_File_write_all", .layer = LAYER_MPI, .class = CLASS_WRITE },
 	{ .name = "MPI_File_open", .layer = LAYER_MPI, .class = CLASS_OPEN },
 	{ .name = "MPI_Init", .layer = LAYER_MPI, .class = CLASS_PROCESS },
+	{ .name = "MPI_File_close", .layer = LAYER_MPI, .class = CLASS_CLOSE },
 };
-static const uint16_t there_of_here[] = { 0, 6, 5, 4, 3, 2 };
+static const uint16_t there_of_here[] = { 0, 6, 5, 4, 3, 2, 7 };
 
 /* One part that is being written. */
 struct made {
@@ -68,7 +70,7 @@ static struct made made_begin(struct made_options o)
 	struct err err = { 0 };
 
 	REQUIRE(form->create(&m.writer, m.path, &run, &m.clock, o.there ? calls_there : calls_here,
-			     o.there ? 7 : 6, &err) == 0);
+			     o.there ? 8 : 7, &err) == 0);
 	return m;
 }
 
@@ -234,7 +236,7 @@ static void everything_is_renumbered(void)
 		CHECK_TEXT(merged.head.calls[all[1].call].name, "pwrite");
 		CHECK_TEXT(merged.head.calls[all[2].call].name, "MPI_Finalize");
 		CHECK_INT(all[0].call, all[1].call);
-		CHECK_INT(merged.head.call_count, 7);
+		CHECK_INT(merged.head.call_count, 8);
 		CHECK_INT(merged.head.file_count, 4);
 		CHECK_INT(merged.head.aggregate_count, 1);
 		CHECK_INT(merged.head.aggregates[0].process, 3);
@@ -351,6 +353,10 @@ static struct made two_hosts(struct made *a, int64_t skew_ns)
 	/* A write does not synchronize the ranks, so it must be ignored. */
 	made_call(a, 0, HERE_WRITE_ALL, 6 * SECOND, 6 * SECOND + 10, 78);
 	made_call(&b, 0, HERE_WRITE_ALL, 5 * SECOND, 5 * SECOND + 10, 78);
+	/* Nor need a close: the ranks close 60 us after each other, which the open does not
+	 * contradict. */
+	made_call(a, 0, HERE_CLOSE, 8 * SECOND, 8 * SECOND + 10, 79);
+	made_call(&b, 0, HERE_CLOSE, 5 * SECOND + 60000, 5 * SECOND + 60010, 79);
 	made_call(a, 0, HERE_FINALIZE, 9 * SECOND, 9 * SECOND + 2000000, 0);
 	made_call(&b, 0, HERE_FINALIZE, 6 * SECOND - 1000, 6 * SECOND + 2000000, 0);
 	made_end(a, 10 * SECOND, 0);
@@ -395,7 +401,7 @@ static void calls_of_a_collective_overlap_when_merged(void)
 	size_t n, opens = 0;
 
 	all = sample_rest(&merged, &n);
-	CHECK_INT(n, 12);
+	CHECK_INT(n, 14);
 	for (size_t i = 0; i < n; i++) {
 		const struct activity *x = &all[i];
 
@@ -455,7 +461,7 @@ static void merging_again_keeps_the_hosts_apart(void)
 	twice = merge_two(&merged, once, c.path, &trace_container);
 	CHECK_INT(merged.head.host_count, 3);
 	CHECK_INT(merged.head.process_count, 6);
-	CHECK_INT(merged.head.activities, 13);
+	CHECK_INT(merged.head.activities, 15);
 	trace_close(&merged);
 	discard(a.path);
 	discard(b.path);
