@@ -10,10 +10,9 @@ pwrites() {
 print(sum(f["calls"] for f in json.load(open("report.json"))["functions"] if f["function"] == "pwrite"))'
 }
 
-# memory PID: prints the resident memory of a process in KiB, without that of spools; 0 if it is gone. Spools are shared
-# with the programs, and as long as the collector gets no processor, their number grows.
+# memory PID: prints the resident memory of a process in KiB, with the spools that it maps; 0 if it is gone
 memory() {
-	awk '/^Rss(Anon|File)/ { n += $2 } END { print n + 0 }' "/proc/$1/status" 2>/dev/null || echo 0
+	awk '/^VmRSS/ { n += $2 } END { print n + 0 }' "/proc/$1/status" 2>/dev/null || echo 0
 }
 
 # descendants PID: prints the descendants of a process, and the process itself
@@ -25,8 +24,21 @@ descendants() {
 	done
 }
 
+# stop_recorder PID: stops the collector of that run for three seconds, so that spools pile up
+stop_recorder() {
+	local process
+	sleep 1
+	for process in $(descendants "$1"); do
+		[ "$(cat "/proc/$process/comm" 2>/dev/null)" != sluice-recorder ] || {
+			kill -STOP "$process" && sleep 3
+			kill -CONT "$process"
+		}
+	done
+}
+
 # measure COMMAND...: runs the command under `sluice run`; sets sluice_kib and watcher_kib to the largest memory of
-# processes of Sluice. The program has done its work and stays when they are seen for the last time.
+# processes of Sluice. The program has done its work and stays when they are seen for the last time. If is_stopped is set,
+# the collector is stopped for a while.
 measure() {
 	local pid process n is_done looks=0
 	sluice_kib=0 watcher_kib=0
@@ -35,6 +47,7 @@ measure() {
 	: >out
 	DAMAGE_HOLD=$work/hold "$sluice" run -o "$work/trace" -- "$@" >out 2>err &
 	pid=$!
+	[ -z "$is_stopped" ] || stop_recorder $pid &
 	while kill -0 $pid 2>/dev/null; do
 		is_done=$(cat out)
 		for process in $(descendants $pid); do
@@ -63,6 +76,7 @@ measure() {
 	echo "$case: collector $sluice_kib KiB, watcher $watcher_kib KiB"
 }
 
+is_stopped=
 case_begin "64 processes with 1 GB of address space"
 (ulimit -v 1000000 && exec "$sluice" run -o "$work/trace" -- "$prog/damage" together 64 100) >out 2>err || code=$?
 check_eq "$code" 7 "exit code"
@@ -85,6 +99,7 @@ check_eq "$(json_get report.json '["run"]["processes"]')" 1 processes
 grep -q '"names beyond the limit"' report.json || wrong "the report does not tell of the names"
 
 case_begin "10,000 processes"
+is_stopped=1
 measure "$prog/damage" children 10000
 check_eq "$(cat out)" "children 10000, failed 0" output
 "$sluice" report --json "$work/trace" >report.json 2>/dev/null

@@ -39,6 +39,8 @@
 #define NOT_READ UINTPTR_MAX
 
 #define RANKS_MAX (1 << 24)
+/* The headers of so many spools, 32 MiB, may stay in memory between two uses. */
+#define RESIDENT_MEMBERS 1024
 
 void intake_note_failure(struct intake *in, int result, const struct err *err)
 {
@@ -109,9 +111,20 @@ static int64_t time_ns(const struct run_clock *clock, uint64_t ticks)
 	return ticks > clock->tick0 ? intake_ns(clock, ticks - clock->tick0) : 0;
 }
 
+/*
+ * The mapped headers of many processes would need more memory than everything else. It is given
+ * back after each use then.
+ */
+static void rest_member(const struct intake *in, const struct member *m)
+{
+	if (in->member_count > RESIDENT_MEMBERS)
+		mapping_rest(&m->spool.header);
+}
+
 const struct spool_header *intake_header(struct intake *in, const struct member *m)
 {
 	spool_copy_header(&m->spool, in->header, false);
+	rest_member(in, m);
 	return in->header;
 }
 
@@ -315,6 +328,7 @@ static void add_member(struct intake *in, struct member *m, uint32_t number)
 	in->members[in->member_count++] = m;
 	map_put(&in->numbers, (uint64_t)number + 1, (void *)((uintptr_t)m->index + 1));
 	replace_image(in, m);
+	rest_member(in, m);
 	in->totals.processes++;
 }
 
@@ -556,6 +570,7 @@ static uint64_t list_pending(struct intake *in)
 
 		m->pending = spool_pending(&m->spool, &in->pending, &in->pending_count,
 					   &in->pending_cap);
+		rest_member(in, m);
 	}
 	for (size_t i = 0; i < in->pending_count; i++)
 		words += in->pending[i].words;
@@ -593,6 +608,7 @@ static void consume_taken(struct intake *in)
 			continue;
 		in->progress |= p->taken != p->records || p->dropped;
 		spool_consume(p, p->taken);
+		rest_member(in, (const struct member *)p->spool);
 	}
 }
 

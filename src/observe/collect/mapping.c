@@ -68,6 +68,12 @@ int mapping_open(struct mapping *mapping, int fd, size_t bytes)
 	return 0;
 }
 
+void mapping_rest(const struct mapping *mapping)
+{
+	if (mapping->base)
+		madvise(mapping->base, mapping->bytes, MADV_DONTNEED);
+}
+
 void mapping_close(struct mapping *mapping)
 {
 	struct mapping **at = &open_mappings;

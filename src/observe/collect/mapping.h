@@ -25,4 +25,7 @@ struct mapping {
 int mapping_open(struct mapping *mapping, int fd, size_t bytes);
 void mapping_close(struct mapping *mapping); /* a closed or zeroed mapping is fine */
 
+/* Takes the pages out of the resident memory of this process until they are used again. */
+void mapping_rest(const struct mapping *mapping);
+
 #endif
