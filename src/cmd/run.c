@@ -156,10 +156,7 @@ static void print_notices(struct command *c, const struct session_result *result
 /* A part of a trace is removed when the last node of the job has merged it with the others. */
 static void print_path(const struct session_result *result)
 {
-	const char *slash = strrchr(result->trace, '/');
-	AUTO_FREE char *directory =
-		xstrndup(result->trace, slash ? (size_t)(slash - result->trace) : 0);
-	AUTO_FREE char *whole = parts_trace(directory);
+	AUTO_FREE char *whole = parts_trace_of(result->trace);
 
 	if (whole)
 		term_printf(stderr, "sluice: part of trace %s\n", whole);

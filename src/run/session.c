@@ -15,6 +15,7 @@
 #include "contract/clock.h"
 #include "contract/journal.h"
 #include "observe/collect/launches.h"
+#include "observe/job/parts.h"
 #include "run/circumstances.h"
 #include "run/comparison.h"
 #include "run/launch.h"
@@ -196,11 +197,17 @@ static bool recording_begin(const struct session_options *options, const char *p
 	return false;
 }
 
-/* Compares the run with earlier ones of the same entry of the knowledge base. */
+/*
+ * Compares the run with earlier ones of the same entry of the knowledge base. In a job on several
+ * nodes, only the last one has the whole trace.
+ */
 static void compare_run(const struct session_options *options, const char *trace)
 {
+	AUTO_FREE char *whole = parts_trace_of(trace);
 	AUTO_BUF struct buf said = { 0 };
 
+	if (whole)
+		return;
 	comparison_make(options->config, options->argv, trace, &said);
 	forward_sentences(options, buf_text(&said));
 }

@@ -15,6 +15,16 @@ mpi_program() {
 	fi
 }
 
+# filesystem_here: the file system of the working directory, as the knowledge base calls it
+filesystem_here() {
+	local type
+	type=$(stat -f -c %T .)
+	case $type in
+	nfs | lustre | gpfs | ceph) echo "$type" ;;
+	*) echo local ;;
+	esac
+}
+
 # job ORDER MPI HOW: runs the job with `sluice run` outside or inside of mpiexec, or bare. Sets $code; the output is in
 # the files out and err.
 job() {

@@ -8,6 +8,7 @@
 
 program=$(mpi_program mpich meet)
 [ -n "$program" ] || skip libmpich-dev
+command -v readelf >/dev/null || skip binutils
 unshare --uts -T --monotonic 1000 --fork true 2>/dev/null || skip namespaces
 
 cat >node <<'END'
@@ -65,6 +66,21 @@ check_eq "$(grep -c '^sluice: ' err)" 2 "$this: lines of Sluice in: $(cat err)"
 for word in "trace" "part of trace"; do
 	[ -f "$(sed -n "s/^sluice: $word \(runs.*\|\/.*\)/\1/p" err)" ] || wrong "\"$word\" without an existing file: $(cat err)"
 done
+
+case_is "a job with tuned parameters is compared with earlier runs once"
+export SLUICE_TUNE_PLATFORM=testbed SLUICE_STORE_PATH=$work/store.db
+cat >entry.json <<END
+{"schema": "sluice.kb/1", "entries": [{"program": "meet",
+ "fingerprint": "build:$(readelf -n "$program" | sed -n 's/.*Build ID: //p')", "arguments": "", "platform": "testbed",
+ "filesystem": "$(filesystem_here)", "ranks": 4, "size_class": 7, "objective": "io", "before": 2, "after": 1, "gain": 2,
+ "gain_low": 1.5, "gain_high": 3, "found_ns": 1700000000000000000,
+ "parameters": [{"name": "cb_buffer_size", "value": "65536"}]}]}
+END
+check_rc 0 "$sluice" kb import entry.json
+hosts_run --tune=apply
+check_eq "$(grep -c "with the parameters of entry 1" err)" 1 "$this: comparisons in: $(cat err)"
+! grep "not compared" err || wrong "a node with some of the ranks said something"
+unset SLUICE_TUNE_PLATFORM SLUICE_STORE_PATH
 
 case_is "the same works with -o and in another format"
 hosts_run -o both.txt -f text

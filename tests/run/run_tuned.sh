@@ -11,17 +11,12 @@ export SLUICE_TUNE_PLATFORM=testbed SLUICE_STORE_PATH=$work/store.db
 # The parameters that the program gets: it looks for them in the control page.
 grep=$(readlink -f "$(type -P grep)")
 look=("$grep" -r -a -h -o 'sluice-parameters 1 [a-z][a-z]*' "$spools")
-fit=$(stat -f -c %T .)
-case $fit in
-nfs | lustre | gpfs | ceph) ;;
-*) fit=local ;;
-esac
 
 # knows PROGRAM BUILD-ID ARGUMENTS RANKS PARAMETERS [GAIN]: adds an entry of size class $size to the knowledge base and
 # prints its id
 size=0
 knows() {
-	python3 - "$SLUICE_STORE_PATH" $size testbed $fit "$@" <<'END'
+	python3 - "$SLUICE_STORE_PATH" $size testbed "$(filesystem_here)" "$@" <<'END'
 import sqlite3, sys
 path, size, platform, filesystem, program, build, arguments, ranks, parameters, gain = sys.argv[1:] + ["2.3"] * (11 - len(sys.argv))
 db = sqlite3.connect(path)

@@ -9,11 +9,6 @@ export SLUICE_TUNE_PLATFORM=testbed SLUICE_STORE_PATH=$work/store.db
 program=$(mpi_program mpich levels)
 [ -n "$program" ] || skip libmpich-dev
 run=("$program" -l collective-noncontiguous -b 1K -n 32 -d write -f "$work/data")
-fit=$(stat -f -c %T .)
-case $fit in
-nfs | lustre | gpfs | ceph) ;;
-*) fit=local ;;
-esac
 
 # sql STATEMENT [VALUE]...: runs an SQL statement on the store and prints its rows
 sql() {
@@ -54,7 +49,7 @@ build=$(readelf -n "$program" | sed -n 's/.*Build ID: //p')
 arguments="-l collective-noncontiguous -b 1K -n 32 -d write -f $work/data"
 cat >entry.json <<END
 {"schema": "sluice.kb/1", "entries": [{"program": "levels", "fingerprint": "build:$build", "arguments": "$arguments",
- "platform": "testbed", "filesystem": "$fit", "ranks": 1, "size_class": 0, "objective": "io", "before": 2, "after": 1,
+ "platform": "testbed", "filesystem": "$(filesystem_here)", "ranks": 1, "size_class": 0, "objective": "io", "before": 2, "after": 1,
  "gain": 2, "gain_low": 1.5, "gain_high": 3, "found_ns": 1700000000000000000,
  "parameters": [{"name": "cb_buffer_size", "value": "65536"}]}]}
 END

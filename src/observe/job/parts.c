@@ -150,6 +150,14 @@ char *parts_trace(const char *directory)
 	return xstrndup(directory, n - strlen(PARTS_SUFFIX));
 }
 
+char *parts_trace_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	AUTO_FREE char *directory = xstrndup(path, slash ? (size_t)(slash - path) : 0);
+
+	return parts_trace(directory);
+}
+
 char *parts_sibling(const char *part, const char *name)
 {
 	const char *slash = strrchr(part, '/');

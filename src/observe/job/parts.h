@@ -71,6 +71,9 @@ void parts_release(struct parts *parts);
  */
 char *parts_trace(const char *directory);
 
+/* Returns the trace that a file is a part of, by the name of its directory; NULL: it is no part. */
+char *parts_trace_of(const char *path);
+
 /* Removes merged parts and their directory. */
 void parts_remove(const char *directory, const struct parts *parts);
 
