@@ -465,7 +465,8 @@ int recording_recover(const struct config *config, const char *directory,
 {
 	AUTO_FREE char *container = NULL, *path = NULL;
 	size_t n;
-	int r = collector_recover(directory, &container, &result->totals, err);
+	int r = collector_recover(directory, config_text(config, SETTING_TRACE_DIR), &container,
+				  &result->totals, err);
 
 	if (r < 0)
 		return r;

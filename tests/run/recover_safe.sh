@@ -56,6 +56,14 @@ rm t.sluice
 recover 0 dead
 functions t.sluice >/dev/null
 
+# The directory may be gone, too: the trace is then where traces usually are.
+mkdir gone
+dead_run gone/t.sluice
+rm -r gone
+recover 0 dead
+check_words "$(cat err)" gone/t.sluice missing runs/t-recovered.sluice
+functions runs/t-recovered.sluice >/dev/null
+
 # What has the name of the trace is not followed, opened or replaced unless it is a trace.
 echo precious >precious
 for kind in link fifo text directory; do

@@ -43,7 +43,8 @@ static int recover_one(const struct command *c, const char *directory, json_t *r
 	AUTO_FREE char *trace = NULL;
 	struct err err = { 0 };
 
-	if (collector_recover(directory, &trace, &totals, &err) < 0)
+	if (collector_recover(directory, config_text(c->config, SETTING_TRACE_DIR), &trace, &totals,
+			      &err) < 0)
 		return command_fail(c, "%s", err.text);
 	print_warnings(c, totals.warnings);
 	json_array_append_new(runs,
@@ -100,7 +101,9 @@ const struct command_ops command_trace_recover = {
 		"looks for such runs "
 		"of the calling user. It reads only data of that user and never changes a complete "
 		"trace or the trace of another run: records whose trace is gone or was replaced go "
-		"into a new trace, NAME-recovered.sluice.",
+		"into a new trace, NAME-recovered.sluice, which is in trace.dir if the directory "
+		"of the "
+		"old one does not exist any more.",
 	.options = recover_options,
 	.args_bytes = sizeof(struct recover_args),
 	.run = recover_run,

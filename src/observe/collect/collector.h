@@ -163,10 +163,11 @@ bool collector_is_alive(const char *directory);
  * Completes the trace of a run whose collector died: combines what it had written with what is
  * still in the spools, and replaces the trace. A complete trace is not changed. If the trace is
  * gone, or another file has its name, the records go into a new trace, and totals->warnings says
- * so. *trace receives the path of the trace, which the caller frees; the directory is removed. On
- * failure everything stays as it was.
+ * so; it is in the directory `elsewhere` if the directory of the trace is gone, too. *trace
+ * receives the path of the trace, which the caller frees; the directory is removed. On failure
+ * everything stays as it was.
  */
-int collector_recover(const char *directory, char **trace, struct collector_totals *totals,
-		      struct err *err);
+int collector_recover(const char *directory, const char *elsewhere, char **trace,
+		      struct collector_totals *totals, struct err *err);
 
 #endif

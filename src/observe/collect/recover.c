@@ -233,6 +233,29 @@ static char *new_name(const char *trace)
 	return path;
 }
 
+static bool is_directory_gone(const char *trace)
+{
+	AUTO_FREE char *directory = xstrndup(trace, (size_t)(path_base_name(trace) - trace));
+
+	return !place_exists(directory);
+}
+
+/* Where the recovered trace goes. NULL: nowhere, err says why. */
+static char *choose_path(const char *trace, enum old_trace found, const char *elsewhere,
+			 struct err *err)
+{
+	AUTO_FREE char *moved = NULL;
+
+	if (found == OLD_FOREIGN)
+		return new_name(trace);
+	if (found != OLD_MISSING || !is_directory_gone(trace))
+		return xstrdup(trace);
+	if (place_make_dir(elsewhere, 0700, err) < 0)
+		return NULL;
+	moved = xprintf("%s/%s", elsewhere, path_base_name(trace));
+	return new_name(moved);
+}
+
 /* Of a run whose trace is lost, only what the control page tells is known. */
 static void describe_run(struct run_info *run, const struct control *control)
 {
@@ -307,7 +330,7 @@ static void warn_about_old_trace(struct collector_totals *totals, enum old_trace
 }
 
 /* Recovers the records of an open run into the trace, whose path it returns. */
-static int recover_records(const struct spool_run *run, char **trace,
+static int recover_records(const struct spool_run *run, const char *elsewhere, char **trace,
 			   struct collector_totals *totals, struct err *err)
 {
 	const uint32_t off = CAPTURE_OFF;
@@ -320,7 +343,9 @@ static int recover_records(const struct spool_run *run, char **trace,
 
 	if (r < 0)
 		return r;
-	path = found == OLD_FOREIGN ? new_name(control->trace) : xstrdup(control->trace);
+	path = choose_path(control->trace, found, elsewhere, err);
+	if (!path)
+		return -err->code;
 	if (found == OLD_COMPLETE) {
 		*trace = path;
 		return 0;
@@ -342,8 +367,8 @@ static int recover_records(const struct spool_run *run, char **trace,
 	return r;
 }
 
-int collector_recover(const char *directory, char **trace, struct collector_totals *totals,
-		      struct err *err)
+int collector_recover(const char *directory, const char *elsewhere, char **trace,
+		      struct collector_totals *totals, struct err *err)
 {
 	struct spool_run run;
 	int r = run_open(&run, directory, err);
@@ -355,7 +380,7 @@ int collector_recover(const char *directory, char **trace, struct collector_tota
 			    "%s: the collector of this run (process %d) is still running",
 			    directory, run.control->collector_pid);
 	else
-		r = recover_records(&run, trace, totals, err);
+		r = recover_records(&run, elsewhere, trace, totals, err);
 	if (r >= 0)
 		process_remove_spool(directory);
 	run_close(&run);
