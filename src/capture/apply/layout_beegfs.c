@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 
 #include "capture/record/kernel.h"
+#include "contract/striping.h"
 
 #define MAGIC_BEEGFS 0x19830326u
 
@@ -23,13 +24,6 @@ struct beegfs_hints {
 	unsigned chunk;	  /* bytes, a power of two, at least 64 KiB; 0: as the directory says */
 };
 
-/* The stripes of a file. */
-struct beegfs_stripes {
-	unsigned pattern, chunk;
-	uint16_t targets;
-};
-
-#define BEEGFS_STRIPES _IOR('f', 25, struct beegfs_stripes)
 #define BEEGFS_CREATE _IOW('f', 27, struct beegfs_hints)
 
 /* Reads the request from the rules; false if there is none. */

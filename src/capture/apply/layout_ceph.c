@@ -18,11 +18,11 @@
 #include "capture/apply/inject.h"
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
+#include "contract/striping.h"
 
 #define MAGIC_CEPH 0x00C36400u
 #define MAGIC_FUSE 0x65735546u
 
-#define CEPH_ATTRIBUTE "ceph.file.layout"
 #define CEPH_TEXT_BYTES 256 /* of the value of that attribute */
 #define CEPH_POOL_BYTES 64
 #define CEPH_STEP 65536u /* all sizes are multiples of it */
@@ -93,7 +93,7 @@ static void ceph_write(char to[CEPH_TEXT_BYTES], const struct ceph_layout *layou
 static bool ceph_get(int fd, struct ceph_layout *layout)
 {
 	char text[CEPH_TEXT_BYTES];
-	long n = layout_get_attribute(fd, CEPH_ATTRIBUTE, text, sizeof(text) - 1);
+	long n = layout_get_attribute(fd, CEPH_LAYOUT, text, sizeof(text) - 1);
 
 	text[n > 0 ? n : 0] = 0;
 	return n > 0 && ceph_read(text, layout);
@@ -176,12 +176,12 @@ static long ceph_put(int fd, const struct ceph_layout *layout)
 	char text[CEPH_TEXT_BYTES];
 
 	ceph_write(text, layout);
-	return layout_set_attribute(fd, CEPH_ATTRIBUTE, text, strlen(text));
+	return layout_set_attribute(fd, CEPH_LAYOUT, text, strlen(text));
 }
 
 static long ceph_put_pool(int fd, const char *pool)
 {
-	return layout_set_attribute(fd, CEPH_ATTRIBUTE ".pool", pool, strlen(pool));
+	return layout_set_attribute(fd, CEPH_LAYOUT ".pool", pool, strlen(pool));
 }
 
 /* The pool that is assigned to the file; NULL: none. */
@@ -298,7 +298,7 @@ static bool ceph_yield(int fd, const char *attribute, struct layout_workspace *s
 	const char *refusal = NULL;
 	struct stat st;
 
-	if (strncmp(attribute, CEPH_ATTRIBUTE, strlen(CEPH_ATTRIBUTE)) != 0 ||
+	if (strncmp(attribute, CEPH_LAYOUT, strlen(CEPH_LAYOUT)) != 0 ||
 	    kernel_call(SYS_fstat, fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size ||
 	    !ceph_get(fd, &now))
 		return false;

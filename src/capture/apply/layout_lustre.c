@@ -15,6 +15,7 @@
 #include "capture/record/kernel.h"
 #include "capture/record/load.h"
 #include "capture/record/symbols.h"
+#include "contract/striping.h"
 
 #define MAGIC_LUSTRE 0x0BD00BD0u
 
@@ -205,23 +206,6 @@ static void lustre_begin(struct layout *layout, struct layout_workspace *space)
 	kernel_call(SYS_munmap, request, sizeof(*request));
 }
 
-/* struct lov_user_md of Lustre: the common part of versions 1 and 3. */
-struct stripes {
-	uint32_t magic, pattern;
-	uint64_t object[2];
-	uint32_t size;
-	uint16_t count, first;
-};
-
-/* struct lov_user_ost_data: one per stripe. */
-struct object {
-	uint64_t id[2];
-	uint32_t generation, target;
-};
-
-#define STRIPES_POOL 16 /* bytes of the pool name before the objects in version 3 */
-#define STRIPES_1 0x0BD10BD0u
-#define STRIPES_3 0x0BD30BD0u
 #define STRIPES_BYTES 65536 /* with all objects; too large for a stack */
 
 /* "3,7"; a list that is too long for a record is left out. */
@@ -247,17 +231,19 @@ struct workspace {
 	uint32_t targets[PARAMETERS_DESTINATIONS];
 	char list[TARGETS_BYTES];
 	union {
-		struct stripes stripes;
+		struct lustre_stripes stripes;
 		char bytes[STRIPES_BYTES];
 	};
 };
 
 /* The objects of the file, which follow the head; NULL if they are not complete. */
-static const struct object *find_objects(const struct stripes *stripes, long bytes)
+static const struct lustre_object *find_objects(const struct lustre_stripes *stripes, long bytes)
 {
-	const struct object *objects =
-		(const struct object *)((const char *)(stripes + 1) +
-					(stripes->magic == STRIPES_3 ? STRIPES_POOL : 0));
+	const struct lustre_object *objects =
+		(const struct lustre_object *)((const char *)(stripes + 1) +
+					       (stripes->magic == LUSTRE_STRIPES_3
+							? LUSTRE_POOL_BYTES
+							: 0));
 
 	return (const char *)(objects + stripes->count) <= (const char *)stripes + bytes ? objects
 											 : NULL;
@@ -267,8 +253,8 @@ static const struct object *find_objects(const struct stripes *stripes, long byt
 static void put_stripes(struct workspace *space, long bytes, bool with_targets,
 			struct info_text *effective)
 {
-	const struct stripes *stripes = &space->stripes;
-	const struct object *objects = find_objects(stripes, bytes);
+	const struct lustre_stripes *stripes = &space->stripes;
+	const struct lustre_object *objects = find_objects(stripes, bytes);
 	unsigned count = stripes->count;
 
 	layout_put_number(effective, "striping_factor", count);
@@ -285,11 +271,11 @@ static void put_stripes(struct workspace *space, long bytes, bool with_targets,
 static void report_stripes(struct workspace *space, int fd, bool with_targets,
 			   struct info_text *effective)
 {
-	const struct stripes *stripes = &space->stripes;
-	long bytes = layout_get_attribute(fd, "lustre.lov", space->bytes, STRIPES_BYTES);
+	const struct lustre_stripes *stripes = &space->stripes;
+	long bytes = layout_get_attribute(fd, LUSTRE_STRIPES, space->bytes, STRIPES_BYTES);
 
 	if (bytes >= (long)sizeof(*stripes) &&
-	    (stripes->magic == STRIPES_1 || stripes->magic == STRIPES_3))
+	    (stripes->magic == LUSTRE_STRIPES_1 || stripes->magic == LUSTRE_STRIPES_3))
 		put_stripes(space, bytes, with_targets, effective);
 }
 

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/unit.h"
+#include "contract/striping.h"
 #include "predict/forecast/probe/targets.h"
 
 #define STRIPE_BYTES (1u << 20)
@@ -180,26 +181,6 @@ static int lustre_make(const struct target *target, const char *path, size_t tur
 	return create_on_ost(&api, path, ost_of_turn(target, turn), err);
 }
 
-/*
- * struct lov_user_md of Lustre, versions 1 and 3. The stripes follow; in version 3, a pool name is
- * between.
- */
-struct stripes {
-	uint32_t magic, pattern;
-	uint64_t object[2];
-	uint32_t size;
-	uint16_t count, first;
-};
-
-struct stripe {
-	uint64_t object[2];
-	uint32_t generation, ost;
-};
-
-#define STRIPES_1 0x0BD10BD0u
-#define STRIPES_3 0x0BD30BD0u
-#define STRIPES_POOL 16 /* bytes of the pool name */
-
 static bool ost_is_expected(const struct target *target, uint32_t ost, size_t turn)
 {
 	if (target->is_server || target->ost_count == 1)
@@ -212,29 +193,29 @@ static bool ost_is_expected(const struct target *target, uint32_t ost, size_t tu
 
 static int lustre_verify(const struct target *target, int fd, size_t turn, struct err *err)
 {
-	_Alignas(8) char
-		bytes[sizeof(struct stripes) + STRIPES_POOL + TARGET_OSTS * sizeof(struct stripe)];
-	struct stripes head;
-	ssize_t n = fgetxattr(fd, "lustre.lov", bytes, sizeof(bytes));
+	_Alignas(8) char bytes[sizeof(struct lustre_stripes) + LUSTRE_POOL_BYTES +
+			       TARGET_OSTS * sizeof(struct lustre_object)];
+	struct lustre_stripes head;
+	ssize_t n = fgetxattr(fd, LUSTRE_STRIPES, bytes, sizeof(bytes));
 	size_t at = sizeof(head);
 
 	if (n < (ssize_t)sizeof(head))
 		return -ENODATA;
 	memcpy(&head, bytes, sizeof(head));
-	if (head.magic != STRIPES_1 && head.magic != STRIPES_3)
+	if (head.magic != LUSTRE_STRIPES_1 && head.magic != LUSTRE_STRIPES_3)
 		return -ENODATA;
-	at += head.magic == STRIPES_3 ? STRIPES_POOL : 0;
-	for (size_t i = 0; i < head.count; i++, at += sizeof(struct stripe)) {
-		struct stripe stripe;
+	at += head.magic == LUSTRE_STRIPES_3 ? LUSTRE_POOL_BYTES : 0;
+	for (size_t i = 0; i < head.count; i++, at += sizeof(struct lustre_object)) {
+		struct lustre_object stripe;
 
 		if (at + sizeof(stripe) > (size_t)n)
 			return -ENODATA;
 		memcpy(&stripe, bytes + at, sizeof(stripe));
-		if (!ost_is_expected(target, stripe.ost, turn))
+		if (!ost_is_expected(target, stripe.target, turn))
 			return err_set(err, EXDEV,
 				       "%s: the file for target \"%s\" was put on OST %u; "
 				       "check whether the wanted OST is in service",
-				       target->path, target->name, stripe.ost);
+				       target->path, target->name, stripe.target);
 	}
 	return 0;
 }

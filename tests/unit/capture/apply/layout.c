@@ -133,8 +133,8 @@ static void stripes_of_lustre_are_read(void)
 	/* Without its objects, only the head is valid. */
 	CHECK_TEXT(read_stripes(lustre_v1, sizeof(lustre_v1) - 1, true),
 		   "striping_factor=2;striping_unit=4194304");
-	CHECK_INT(sizeof(struct stripes), 32);
-	CHECK_INT(sizeof(struct object), 24);
+	CHECK_INT(sizeof(struct lustre_stripes), 32);
+	CHECK_INT(sizeof(struct lustre_object), 24);
 }
 
 static void calls_of_beegfs_are_those_of_its_client(void)
