@@ -16,7 +16,7 @@ on() {
 	shift
 	${exec-} env SLUICE_SITE_NODE="$node" SLUICE_SITE_SOCKET="$work/$node/run/socket" SLUICE_SITE_STATE="$work/$node/state" \
 		SLUICE_SITE_SPOOLS="$work/$node/spools" SLUICE_SITE_METRICS="$work/$node/metrics" \
-		SLUICE_SITE_SHARED="$(stat -c %m "$work")" SLUICE_HEALTH_INTERVAL=500ms SLUICE_STATS_PROVIDERS=memory "$@"
+		SLUICE_SITE_SHARED="$(findmnt -n -o TARGET -T "$work")" SLUICE_HEALTH_INTERVAL=500ms SLUICE_STATS_PROVIDERS=memory "$@"
 }
 
 state() {
