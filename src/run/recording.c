@@ -25,6 +25,7 @@
 #include "run/circumstances.h"
 #include "run/injection.h"
 #include "run/launch.h"
+#include "run/layouts.h"
 #include "run/offer.h"
 #include "run/placing.h"
 #include "run/unapplied.h"
@@ -335,6 +336,7 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 
 	arbitration_report_guest(r->collector);
 	placing_report(r->collector);
+	layouts_note(r->collector);
 	unapplied_report(r->collector, is_part && job_has_other_nodes(&r->job));
 	result = collector_close(r->collector, code, &out->totals, &out->err);
 

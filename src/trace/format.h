@@ -136,6 +136,7 @@ struct note {
 #define NOTE_CONFLICT "conflict" /* sources had different values; the source is who decided */
 #define NOTE_COST "cost"	 /* overhead of Sluice itself */
 #define NOTE_NODE "node"	 /* a property of a node, such as NODE_PROCESSORS */
+#define NOTE_LAYOUT "layout"	 /* stripes of a file: source is the file system, name the path */
 #define NOTE_PROGRAM "program"	 /* which program ran, and where; see below */
 /* What is missing, by cause; see observe/tally/losses.h. */
 #define NOTE_LOST "lost"	     /* calls of a process */

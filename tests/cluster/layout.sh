@@ -45,6 +45,39 @@ check_applied() {
 check_rc 0 on head "$sluice" run -o "$work/trace" -- dd if=/dev/zero of="$data/plain" bs=64K count=1
 check_layout plain 1048576 1 $gib
 
+# A trace names the stripes, and a file that several processes write to one target is found. Both commands that the
+# finding offers help.
+cat >shares.py <<'END'
+import os, sys
+fd = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
+rank = 0 if os.fork() else 1
+for i in range(8):
+    os.pwrite(fd, bytes(1 << 20), (rank * 8 + i) << 20)
+os.fsync(fd)
+if not rank:
+    os.wait()
+END
+# shares FILE OPTION...: two processes write a file; the finding on its stripes is in found, its layout is in layouts
+shares() {
+	check_rc 0 on head env SLUICE_FINDINGS_STRIPE_BYTES=1M "$sluice" run "${@:2}" -o "$work/trace" -- python3 "$work/shares.py" "$data/$1"
+	SLUICE_FINDINGS_STRIPE_BYTES=1M "$sluice" report --json trace >report.json
+	python3 - report.json <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+found = [f for f in report["findings"] if f["code"] == "stripe-count"]
+json.dump(found[0] if found else None, open("found", "w"))
+print(*sorted((l["filesystem"], l["stripes"], l["unit"]) for l in report["layouts"]), file=open("layouts", "w"))
+END
+}
+shares one
+check_eq "$(cat layouts)" "('ceph', 1, 1048576)" "stripes in the report"
+check_has "$(cat found)" "setfattr -n ceph.dir.layout.stripe_count -v 2 $data" "the finding on one stripe"
+shares two -p striping_factor=2
+check_eq "$(cat layouts) $(cat found)" "('ceph', 2, 1048576) null" "after the command of Sluice"
+on head python3 -c 'import os, sys; os.mkdir(sys.argv[1]); os.setxattr(sys.argv[1], "ceph.dir.layout.stripe_count", b"2")' "$data/wide"
+shares wide/file
+check_eq "$(cat layouts) $(cat found)" "('ceph', 2, 1048576) null" "after the attribute was set"
+
 # The objects of the directory are as large as those of Lustre.
 set_stripes 4
 tuned dd if=/dev/zero of="$data/four" bs=1M count=6

@@ -69,6 +69,6 @@ check_words "$(cat err)" "not supported" "Darshan 3.1"
 "$prog/darshan_log" stripes stripes.darshan
 check_rc 0 "$sluice" --set findings.stripe_bytes=16M report --json stripes.darshan
 check_eq "$(json_get out '["findings"][0]["code"]')" stripe-count
-check_has "$(json_get out '["findings"][0]["fixes"][0]["text"]')" "lfs setstripe -c 4 /scratch"
+check_has "$(json_get out '["findings"][0]["fixes"]')" "lfs setstripe -c 4 /scratch"
 check_rc 0 "$sluice" report --findings stripes.darshan
 ! grep -q sync-storm out || fail "fflush of standard output is reported as sync-storm"

@@ -72,6 +72,11 @@ void collector_warn(struct collector *c, const char *sentence)
 			 sentence);
 }
 
+const struct names *collector_names(const struct collector *c)
+{
+	return resolver_names(c->intake.resolver);
+}
+
 void collector_note(struct collector *c, const struct note *note)
 {
 	struct note ours = *note;

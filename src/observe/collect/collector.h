@@ -23,6 +23,7 @@ struct err;
 struct collector;
 struct intake_handed;
 struct intake_tap;
+struct names;
 struct moment;
 
 /* A run whose processes hand over their files by descriptors: see contract/handover.h. */
@@ -128,6 +129,9 @@ const char *collector_warnings(const struct collector *collector);
  */
 #define COLLECTOR_NOTICE "notice: "
 void collector_warn(struct collector *collector, const char *sentence);
+
+/* The names of all files so far. Valid until the next pass. */
+const struct names *collector_names(const struct collector *collector);
 
 /* Writes a note of this node into the trace. */
 void collector_note(struct collector *collector, const struct note *note);

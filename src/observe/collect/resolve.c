@@ -165,6 +165,11 @@ void resolver_ended(struct resolver *r, uint32_t index)
 	r->ended[(r->ended_at + r->ended_count++) % ENDED_MAX] = index;
 }
 
+const struct names *resolver_names(const struct resolver *resolver)
+{
+	return &resolver->names;
+}
+
 struct resolver_counts resolver_counts(const struct resolver *r)
 {
 	return (struct resolver_counts){ r->names.over, r->handles_over };

@@ -13,6 +13,7 @@
 
 #include "trace/activity.h"
 
+struct names;
 struct resolver;
 
 /* Limit of handles of all processes together. Calls on further handles lack their file. */
@@ -44,6 +45,9 @@ void resolver_forked(struct resolver *resolver, uint32_t index, uint32_t thread,
 
 /* The process has ended: no records of it follow. */
 void resolver_ended(struct resolver *resolver, uint32_t index);
+
+/* The names of all files so far. */
+const struct names *resolver_names(const struct resolver *resolver);
 
 struct resolver_counts resolver_counts(const struct resolver *resolver);
 

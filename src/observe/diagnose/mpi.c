@@ -399,10 +399,11 @@ static const struct rule rules[] = {
 	  .most = SEVERITY_CRITICAL,
 	  .test_file = test_stripes,
 	  .describe = describe_stripes,
-	  .fixes = { FIX("shell",
-			 "lfs setstripe -c {value} {directory}  # before the file is created"),
-		     FIX("sluice", "sluice run --params striping_factor={value} -- {command}"),
-		     FIX("mpi", "MPI_Info_set(info, \"striping_factor\", \"{value}\");") } },
+	  .fixes = { FIX("sluice", "sluice run --params striping_factor={value} -- {command}"),
+		     FIX("mpi", "MPI_Info_set(info, \"striping_factor\", \"{value}\");"),
+		     FIX("shell", "lfs setstripe -c {value} {directory}  # Lustre, for new files"),
+		     FIX("shell", "setfattr -n ceph.dir.layout.stripe_count -v {value} "
+				  "{directory}  # CephFS, for new files") } },
 };
 
 const struct rule_table rules_mpi = { rules, sizeof(rules) / sizeof(*rules) };

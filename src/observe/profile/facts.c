@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "contract/hints.h"
 #include "contract/parameters.h"
+#include "observe/tally/layouts.h"
 
 /* Values on Linux, which a trace may come from even if it is read elsewhere. */
 enum { LOCK_AND_WAIT = 7, LOCK_DESCRIPTION_AND_WAIT = 38, UNBUFFERED = 2 };
@@ -53,13 +54,6 @@ static enum kind kind_of_call(const struct call_info *call)
 			return kinds[i].kind;
 	}
 	return KIND_NONE;
-}
-
-void facts_init(struct facts *facts, const struct trace_head *head)
-{
-	*facts = (struct facts){ .kinds = xcalloc(head->call_count + 1, 1) };
-	for (size_t i = 0; i < head->call_count; i++)
-		facts->kinds[i] = (uint8_t)kind_of_call(&head->calls[i]);
 }
 
 void facts_release(struct facts *facts)
@@ -159,13 +153,48 @@ static void add_hints(struct file_facts *f, const char *text)
 	while (hints_next(&text, key, sizeof(key), value, sizeof(value))) {
 		uint64_t number = strtoull(value, NULL, 10);
 
-		if (!strcmp(key, "striping_factor") && number)
+		if (!strcmp(key, "striping_factor") && number && !f->has_layout)
 			f->stripes = number;
 		else if (!strcmp(key, "cause"))
 			f->causes |= (uint32_t)number;
 		else if (!strcmp(key, PARAMETERS_STDIO_BUFFER) && number)
 			add_buffer(f, number);
 	}
+}
+
+/* Finds the number of each file by its path. */
+static void index_paths(struct map *numbers, const struct trace_head *head)
+{
+	for (size_t i = 1; i < head->file_count; i++)
+		map_put(numbers, layout_path_key(head->files[i]), (void *)(uintptr_t)i);
+}
+
+static void add_layouts(struct facts *facts, const struct trace_head *head)
+{
+	size_t count;
+	AUTO_FREE struct layout_row *rows = layout_rows(head, &count);
+	struct map numbers = { 0 };
+
+	if (count)
+		index_paths(&numbers, head);
+	for (size_t i = 0; i < count; i++) {
+		uintptr_t file = (uintptr_t)map_get(&numbers, layout_path_key(rows[i].file));
+		struct file_facts *f = file ? facts_put(facts, (file_id)file) : NULL;
+
+		if (!f)
+			continue;
+		f->stripes = rows[i].stripes;
+		f->has_layout = true;
+	}
+	map_release(&numbers);
+}
+
+void facts_init(struct facts *facts, const struct trace_head *head)
+{
+	*facts = (struct facts){ .kinds = xcalloc(head->call_count + 1, 1) };
+	for (size_t i = 0; i < head->call_count; i++)
+		facts->kinds[i] = (uint8_t)kind_of_call(&head->calls[i]);
+	add_layouts(facts, head);
 }
 
 static void add_setvbuf(struct file_facts *f, const struct activity *a)
@@ -217,7 +246,10 @@ static void merge_file(struct file_facts *to, const struct file_facts *from)
 	if (from->has_buffer)
 		add_buffer(to, from->buffer_bytes);
 	to->mapped_bytes += from->mapped_bytes;
-	to->stripes = to->stripes ? to->stripes : from->stripes;
+	if (!to->stripes || (from->has_layout && !to->has_layout)) {
+		to->stripes = from->stripes;
+		to->has_layout = from->has_layout;
+	}
 	if (from->group.slowest_ns > to->group.slowest_ns)
 		to->group = from->group;
 	to->locks += from->locks;

@@ -35,6 +35,7 @@ struct file_facts {
 	uint64_t buffer_bytes;	/* the largest; 0: unbuffered */
 	uint64_t mapped_bytes;	/* by mmap */
 	uint64_t stripes;	/* striping_factor; 0: unknown */
+	bool has_layout;	/* the file system told it; hints may differ */
 	uint64_t locks;		/* calls of fcntl that wait for a lock */
 	int64_t lock_ns;
 	struct group_facts group;

@@ -54,6 +54,7 @@ size_t render_parameter_table(struct table *table, const struct report *report);
 size_t render_node_table(struct table *table, const struct report *report);
 size_t render_activity_table(struct table *table, const struct report *report);
 size_t render_phase_table(struct table *table, const struct report *report);
+size_t render_layout_table(struct table *table, const struct report *report);
 size_t render_note_table(struct table *table, const struct report *report);
 
 /* Appends the title of the table of node statistics, which names the time that it covers. */
@@ -84,6 +85,9 @@ void render_misuse(FILE *out, const struct report *report);
 /* Adds the fields "activities", "phases" and "instrumentation_misuse", if the program uses
  * include/sluice/instrument.h. */
 void render_marks_json(struct json *json, const struct report *report);
+
+/* Adds the field "layouts", if the files of the run have stripes. */
+void render_layouts_json(struct json *json, const struct report *report);
 
 /* Adds events and note groups to the open JSON object. */
 void render_note_groups_json(struct json *json, const struct summary *summary);

@@ -260,6 +260,7 @@ void render_json(FILE *out, const struct report *report)
 	put_rows(&json, s, SUMMARY_LAYERS, "layers", UINT64_MAX);
 	put_rows(&json, s, SUMMARY_FUNCTIONS, "functions", report->top);
 	json_count(&json, "file_count", put_rows(&json, s, SUMMARY_FILES, "files", report->top));
+	render_layouts_json(&json, report);
 	render_marks_json(&json, report);
 	if (report->survey)
 		put_survey(&json, report);

@@ -22,6 +22,7 @@ static const struct text_table tables[] = {
 	{ "By layer", "layer", render_layer_table, false },
 	{ "By function", "function", render_function_table, false },
 	{ "By file", "file", render_file_table, false },
+	{ "Stripes", "file", render_layout_table, true },
 };
 
 static void print_table(FILE *out, const struct report *report, const struct text_table *which)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The stripes of existing files on Lustre, CephFS and BeeGFS, as the file system tells them.
+ */
+#ifndef SLUICE_PARAMS_STRIPING_H
+#define SLUICE_PARAMS_STRIPING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "params/tunable.h"
+
+struct striping {
+	enum filesystem filesystem;
+	/*
+	 * Objects that hold the data, each of which may be on another target. CephFS adds objects
+	 * as a file grows, so this is their number at the present size.
+	 */
+	uint64_t count;
+	uint64_t unit; /* bytes */
+};
+
+/* False: the path is not a file with stripes, or they cannot be read. */
+bool striping_read(struct striping *striping, const char *path);
+
+#endif

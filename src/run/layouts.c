@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run/layouts.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "contract/clock.h"
+#include "observe/collect/collector.h"
+#include "observe/collect/names.h"
+#include "params/striping.h"
+#include "trace/format.h"
+
+#define LIMIT_NS NS_PER_S
+
+static void note_striping(struct collector *collector, const char *path,
+			  const struct striping *striping)
+{
+	char value[128];
+	struct note note = { .time_ns = -1,
+			     .process = -1,
+			     .source = (char *)filesystem_name(striping->filesystem),
+			     .kind = (char *)NOTE_LAYOUT,
+			     .name = (char *)path,
+			     .value = value };
+
+	snprintf(value, sizeof(value), "striping_factor=%llu;striping_unit=%llu",
+		 (unsigned long long)striping->count, (unsigned long long)striping->unit);
+	collector_note(collector, &note);
+}
+
+void layouts_note(struct collector *collector)
+{
+	uint64_t until = clock_monotonic_ns() + LIMIT_NS;
+	const struct names *names;
+
+	collector_poll(collector); /* the last calls may have opened further files */
+	names = collector_names(collector);
+	for (file_id id = 1; id <= names->count && clock_monotonic_ns() < until; id++) {
+		const char *path = names_text(names, id);
+		struct striping striping;
+
+		if (path[0] == '/' && striping_read(&striping, path))
+			note_striping(collector, path, &striping);
+	}
+}
