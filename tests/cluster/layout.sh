@@ -23,14 +23,9 @@ tuned() {
 	check_rc 0 on head "$sluice" run -p "$params" -o "$work/trace" -- "$@"
 }
 
-# layout_of FILE: its layout, without the pool
-layout_of() {
-	on head python3 -c 'import os, sys; print(os.getxattr(sys.argv[1], "ceph.file.layout").decode().rsplit(" pool=")[0])' "$data/$1"
-}
-
 # check_layout FILE UNIT COUNT OBJECT
 check_layout() {
-	check_eq "$(layout_of "$1")" "stripe_unit=$2 stripe_count=$3 object_size=$4" "layout of $1"
+	check_eq "$(layout_of "$data/$1")" "stripe_unit=$2 stripe_count=$3 object_size=$4" "layout of $1"
 }
 
 # check_applied PARAMETER VALUE: the report says that the file system uses it
@@ -71,7 +66,7 @@ END
 }
 shares one
 check_eq "$(cat layouts)" "('ceph', 1, 1048576)" "stripes in the report"
-check_has "$(cat found)" "setfattr -n ceph.dir.layout.stripe_count -v 2 $data" "the finding on one stripe"
+check_words "$(cat found)" "2 processes" "--params striping_factor=2" "setfattr -n ceph.dir.layout.stripe_count -v 2 $data"
 shares two -p striping_factor=2
 check_eq "$(cat layouts) $(cat found)" "('ceph', 2, 1048576) null" "after the command of Sluice"
 on head python3 -c 'import os, sys; os.mkdir(sys.argv[1]); os.setxattr(sys.argv[1], "ceph.dir.layout.stripe_count", b"2")' "$data/wide"

@@ -49,6 +49,11 @@ on() {
 	timeout -k 5 "$limit" "$testbed/enter" "$@"
 }
 
+# layout_of FILE: the layout of a file on CephFS, without the pool
+layout_of() {
+	on head python3 -c 'import os, sys; print(os.getxattr(sys.argv[1], "ceph.file.layout").decode().rsplit(" pool=")[0])' "$1"
+}
+
 # bed_processes: the ids of all processes of the bed. They know its directory by their environment, command or working
 # directory; this shell and its children are no such processes.
 bed_processes() {

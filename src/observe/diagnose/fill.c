@@ -151,7 +151,7 @@ static bool parameter_applies(const struct filler *f)
 	if (!t)
 		return true;
 	if (t->place == PLACE_HINT)
-		return uses_layer(f, LAYER_MPI);
+		return t->layout || uses_layer(f, LAYER_MPI);
 	if (t->layer == TUNABLE_HDF5)
 		return uses_layer(f, LAYER_HDF5);
 	return true;

@@ -222,16 +222,19 @@ static bool test_stripes(const struct diagnosis *d, const struct case_file *file
 {
 	const struct file_total *t = file->top;
 	uint64_t bytes = t ? t->total.survey.bytes[READING] + t->total.survey.bytes[WRITING] : 0;
+	uint64_t members = 0;
 
-	if (file->facts->stripes != 1 || !t || bytes < LIMIT(d, STRIPE_BYTES) ||
-	    (t->accessing[READING] < 2 && t->accessing[WRITING] < 2))
+	for (int way = READING; t && way <= WRITING; way++)
+		if (t->accessing[way] > members)
+			members = t->accessing[way];
+	if (file->facts->stripes != 1 || bytes < LIMIT(d, STRIPE_BYTES) || members < 2)
 		return false;
 	set_transfers(m, t, t->total.survey.bytes[WRITING] ? WRITING : READING);
 	m->bytes = m->of_bytes = bytes;
 	m->time_ns = (double)(t->total.survey.transfer_ns[READING] +
 			      t->total.survey.transfer_ns[WRITING]);
-	m->value = (double)d->members;
-	m->fix_value = d->members < 8 ? d->members : 8;
+	m->value = (double)members;
+	m->fix_value = members < 8 ? members : 8;
 	return true;
 }
 
@@ -239,8 +242,8 @@ static void describe_stripes(struct buf *out, const struct diagnosis *d, const s
 {
 	char bytes[UNIT_TEXT];
 
-	(void)d;
-	buf_printf(out, "%.0f ranks moved %s to or from a file with one stripe", m->value,
+	buf_printf(out, "%.0f %s moved %s to or from a file with one stripe", m->value,
+		   d->profile->summary.ranks.count ? "ranks" : "processes",
 		   unit_bytes(bytes, (double)m->bytes));
 }
 
