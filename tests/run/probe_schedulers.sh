@@ -56,6 +56,12 @@ probe less "warning" warned gone
 check_words "$(cat probe.err)" gone jobs
 ! has_jobs less || fail "a snapshot lacks the jobs of one scheduler"
 
+# What a probe prints names the schedulers.
+site "one = slurm-text cat $samples/squeue-text" "two = pbs cat $samples/qstat-openpbs"
+check_rc 0 "$sluice" forecast probe --site ./site.ini --system listed --sizes 4K --duration 1s --json a="$work/target"
+check_eq "$(json_get out '["schedulers"]')" "[{'name': 'one', 'reader': 'slurm-text'}, {'name': 'two', 'reader': 'pbs'}]" "schedulers"
+check_eq "$(json_get out '["jobs_reader"]')" None "reader of jobs"
+
 site "one = bjobs"
 check_rc 1 "$sluice" forecast probe --site ./site.ini --system wrong --duration 1s a="$work/target"
 check_has "$(cat err)" "[schedulers] one"

@@ -15,6 +15,7 @@
 #include "cmd/forecast/probe.h"
 #include "predict/forecast/jobs/jobs.h"
 #include "predict/forecast/service/probing.h"
+#include "predict/forecast/site.h"
 
 /* One row per count, for the columns of the table and for JSON. */
 static const struct {
@@ -55,6 +56,19 @@ static double worst_seconds(const struct probing_times *times)
 	return times->count ? times->worst_s : NAN;
 }
 
+/* The schedulers that are asked in addition to jobs_reader. */
+static void schedulers_json(struct json *json, const struct site *site)
+{
+	json_open(json, "schedulers", '[');
+	for (size_t i = 0; i < site->scheduler_count; i++) {
+		json_open(json, NULL, '{');
+		json_text(json, "name", site->schedulers[i].name);
+		json_text(json, "reader", site->schedulers[i].reader);
+		json_close(json);
+	}
+	json_close(json);
+}
+
 static void show_json(const struct probing *probing, FILE *out)
 {
 	double cpu = probing_cpu_s(probing),
@@ -74,6 +88,7 @@ static void show_json(const struct probing *probing, FILE *out)
 	json_count(&json, "rows_saved", probing->saved);
 	json_count(&json, "rows_lost", probing->lost);
 	json_text(&json, "jobs_reader", probing->jobs.reader ? probing->jobs.reader->name : NULL);
+	schedulers_json(&json, probing->options.site);
 	json_count(&json, "jobs_asked", probing->jobs.asked);
 	json_count(&json, "jobs_failed", probing->jobs.failed);
 	json_open(&json, "targets", '[');
