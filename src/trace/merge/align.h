@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Aligns two clocks by synchronizing calls that both have seen, that is, calls that no process can
- * leave before all have entered. A call that only may synchronize must not be among them: its
- *bounds need not contradict those of the others, and would still be wrong. With t_a = t_b + offset,
- *the last process to enter by clock a entered before the first process left by clock b, and vice
- *versa. Each such call bounds the offset from both sides:
+ * leave before all have entered. Calls that only may do so must not be among them: their bounds can
+ * be wrong without contradicting the others. With t_a = t_b + offset, the last process to enter by
+ * clock a entered before the first process left by clock b, and vice versa. Each such call bounds
+ * the offset from both sides:
  *
  *	enter_a - exit_b <= offset <= exit_a - enter_b
  */
