@@ -7,7 +7,7 @@
 
 struct collector;
 
-/* Before collector_close(). Takes a second at most; further files are left out. */
+/* Before collector_close(). Asks for no further file after a second. */
 void layouts_note(struct collector *collector);
 
 #endif
