@@ -34,12 +34,11 @@ static uint64_t read_ceph_number(const char *text, const char *field)
 }
 
 /*
- * The units of `count` objects take turns until these are full; then the next ones follow. Of the
- * last ones, there are only as many as there are units.
+ * The units of `count` objects take turns until this set of objects is full; then the next one
+ * follows. Of the last one, there are only as many objects as there are units.
  */
-static uint64_t count_ceph_objects(uint64_t size, uint64_t unit, uint64_t count, uint64_t object)
+static uint64_t count_ceph_objects(uint64_t size, uint64_t unit, uint64_t count, uint64_t set)
 {
-	uint64_t set = object * count;
 	uint64_t rest = (size % set + unit - 1) / unit;
 	uint64_t objects = size / set * count + (rest < count ? rest : count);
 
@@ -58,7 +57,7 @@ static bool read_ceph(struct striping *striping, const char *path, uint64_t size
 	object = read_ceph_number(text, "object_size=");
 	if (!unit || __builtin_mul_overflow(object, count, &set) || !set)
 		return false;
-	striping->count = count_ceph_objects(size, unit, count, object);
+	striping->count = count_ceph_objects(size, unit, count, set);
 	striping->unit = unit;
 	return true;
 }
