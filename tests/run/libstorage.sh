@@ -23,7 +23,7 @@ for i in range(minutes):
             state[t] ^= 1
         if minutes - i < 40:
             state[t] = int(t == 2)
-    state[3] = int(random.random() < .4)
+    state[3] = int(random.random() < .2)
     if i % 5 == 0:
         print("All running jobs:")
         for j in range(2 + 3 * sum(state)):
