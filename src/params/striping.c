@@ -59,6 +59,10 @@ static bool read_ceph(struct striping *striping, const char *path, uint64_t size
 		return false;
 	striping->count = count_ceph_objects(size, unit, count, set);
 	striping->unit = unit;
+	if (size > set) {
+		striping->set_count = count;
+		striping->set_bytes = set;
+	}
 	return true;
 }
 

@@ -18,6 +18,11 @@ struct striping {
 	 */
 	uint64_t count;
 	uint64_t unit; /* bytes */
+	/*
+	 * CephFS: units go to set_count objects in turn until these hold set_bytes, then to the
+	 * next ones. 0: to all objects in turn.
+	 */
+	uint64_t set_count, set_bytes;
 };
 
 /* False: the path is not a file with stripes, or they cannot be read. */

@@ -15,7 +15,8 @@
 static void note_striping(struct collector *collector, const char *path,
 			  const struct striping *striping)
 {
-	char value[128];
+	char value[192];
+	int length;
 	struct note note = { .time_ns = -1,
 			     .process = -1,
 			     .source = (char *)filesystem_name(striping->filesystem),
@@ -23,8 +24,13 @@ static void note_striping(struct collector *collector, const char *path,
 			     .name = (char *)path,
 			     .value = value };
 
-	snprintf(value, sizeof(value), "striping_factor=%llu;striping_unit=%llu",
-		 (unsigned long long)striping->count, (unsigned long long)striping->unit);
+	length = snprintf(value, sizeof(value), "striping_factor=%llu;striping_unit=%llu",
+			  (unsigned long long)striping->count, (unsigned long long)striping->unit);
+	if (striping->set_bytes)
+		snprintf(value + length, sizeof(value) - (size_t)length,
+			 ";set_stripes=%llu;set_bytes=%llu",
+			 (unsigned long long)striping->set_count,
+			 (unsigned long long)striping->set_bytes);
 	collector_note(collector, &note);
 }
 

@@ -44,34 +44,56 @@ check_layout plain 1048576 1 $gib
 # finding offers help.
 cat >shares.py <<'END'
 import os, sys
-fd = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
+path, pieces, region = sys.argv[1], *map(int, sys.argv[2:])
+fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_DSYNC)
 rank = 0 if os.fork() else 1
-for i in range(8):
-    os.pwrite(fd, bytes(1 << 20), (rank * 8 + i) << 20)
-os.fsync(fd)
+for i in range(pieces):
+    os.pwrite(fd, bytes(1 << 20), (rank * region + i) << 20)
 if not rank:
     os.wait()
 END
-# shares FILE OPTION...: two processes write a file; the finding on its stripes is in found, its layout is in layouts
+# shares FILE OPTION...: two processes write $pieces MiB of their $region MiB of a file each; the findings on its stripes
+# are in found, its layout is in layouts
 shares() {
-	check_rc 0 on head env SLUICE_FINDINGS_STRIPE_BYTES=1M "$sluice" run "${@:2}" -o "$work/trace" -- python3 "$work/shares.py" "$data/$1"
+	check_rc 0 on head env SLUICE_FINDINGS_STRIPE_BYTES=1M "$sluice" run "${@:2}" -o "$work/trace" -- \
+		python3 "$work/shares.py" "$data/$1" "$pieces" "$region"
 	SLUICE_FINDINGS_STRIPE_BYTES=1M "$sluice" report --json trace >report.json
 	python3 - report.json <<'END'
 import json, sys
 report = json.load(open(sys.argv[1]))
-found = [f for f in report["findings"] if f["code"] == "stripe-count"]
-json.dump(found[0] if found else None, open("found", "w"))
+json.dump([f for f in report["findings"] if f["code"].startswith("stripe-")], open("found", "w"))
 print(*sorted((l["filesystem"], l["stripes"], l["unit"]) for l in report["layouts"]), file=open("layouts", "w"))
 END
 }
+pieces=8 region=8
 shares one
 check_eq "$(cat layouts)" "('ceph', 1, 1048576)" "stripes in the report"
-check_words "$(cat found)" "2 processes" "--params striping_factor=2" "setfattr -n ceph.dir.layout.stripe_count -v 2 $data"
+check_words "$(cat found)" stripe-count "2 processes" "--params striping_factor=2" "setfattr -n ceph.dir.layout.stripe_count -v 2 $data"
 shares two -p striping_factor=2
-check_eq "$(cat layouts) $(cat found)" "('ceph', 2, 1048576) null" "after the command of Sluice"
-on head python3 -c 'import os, sys; os.mkdir(sys.argv[1]); os.setxattr(sys.argv[1], "ceph.dir.layout.stripe_count", b"2")' "$data/wide"
+check_eq "$(cat layouts) $(cat found)" "('ceph', 2, 1048576) []" "after the command of Sluice"
+# make_directory NAME COUNT UNIT: new files in it have these stripes
+make_directory() {
+	on head python3 -c 'import os, sys
+path, count, unit = sys.argv[1:]
+os.mkdir(path)
+os.setxattr(path, "ceph.dir.layout.stripe_count", count.encode())
+os.setxattr(path, "ceph.dir.layout.stripe_unit", unit.encode())' "$data/$1" "$2" "$3"
+}
+make_directory wide 2 1048576
 shares wide/file
-check_eq "$(cat layouts) $(cat found)" "('ceph', 2, 1048576) null" "after the attribute was set"
+check_eq "$(cat layouts) $(cat found)" "('ceph', 2, 1048576) []" "after the attribute was set"
+
+# Both processes write to the first of two stripes all the time. Both commands that the finding offers let them use both.
+pieces=16 region=32
+make_directory convoy 2 16777216
+shares convoy/file
+check_words "$(cat found)" stripe-convoy "2.0 of them shared a stripe" "--params striping_unit=524288" \
+	"setfattr -n ceph.dir.layout.stripe_unit -v 524288 $data/convoy"
+shares convoy/spread -p striping_unit=524288
+check_eq "$(cat layouts) $(cat found)" "('ceph', 2, 524288) []" "after the command of Sluice"
+make_directory spread 2 524288
+shares spread/file
+check_eq "$(cat layouts) $(cat found)" "('ceph', 2, 524288) []" "after the attribute was set"
 
 # The objects of the directory are as large as those of Lustre.
 set_stripes 4

@@ -308,6 +308,17 @@ uint64_t case_placed(const struct file_total *total, int way)
 	return s->sequential[way] + s->short_seeks[way] + s->long_seeks[way];
 }
 
+void case_set_transfers(struct match *m, const struct file_total *total, int way)
+{
+	const struct survey *s = &total->total.survey;
+
+	m->way = way;
+	m->layer = (int)total->layer;
+	m->calls = m->of_calls = s->accesses[way];
+	m->bytes = m->of_bytes = s->bytes[way];
+	m->time_ns = (double)s->transfer_ns[way];
+}
+
 double case_average(const struct file_total *total, int way)
 {
 	const struct survey *s = &total->total.survey;

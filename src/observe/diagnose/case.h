@@ -101,6 +101,9 @@ double case_small_time(const struct diagnosis *d, const struct file_total *total
 /* Accesses with a known position. */
 uint64_t case_placed(const struct file_total *total, int way);
 
+/* The match concerns all transfers in this direction. */
+void case_set_transfers(struct match *m, const struct file_total *total, int way);
+
 /* Average size of a transfer; 0 if there is none. */
 double case_average(const struct file_total *total, int way);
 

@@ -12,9 +12,9 @@
 const char *const severity_names[SEVERITIES] = { "info", "warning", "critical" };
 
 /* A rule comes before those that it hides. */
-const struct rule_table *const diagnose_rules[] = { &rules_mpi,	     &rules_hdf5,  &rules_stdio,
-						    &rules_metadata, &rules_ranks, &rules_requests,
-						    &rules_node,     NULL };
+const struct rule_table *const diagnose_rules[] = { &rules_mpi,	     &rules_stripes,  &rules_hdf5,
+						    &rules_stdio,    &rules_metadata, &rules_ranks,
+						    &rules_requests, &rules_node,     NULL };
 
 /* Shares of the run time from which on a finding is a warning or critical. */
 #define SHARE_WARNING 0.05

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rules about MPI-IO: collective and independent access, aggregators, data sieving, stripes.
+ * Rules about MPI-IO: collective and independent access, aggregators, data sieving.
  */
 #include <inttypes.h>
 
@@ -17,17 +17,6 @@ static const struct file_total *mpi_of(const struct case_file *file)
 	return case_uses(file, LAYER_MPI) ? file->layers[LAYER_MPI] : NULL;
 }
 
-static void set_transfers(struct match *m, const struct file_total *t, int way)
-{
-	const struct survey *s = &t->total.survey;
-
-	m->way = way;
-	m->layer = (int)t->layer;
-	m->calls = m->of_calls = s->accesses[way];
-	m->bytes = m->of_bytes = s->bytes[way];
-	m->time_ns = (double)s->transfer_ns[way];
-}
-
 static bool test_degraded(const struct diagnosis *d, const struct case_file *file, struct match *m)
 {
 	const struct file_total *t = file->layers[LAYER_HDF5];
@@ -35,7 +24,7 @@ static bool test_degraded(const struct diagnosis *d, const struct case_file *fil
 	(void)d;
 	if (!t || !file->facts->causes)
 		return false;
-	set_transfers(m, t, t->total.survey.bytes[WRITING] ? WRITING : READING);
+	case_set_transfers(m, t, t->total.survey.bytes[WRITING] ? WRITING : READING);
 	m->reason = causes_name(file->facts->causes);
 	return true;
 }
@@ -102,7 +91,7 @@ static bool test_harmful(const struct diagnosis *d, const struct case_file *file
 
 	if (way < 0 || bytes_per_call(t, way) >= (double)LIMIT(d, SMALL_BYTES))
 		return false;
-	set_transfers(m, t, way);
+	case_set_transfers(m, t, way);
 	m->calls = calls_per_rank(t, way);
 	m->value = bytes_per_call(t, way);
 	m->saved_ns = m->time_ns -
@@ -136,7 +125,7 @@ static bool test_few(const struct diagnosis *d, const struct case_file *file, st
 	    t->accessing[WRITING] < RANKS_PER_AGGREGATOR * aggregators ||
 	    t->total.survey.bytes[WRITING] < aggregators * LIMIT(d, AGGREGATOR_BYTES))
 		return false;
-	set_transfers(m, t, WRITING);
+	case_set_transfers(m, t, WRITING);
 	m->calls = aggregators;
 	m->of_calls = t->accessing[WRITING];
 	m->fix_value = (t->accessing[WRITING] + 1) / 2;
@@ -161,7 +150,7 @@ static bool test_many(const struct diagnosis *d, const struct case_file *file, s
 	if (collective_way(d, t) != WRITING || aggregators < 2 || !in->calls[WRITING] ||
 	    in->bytes[WRITING] / in->calls[WRITING] >= LIMIT(d, SMALL_BYTES))
 		return false;
-	set_transfers(m, t, WRITING);
+	case_set_transfers(m, t, WRITING);
 	m->calls = aggregators;
 	m->of_calls = t->accessing[WRITING];
 	m->value = (double)in->bytes[WRITING] / (double)in->calls[WRITING];
@@ -199,7 +188,7 @@ static bool test_independent(const struct diagnosis *d, const struct case_file *
 	for (int way = WRITING; t && way >= READING; way--) {
 		if (!is_independent(d, t, way))
 			continue;
-		set_transfers(m, t, way);
+		case_set_transfers(m, t, way);
 		m->value = (double)t->accessing[way];
 		return true;
 	}
@@ -216,35 +205,6 @@ static void describe_independent(struct buf *out, const struct diagnosis *d, con
 		   " independent calls of %s on average",
 		   m->value, m->way == READING ? "read" : "write", m->calls,
 		   unit_bytes(size, m->calls ? (double)m->bytes / (double)m->calls : 0));
-}
-
-static bool test_stripes(const struct diagnosis *d, const struct case_file *file, struct match *m)
-{
-	const struct file_total *t = file->top;
-	uint64_t bytes = t ? t->total.survey.bytes[READING] + t->total.survey.bytes[WRITING] : 0;
-	uint64_t members = 0;
-
-	for (int way = READING; t && way <= WRITING; way++)
-		if (t->accessing[way] > members)
-			members = t->accessing[way];
-	if (file->facts->stripes != 1 || bytes < LIMIT(d, STRIPE_BYTES) || members < 2)
-		return false;
-	set_transfers(m, t, t->total.survey.bytes[WRITING] ? WRITING : READING);
-	m->bytes = m->of_bytes = bytes;
-	m->time_ns = (double)(t->total.survey.transfer_ns[READING] +
-			      t->total.survey.transfer_ns[WRITING]);
-	m->value = (double)members;
-	m->fix_value = members < 8 ? members : 8;
-	return true;
-}
-
-static void describe_stripes(struct buf *out, const struct diagnosis *d, const struct match *m)
-{
-	char bytes[UNIT_TEXT];
-
-	buf_printf(out, "%.0f %s moved %s to or from a file with one stripe", m->value,
-		   d->profile->summary.ranks.count ? "ranks" : "processes",
-		   unit_bytes(bytes, (double)m->bytes));
 }
 
 /* What decides about the number of aggregators. */
@@ -389,24 +349,6 @@ static const struct rule rules[] = {
 			 .sets = "transfer=collective"),
 		     FIX("h5py", "with dataset.collective:\n    dataset[selection] = data",
 			 .sets = "transfer=collective") } },
-	{ .code = "stripe-count",
-	  .title = "a large shared file has one stripe",
-	  .when = "several ranks move findings.stripe_bytes to or from a file whose "
-		  "striping_factor is 1",
-	  .explanation =
-		  "All data of the file is on one storage target, which limits the bandwidth of "
-		  "all ranks together. With several stripes, several targets serve the file.",
-	  .parameter = "striping_factor",
-	  .unknown = "the speed of more storage targets depends on the file system; "
-		     "sluice tune measures it",
-	  .most = SEVERITY_CRITICAL,
-	  .test_file = test_stripes,
-	  .describe = describe_stripes,
-	  .fixes = { FIX("sluice", "sluice run --params striping_factor={value} -- {command}"),
-		     FIX("mpi", "MPI_Info_set(info, \"striping_factor\", \"{value}\");"),
-		     FIX("shell", "lfs setstripe -c {value} {directory}  # Lustre, for new files"),
-		     FIX("shell", "setfattr -n ceph.dir.layout.stripe_count -v {value} "
-				  "{directory}  # CephFS, for new files") } },
 };
 
 const struct rule_table rules_mpi = { rules, sizeof(rules) / sizeof(*rules) };

@@ -99,8 +99,8 @@ struct rule_table {
 	size_t count;
 };
 
-extern const struct rule_table rules_requests, rules_hdf5, rules_mpi, rules_metadata, rules_ranks,
-	rules_node, rules_stdio;
+extern const struct rule_table rules_requests, rules_hdf5, rules_mpi, rules_stripes, rules_metadata,
+	rules_ranks, rules_node, rules_stdio;
 extern const struct rule_table *const diagnose_rules[]; /* ends with NULL */
 
 #endif

@@ -12,17 +12,6 @@
 #define DEFAULT_BUFFER 4096	/* of glibc, unless the file system has larger blocks */
 #define LARGE_BUFFER (64 << 10) /* from which on the buffer is no problem */
 
-static void set_stream(struct match *m, const struct file_total *t, int way)
-{
-	const struct survey *s = &t->total.survey;
-
-	m->way = way;
-	m->layer = LAYER_STDIO;
-	m->calls = m->of_calls = s->accesses[way];
-	m->bytes = m->of_bytes = s->bytes[way];
-	m->time_ns = (double)s->transfer_ns[way];
-}
-
 static bool has_small_buffer(const struct diagnosis *d, const struct case_file *file,
 			     uint64_t bytes)
 {
@@ -45,7 +34,7 @@ static bool test_buffer(const struct diagnosis *d, const struct case_file *file,
 		    case_average(t, way) >= DEFAULT_BUFFER)
 			continue;
 		buffer = file->facts->has_buffer ? file->facts->buffer_bytes : DEFAULT_BUFFER;
-		set_stream(m, t, way);
+		case_set_transfers(m, t, way);
 		m->value = (double)buffer;
 		m->fix_value = 1 << 20;
 		cost_merge_stream(d, m, buffer);
@@ -77,7 +66,7 @@ static bool test_large(const struct diagnosis *d, const struct case_file *file, 
 		if (t->total.survey.bytes[way] < LIMIT(d, STDIO_BYTES) ||
 		    case_average(t, way) < DEFAULT_BUFFER)
 			continue;
-		set_stream(m, t, way);
+		case_set_transfers(m, t, way);
 		return true;
 	}
 	return false;

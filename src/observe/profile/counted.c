@@ -255,7 +255,7 @@ static void add_facts(struct profile *p, const struct usage *u, int32_t ranks)
 		return;
 	facts = facts_put(&p->facts, u->file);
 	if (u->value[USAGE_STRIPE_COUNT])
-		facts->stripes = count_at(u, USAGE_STRIPE_COUNT);
+		facts->layout.stripes = count_at(u, USAGE_STRIPE_COUNT);
 	if (ranks && group.bytes && group.slowest_rank >= 0 &&
 	    group.slowest_ns > facts->group.slowest_ns)
 		facts->group = group;

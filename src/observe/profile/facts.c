@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "contract/hints.h"
 #include "contract/parameters.h"
-#include "observe/tally/layouts.h"
 
 /* Values on Linux, which a trace may come from even if it is read elsewhere. */
 enum { LOCK_AND_WAIT = 7, LOCK_DESCRIPTION_AND_WAIT = 38, UNBUFFERED = 2 };
@@ -154,7 +153,7 @@ static void add_hints(struct file_facts *f, const char *text)
 		uint64_t number = strtoull(value, NULL, 10);
 
 		if (!strcmp(key, "striping_factor") && number && !f->has_layout)
-			f->stripes = number;
+			f->layout.stripes = number;
 		else if (!strcmp(key, "cause"))
 			f->causes |= (uint32_t)number;
 		else if (!strcmp(key, PARAMETERS_STDIO_BUFFER) && number)
@@ -183,7 +182,7 @@ static void add_layouts(struct facts *facts, const struct trace_head *head)
 
 		if (!f)
 			continue;
-		f->stripes = rows[i].stripes;
+		f->layout = rows[i].layout;
 		f->has_layout = true;
 	}
 	map_release(&numbers);
@@ -246,8 +245,8 @@ static void merge_file(struct file_facts *to, const struct file_facts *from)
 	if (from->has_buffer)
 		add_buffer(to, from->buffer_bytes);
 	to->mapped_bytes += from->mapped_bytes;
-	if (!to->stripes || (from->has_layout && !to->has_layout)) {
-		to->stripes = from->stripes;
+	if (!to->layout.stripes || (from->has_layout && !to->has_layout)) {
+		to->layout = from->layout;
 		to->has_layout = from->has_layout;
 	}
 	if (from->group.slowest_ns > to->group.slowest_ns)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "observe/tally/layouts.h"
 #include "trace/format.h"
 
 enum { FACTS_TEXT = 48 };
@@ -34,8 +35,8 @@ struct file_facts {
 	bool has_buffer;	/* the buffer of a stream was set, by the program or by Sluice */
 	uint64_t buffer_bytes;	/* the largest; 0: unbuffered */
 	uint64_t mapped_bytes;	/* by mmap */
-	uint64_t stripes;	/* striping_factor; 0: unknown */
-	bool has_layout;	/* the file system told it; hints may differ */
+	struct layout layout;	/* of stripes: by hints, or */
+	bool has_layout;	/* as the file system told it, whatever the hints say */
 	uint64_t locks;		/* calls of fcntl that wait for a lock */
 	int64_t lock_ns;
 	struct group_facts group;

@@ -13,7 +13,7 @@
 #include "observe/profile/saved_ranks.h"
 
 /* Increased when the layout changes in a way that the numbers in pack_version() do not show. */
-#define SAVED_VERSION 4
+#define SAVED_VERSION 5
 
 /* The profile that is written or read. When writing, nothing in it is changed. */
 struct saving {
@@ -429,12 +429,14 @@ static void pack_timeline(struct saving *s, struct timeline *timeline)
 static void pack_file_facts(struct saving *s, struct file_facts *f)
 {
 	uint64_t numbers[] = { f->chunk_bytes, f->cache_bytes,	    f->compressed,   f->causes,
-			       f->has_buffer,  f->buffer_bytes,	    f->mapped_bytes, f->stripes,
+			       f->has_buffer,  f->buffer_bytes,	    f->mapped_bytes, f->has_layout,
 			       f->locks,       (uint64_t)f->lock_ns };
+	struct layout layout = f->layout;
 	struct group_facts group = f->group;
 	char *chunk = f->chunk;
 
 	pack_words(&s->pack, numbers, sizeof(numbers));
+	pack_words(&s->pack, &layout, sizeof(layout));
 	pack_words(&s->pack, &group, sizeof(group));
 	pack_text(&s->pack, &chunk);
 	if (!pack_is_reading(&s->pack))
@@ -446,7 +448,8 @@ static void pack_file_facts(struct saving *s, struct file_facts *f)
 				  .has_buffer = numbers[4],
 				  .buffer_bytes = numbers[5],
 				  .mapped_bytes = numbers[6],
-				  .stripes = numbers[7],
+				  .layout = layout,
+				  .has_layout = numbers[7],
 				  .locks = numbers[8],
 				  .lock_ns = (int64_t)numbers[9] };
 	f->group = group;

@@ -21,13 +21,13 @@ size_t render_layout_table(struct table *table, const struct report *report)
 
 	table_init(table, titles);
 	for (size_t i = 0; i < count && i < report->top; i++) {
-		const struct layout_row *row = &rows[i];
+		const struct layout *layout = &rows[i].layout;
 
-		table_add_number(table, (double)row->stripes, "%" PRIu64, row->stripes);
-		table_add_number(table, (double)row->unit, "%s",
-				 unit_bytes(text, (double)row->unit));
-		table_add(table, "%s", row->filesystem);
-		table_add(table, "%s", row->file);
+		table_add_number(table, (double)layout->stripes, "%" PRIu64, layout->stripes);
+		table_add_number(table, (double)layout->unit, "%s",
+				 unit_bytes(text, (double)layout->unit));
+		table_add(table, "%s", rows[i].filesystem);
+		table_add(table, "%s", rows[i].file);
 	}
 	return count;
 }
@@ -44,8 +44,8 @@ void render_layouts_json(struct json *json, const struct report *report)
 		json_open(json, NULL, '{');
 		json_text(json, "file", rows[i].file);
 		json_text(json, "filesystem", rows[i].filesystem);
-		json_count(json, "stripes", rows[i].stripes);
-		json_count(json, "unit", rows[i].unit);
+		json_count(json, "stripes", rows[i].layout.stripes);
+		json_count(json, "unit", rows[i].layout.unit);
 		json_close(json);
 	}
 	json_close(json);

@@ -32,11 +32,26 @@ static bool row_read(struct layout_row *row, const struct note *note)
 		uint64_t number = strtoull(value, NULL, 10);
 
 		if (!strcmp(key, "striping_factor"))
-			row->stripes = number;
+			row->layout.stripes = number;
 		else if (!strcmp(key, "striping_unit"))
-			row->unit = number;
+			row->layout.unit = number;
+		else if (!strcmp(key, "set_stripes"))
+			row->layout.set_stripes = number;
+		else if (!strcmp(key, "set_bytes"))
+			row->layout.set_bytes = number;
 	}
-	return row->stripes != 0;
+	return row->layout.stripes != 0;
+}
+
+uint64_t layout_stripe(const struct layout *layout, uint64_t offset)
+{
+	uint64_t first;
+
+	if (!layout->set_bytes || !layout->set_stripes)
+		return offset / layout->unit % layout->stripes;
+	first = offset / layout->set_bytes * layout->set_stripes;
+	return (first + offset % layout->set_bytes / layout->unit % layout->set_stripes) %
+	       layout->stripes;
 }
 
 /* Several nodes may have noted the same file. */

@@ -10,10 +10,23 @@
 
 struct trace_head;
 
+/*
+ * Units of the file go to the stripes in turn. On CephFS, they may go to the first `set_stripes` of
+ * them until these hold `set_bytes`, then to the next ones; elsewhere, both are 0.
+ */
+struct layout {
+	uint64_t stripes; /* 0: unknown */
+	uint64_t unit;	  /* bytes; 0: unknown */
+	uint64_t set_stripes, set_bytes;
+};
+
+/* The stripe that holds the byte at this offset. The unit must be known. */
+uint64_t layout_stripe(const struct layout *layout, uint64_t offset);
+
 /* The texts are those of the head. */
 struct layout_row {
 	const char *file, *filesystem;
-	uint64_t stripes, unit; /* unit in bytes; 0: unknown */
+	struct layout layout;
 };
 
 /* Returns one row per file, in the order of the notes. The caller frees them. */

@@ -133,6 +133,10 @@ static void objects_of_cephfs(void)
 		CHECK_INT(s.count, cases[i].count);
 	}
 	CHECK_INT(s.unit, 1 << 20);
+	CHECK_INT(s.set_count, 4);
+	CHECK_INT(s.set_bytes, INT64_C(4) << 30);
+	REQUIRE(read_ceph(&s, wide, 100 << 20));
+	CHECK_INT(s.set_count, 0);
 	CHECK(!read_ceph(&s, "", 1));
 	CHECK(!read_ceph(&s, "stripe_unit=0 stripe_count=0 object_size=0", 1));
 	CHECK(!read_ceph(&s, "stripe_unit=65536 stripe_count=4294967296 object_size=4294967296",

@@ -352,6 +352,46 @@ static void stripes_of_the_file_system_have_priority_over_hints(void)
 	files[2] = (char *)"striping_factor=1";
 }
 
+/* Both ranks write 64 MiB in step; the unit decides whether they are on the same stripe. */
+static void writers_of_the_same_stripe_are_found(void)
+{
+	static const struct {
+		const char *layout;
+		bool is_found;
+	} cases[] = { { "striping_factor=4;striping_unit=16777216", true },
+		      { "striping_factor=4;striping_unit=1048576", false },
+		      { "striping_factor=3;striping_unit=16777216", false },
+		      { "striping_factor=4", false } };
+	struct note note = { .process = -1,
+			     .source = (char *)"ceph",
+			     .kind = (char *)NOTE_LAYOUT,
+			     .name = files[1] };
+	const struct finding *f;
+	struct run run;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		note.value = (char *)cases[i].layout;
+		run_begin(&run, 2, SECOND);
+		run.head.notes = &note;
+		run.head.note_count = 1;
+		profile_init(&run.profile, &run.head, NULL);
+		for (int k = 0; k < 32; k++)
+			run_add(&run, k % 2, PWRITE, 4 * MIB, (k % 2 * 16 + k / 2) * 4 * MIB,
+				10 * MS);
+		run_diagnose(&run);
+		f = run_find(&run, "stripe-convoy");
+		CHECK_INT(f != NULL, cases[i].is_found);
+		if (f) {
+			CHECK_TEXT(f->evidence, "32 writes of 4.00 MiB on average; while several "
+						"were under way, 2.0 of them shared a stripe on "
+						"average");
+			CHECK_TEXT(f->fixes[0].text,
+				   "sluice run --params striping_unit=1048576 -- ./app 'a b'");
+		}
+		run_end(&run);
+	}
+}
+
 static void commands_keep_the_parameters_of_the_run(void)
 {
 	struct note note = { .process = -1,
@@ -691,7 +731,7 @@ TESTS(TEST(a_clean_run_has_no_findings), TEST(findings_state_share_gain_and_fixe
       TEST(a_straggler_needs_equal_work_and_much_more_time),
       TEST(a_large_shared_file_with_one_stripe_is_found),
       TEST(stripes_of_the_file_system_have_priority_over_hints),
-      TEST(commands_keep_the_parameters_of_the_run),
+      TEST(writers_of_the_same_stripe_are_found), TEST(commands_keep_the_parameters_of_the_run),
       TEST(no_fix_undoes_a_parameter_that_the_run_was_given),
       TEST(fixes_set_parameters_of_the_catalog), TEST(findings_say_if_they_are_lower_bounds),
       TEST(causal_chains_that_lack_files_are_mentioned),
