@@ -54,6 +54,7 @@ struct writing {
 	const struct target *target;
 	const struct payload *payload;
 	int fd;	     /* -1: no file */
+	int direct;  /* the same file for O_DIRECT; -1: not open */
 	size_t turn; /* number of files created so far */
 	dev_t device;
 	ino_t directory; /* of the directory that the file was created in */
@@ -63,7 +64,9 @@ static void close_file(struct writing *w)
 {
 	if (w->fd >= 0)
 		close(w->fd);
-	w->fd = -1;
+	if (w->direct >= 0)
+		close(w->direct);
+	w->fd = w->direct = -1;
 }
 
 /* An unlinked file survives an unmount, and another file system may be mounted there now. */
@@ -96,25 +99,29 @@ static int ensure_file(struct writing *w, struct err *err)
 	return w->fd < 0 ? w->fd : 0;
 }
 
-/* Sets O_DIRECT on the open file. Returns -EINVAL if the file system does not support it. */
-static int set_direct(int fd, bool is_direct)
+/*
+ * Opens the file again with O_DIRECT. The server of a FUSE file system is not told if O_DIRECT is
+ * set later, and would cache the data. Returns -EINVAL if the file system does not support it.
+ */
+static int open_direct(struct writing *w)
 {
-	int flags = fcntl(fd, F_GETFL);
+	char path[64];
 
-	if (flags < 0)
-		return -errno;
-	flags = is_direct ? flags | O_DIRECT : flags & ~O_DIRECT;
-	return fcntl(fd, F_SETFL, flags) < 0 ? -errno : 0;
+	if (w->direct >= 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", w->fd);
+	w->direct = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+	return w->direct < 0 ? -EINVAL : 0;
 }
 
-static int write_bytes(const struct writing *w, uint64_t bytes)
+static int write_bytes(int fd, const struct payload *payload, uint64_t bytes)
 {
 	uint64_t at = 0;
 
 	while (at < bytes) {
 		uint64_t left = bytes - at;
-		size_t piece = left < w->payload->size ? (size_t)left : w->payload->size;
-		ssize_t n = pwrite(w->fd, w->payload->bytes, piece, (off_t)at);
+		size_t piece = left < payload->size ? (size_t)left : payload->size;
+		ssize_t n = pwrite(fd, payload->bytes, piece, (off_t)at);
 
 		if (n < 0 && errno != EINTR)
 			return -errno;
@@ -131,7 +138,7 @@ static int measure_write(const struct writing *w, uint64_t bytes, enum sample_me
 			 double *seconds)
 {
 	double began = clock_now_s();
-	int r = write_bytes(w, bytes);
+	int r = write_bytes(method == SAMPLE_DIRECT ? w->direct : w->fd, w->payload, bytes);
 
 	if (r >= 0 && method == SAMPLE_FSYNC && fdatasync(w->fd) < 0)
 		r = -errno;
@@ -140,20 +147,19 @@ static int measure_write(const struct writing *w, uint64_t bytes, enum sample_me
 }
 
 /* Uses O_DIRECT unless fsync is ordered. Falls back to fsync if the method is not ordered. */
-static int write_by_method(const struct writing *w, const struct worker_order *order,
+static int write_by_method(struct writing *w, const struct worker_order *order,
 			   struct worker_answer *answer)
 {
 	int r = -EINVAL;
 
 	answer->method = SAMPLE_DIRECT;
 	if (order->method != SAMPLE_FSYNC) {
-		r = set_direct(w->fd, true);
+		r = open_direct(w);
 		if (r >= 0)
 			r = measure_write(w, order->bytes, SAMPLE_DIRECT, &answer->seconds);
 	}
 	if (order->method == SAMPLE_FSYNC || (order->method == SAMPLE_UNKNOWN && r == -EINVAL)) {
 		answer->method = SAMPLE_FSYNC;
-		set_direct(w->fd, false);
 		r = measure_write(w, order->bytes, SAMPLE_FSYNC, &answer->seconds);
 	}
 	return r;
@@ -233,7 +239,7 @@ static void set_signals(pid_t parent)
 static void run_worker(const struct target *target, const struct payload *payload, int orders,
 		       int answers)
 {
-	struct writing w = { .target = target, .payload = payload, .fd = -1 };
+	struct writing w = { .target = target, .payload = payload, .fd = -1, .direct = -1 };
 	struct worker_order order;
 	struct worker_answer answer;
 
