@@ -2,15 +2,15 @@
  *
  * Mounts the CephFS of the test bed with FUSE 3, over libcephfs:
  *
- *	cephfs_mount MOUNTPOINT -o conf=CEPH_CONF[,spread=N]
+ *	cephfs_mount MOUNTPOINT -o conf=CEPH_CONF[,spread=N,pool=NAME]
  *
  * It stays in the foreground. Data is not cached by the kernel, so hosts see each other's writes.
  * Locks of fcntl(2) and flock(2) hold between hosts; ROMIO's data sieving depends on that.
  *
- * With spread=N, the first N objects of each new file lie on N different OSDs, as the allocator of
- * Lustre places stripes. CRUSH places an object by a hash of the number of its file, so files are
- * created until one fits. The number of an object does not depend on the layout, so this holds for
- * every layout that the file gets later.
+ * With spread=N, the first N objects of each new file in the pool lie on N different OSDs, as the
+ * allocator of Lustre places stripes. CRUSH places an object by a hash of the number of its file,
+ * and files are created until one fits. The number of an object does not depend on the layout, so
+ * this holds for every layout that the file gets later.
  */
 #define FUSE_USE_VERSION 35
 #include <cephfs/libcephfs.h>
@@ -37,13 +37,16 @@
 static struct ceph_mount_info *ceph;
 
 static struct settings {
-	char *conf;
+	char *conf, *pool;
 	unsigned spread;
 } settings;
+
+static int spread_pool; /* number of settings.pool */
 
 static const struct fuse_opt options[] = {
 	{ "conf=%s", offsetof(struct settings, conf), 0 },
 	{ "spread=%u", offsetof(struct settings, spread), 0 },
+	{ "pool=%s", offsetof(struct settings, pool), 0 },
 	FUSE_OPT_END,
 };
 
@@ -121,7 +124,10 @@ static int read_directory(const char *path, void *buffer, fuse_fill_dir_t fill, 
 	return r < 0 ? r : 0;
 }
 
-/* Whether the first objects of an empty file lie on different OSDs; -errno on failure. */
+/*
+ * Whether the first objects of an empty file lie on different OSDs, or it is in another pool;
+ * -errno on failure.
+ */
 static int is_spread(int fd)
 {
 	int osds[SPREAD_MAX], unit, count, object, pool;
@@ -129,6 +135,8 @@ static int is_spread(int fd)
 
 	if (r < 0)
 		return r;
+	if (pool != spread_pool)
+		return 1;
 	for (unsigned i = 0; i < settings.spread; i++) {
 		int64_t set = (int64_t)(i / (unsigned)count) * object * count;
 		int64_t length;
@@ -552,7 +560,11 @@ static int mount_ceph(void)
 		r = ceph_conf_read_file(ceph, settings.conf);
 	if (!r)
 		r = ceph_conf_set(ceph, "client_permissions", "false");
-	return r ? r : ceph_mount(ceph, "/");
+	if (!r)
+		r = ceph_mount(ceph, "/");
+	if (!r && settings.spread)
+		spread_pool = ceph_get_pool_id(ceph, settings.pool);
+	return spread_pool < 0 ? spread_pool : r;
 }
 
 int main(int argc, char **argv)
@@ -567,10 +579,10 @@ int main(int argc, char **argv)
 	    fuse_opt_add_arg(&args,
 			     "-ofsname=cephfs,subtype=cephfs,max_threads=256,max_idle_threads=16"))
 		return 2;
-	if (!settings.conf || settings.spread > SPREAD_MAX) {
+	if (!settings.conf || settings.spread > SPREAD_MAX || !settings.spread != !settings.pool) {
 		fprintf(stderr,
-			"usage: cephfs_mount MOUNTPOINT -o conf=CEPH_CONF[,spread=N], where N is "
-			"at most %d\n",
+			"usage: cephfs_mount MOUNTPOINT -o conf=CEPH_CONF[,spread=N,pool=NAME], "
+			"where N is at most %d\n",
 			SPREAD_MAX);
 		return 2;
 	}

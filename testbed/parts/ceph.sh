@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034,SC2154 # the commands and parts share variables
-# Ceph on head: one monitor, OSDs on loop devices whose throughput a control group limits, and one metadata server. There
-# is no authentication: only the hosts of the bed reach it. Settings keep memory small.
+# Ceph on head: one monitor, OSDs on loop devices whose throughput a control group limits, and one metadata server, whose
+# data is on an OSD of its own without a limit: otherwise, creating a file would wait for the load of all OSDs. There is no
+# authentication: only the hosts of the bed reach it. Settings keep memory small.
 folder=$state/ceph
 address=10.99.0.254
 image_size=4G
@@ -26,6 +27,9 @@ mon host = [v2:$address:3300/0]
 mon initial members = a
 ms bind msgr1 = false
 ms bind ipv4 = true
+# Ceph would use ports from 6800 on, and Slurm needs 6817 and 6818.
+ms bind port min = 7000
+ms bind port max = 7999
 public network = 10.99.0.0/24
 auth cluster required = none
 auth service required = none
@@ -128,11 +132,16 @@ start_osds() {
 		echo "osd new ${uuids[i]} $i"
 		echo "osd crush add osd.$i 1.0 root=default host=storage$i"
 	done >"$folder/commands"
+	uuids+=("$(cat /proc/sys/kernel/random/uuid)")
+	printf '%s\n' "osd new ${uuids[osds]} $osds" "osd crush add-bucket metadata root" \
+		"osd crush add osd.$osds 1.0 root=metadata host=metadata0" >>"$folder/commands"
 	enter head ceph <"$folder/commands" >"$state/log/ceph.commands" 2>&1
 	for ((i = 0; i < osds; i++)); do
 		start_osd $i "${uuids[i]}" "$processes" >"$state/log/ceph.start$i" 2>&1 &
 		jobs+=($!)
 	done
+	start_osd "$osds" "${uuids[osds]}" "" >"$state/log/ceph.start$osds" 2>&1 &
+	jobs+=($!)
 	for i in "${jobs[@]}"; do
 		wait "$i" || die "an OSD did not start; see $state/log/ceph.start*"
 	done
@@ -140,11 +149,23 @@ start_osds() {
 }
 
 osds_are_up() {
-	enter head ceph osd stat | grep -q "$osds up"
+	enter head ceph osd stat | grep -q " $((osds + 1)) up"
 }
 
 mds_is_active() {
 	enter head ceph mds stat | grep -q up:active
+}
+
+# pool_commands: the pools of the file system, and one on each OSD for its folder (cephfs.sh)
+pool_commands() {
+	local i
+	printf '%s\n' "osd crush rule create-replicated metadata metadata osd" \
+		"osd pool create cephfs_meta 8 8 replicated metadata" "osd pool create cephfs_data 128 128" \
+		"fs new cephfs cephfs_meta cephfs_data"
+	for ((i = 0; i < osds; i++)); do
+		printf '%s\n' "osd crush rule create-replicated osd$i storage$i osd" \
+			"osd pool create osd$i 8 8 replicated osd$i" "fs add_data_pool cephfs osd$i"
+	done
 }
 
 part_start() {
@@ -158,8 +179,7 @@ part_start() {
 	enter head ceph-mon -i a
 	start_osds
 	enter head ceph-mds -i a >"$state/log/ceph.startmds" 2>&1
-	printf '%s\n' "osd pool create cephfs_meta 8 8" "osd pool create cephfs_data 128 128" \
-		"fs new cephfs cephfs_meta cephfs_data" >"$folder/commands"
+	pool_commands >"$folder/commands"
 	enter head ceph <"$folder/commands" >>"$state/log/ceph.commands" 2>&1
 	wait_until "the metadata server" mds_is_active
 }
@@ -182,6 +202,6 @@ part_status() {
 	local up
 	up=$(enter head timeout 30 ceph osd stat | sed -E 's/.* ([0-9]+) up.*/\1/') || return 1
 	mds_is_active || { echo "the metadata server is not active" && return 1; }
-	echo "$up of $osds OSDs are up, limited to $rate per second each; the metadata server is active"
-	[ "$up" = "$osds" ]
+	echo "$up of $((osds + 1)) OSDs are up, one for metadata and the others limited to $rate per second each; the metadata server is active"
+	[ "$up" = $((osds + 1)) ]
 }

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034,SC2154 # the commands and parts share variables
 # CephFS, mounted at the same place on each host by cephfs_mount.c. New files have one stripe, as at many Lustre sites.
+# Those in targets/osdN are on OSD N.
 program=$build/testbed/cephfs_mount
-layout="stripe_unit=1048576 stripe_count=1 object_size=1073741824 pool=cephfs_data"
+layout="stripe_unit=1048576 stripe_count=1 object_size=1073741824"
 
 part_missing() {
 	[ -e /dev/fuse ] || echo fuse
@@ -28,13 +29,17 @@ part_start() {
 	mkdir -p "$mount_point"
 	publish TESTBED_MOUNT "$mount_point"
 	for host in $(host_names); do
-		start_server "$host" "cephfs.$host" "$program" "$mount_point" -o "conf=$state/ceph/ceph.conf,spread=$spread"
+		start_server "$host" "cephfs.$host" "$program" "$mount_point" -o "conf=$state/ceph/ceph.conf,spread=$spread,pool=cephfs_data"
 	done
 	for host in $(host_names); do
 		wait_until "the mount of $host" is_mounted "$host"
 	done
-	enter head python3 -c 'import os, sys; os.setxattr(sys.argv[1], "ceph.dir.layout", sys.argv[2].encode())' \
-		"$mount_point" "$layout"
+	enter head python3 -c 'import os, sys
+mount, layout, osds = sys.argv[1:]
+folders = {mount: "cephfs_data"} | {f"{mount}/targets/osd{i}": f"osd{i}" for i in range(int(osds))}
+for folder, pool in folders.items():
+    os.makedirs(folder, exist_ok=True)
+    os.setxattr(folder, "ceph.dir.layout", f"{layout} pool={pool}".encode())' "$mount_point" "$layout" "$osds"
 }
 
 # The mounts are in the namespaces of the hosts.
