@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Is the cluster of testbed/ a valid striped file system? Starts one and writes files of 128 MiB with 1, 2 and 4 stripes, in
-# turn. Then tunes kernels on it (bench/cluster_tuning.sh). Needs root. docs/reference/benchmarks.md describes it. BUILD names
-# the build tree; CLUSTER_KERNELS the kernels to tune, by default all.
+# turn. Then places files on its OSDs (bench/cluster_placement.sh) and tunes kernels on it (bench/cluster_tuning.sh). Needs
+# root. docs/reference/benchmarks.md describes it. BUILD names the build tree; CLUSTER_STEPS the seconds of placement (0:
+# none), CLUSTER_KERNELS the kernels to tune, by default all.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 . "$source/bench/libbench.sh"
@@ -11,7 +12,7 @@ export BUILD
 workspace "" /tmp
 export SLUICE_TESTBED=$work/bed
 trap '"$source/testbed/down" >/dev/null; cd /; rm -rf "$work"' EXIT
-"$source/testbed/up" --hosts 1 cephfs
+"$source/testbed/up" --hosts 2 cephfs slurm
 grep -qx cephfs "$SLUICE_TESTBED/started" || { say "bench cluster: this machine cannot run the test bed" && exit 1; }
 cat >write.py <<'END'
 import os, sys, time
@@ -40,7 +41,10 @@ done
 gain=$(ratio "$(median rates.4)" "$(median rates.1)")
 key gain "$gain"
 ! less "$gain" 2.5 || miss "4 stripes are $gain times as fast as 1, not 2.5 times"
+: >placed
 : >tuned
+[ "${CLUSTER_STEPS:-}" = 0 ] || "$source/testbed/enter" head bash "$source/bench/cluster_placement.sh" "$work/placed" || true
+bars placed
 kernels=${CLUSTER_KERNELS-vpic vorpal gcrm strided}
 # shellcheck disable=SC2086 # words
 [ -z "$kernels" ] || "$source/testbed/enter" head bash "$source/bench/cluster_tuning.sh" "$work/tuned" $kernels

@@ -322,7 +322,7 @@ def is_loaded(events, target, when):
 
 
 def read_steps(path):
-    """Blocks of {rule: (time, seconds, bytes, {device: files}, decision_ms)}; an incomplete last block is dropped."""
+    """Blocks of {rule: (time, seconds, bytes, {folder: files}, decision_ms)}; an incomplete last block is dropped."""
     blocks, block = [], {}
     with open(path) as f:
         for line in f:
@@ -367,11 +367,11 @@ def gain_of(blocks, rule):
     return throughput(blocks, rule) / throughput(blocks, "equal") - 1
 
 
-def compare_rules(bars, directory, devices):
+def compare_rules(bars, directory, folders):
     """Prints the steps of each rule beside those with equal shares; returns the blocks and the rules."""
     blocks = read_steps(f"{directory}/steps")
     events = load_states(f"{directory}/load.log")
-    target_of = dict(w.split("=") for w in devices.split())
+    target_of = dict(w.split("=") for w in folders.split())
     rules = sorted(blocks[0], key=["equal", "classes", "expected", "hedged", "adaptive"].index)
     right = forecasts_judge(directory, events)
     print(f"  {len(blocks)} steps of each rule in random order; "
@@ -382,8 +382,8 @@ def compare_rules(bars, directory, devices):
         seconds = [b[rule][1] for b in blocks]
         loaded, free = [], []
         for b in blocks:
-            for device, name in target_of.items():
-                files = int(b[rule][3].get(device, 0))
+            for folder, name in target_of.items():
+                files = int(b[rule][3].get(folder, 0))
                 (loaded if is_loaded(events, int(name[1:]) - 1, b[rule][0]) else free).append(files)
         told = ""
         if rule != "equal":
@@ -399,9 +399,9 @@ def compare_rules(bars, directory, devices):
     return blocks, rules
 
 
-def gain(bars, directory, devices):
+def gain(bars, directory, folders):
     bars = Bars(bars)
-    blocks, rules = compare_rules(bars, directory, devices)
+    blocks, rules = compare_rules(bars, directory, folders)
     best = max((r for r in rules if r != "equal"), key=lambda r: throughput(blocks, r))
     for rule in ("hedged", best) if best != "hedged" else ("hedged",):
         if rule not in rules:
@@ -412,10 +412,10 @@ def gain(bars, directory, devices):
                  f" {100 * low:.1f} % (threshold above 5 %, interval above 0)")
 
 
-def feedback(bars, directory, devices):
-    """A step ends when its slowest target has finished, so its time is that of the slowest target."""
+def feedback(bars, directory, folders, least, least_low):
+    """The thresholds are the gain and the lower end of its interval, in percent. A step ends when its slowest target has finished, so its time is that of the slowest target."""
     bars = Bars(bars)
-    blocks, _ = compare_rules(bars, directory, devices)
+    blocks, _ = compare_rules(bars, directory, folders)
     low, _ = interval(blocks, "adaptive")
     ratio = gain_of(blocks, "adaptive")
     late = {rule: sorted(b[rule][1] for b in blocks)[int(0.95 * (len(blocks) - 1))] for rule in ("equal", "adaptive")}
@@ -424,15 +424,16 @@ def feedback(bars, directory, devices):
     bars.key("faster_percent", f"{100 * faster:.0f}")
     bars.key("late_s", f"{late['equal']:.2f}/{late['adaptive']:.2f}")
     print(f"  adaptive placement is faster in {100 * faster:.0f} % of the blocks")
-    bars.bar(ratio >= 0.20 and low > 0.10, f"placement: adaptive placement gains {100 * ratio:.1f} % of throughput, at least"
-             f" {100 * low:.1f} % (threshold 20 %, interval above 10 %)")
+    bars.bar(100 * ratio >= float(least) and 100 * low > float(least_low),
+             f"placement: adaptive placement gains {100 * ratio:.1f} % of throughput, at least {100 * low:.1f} %"
+             f" (threshold {least} %, interval above {least_low} %)")
     bars.bar(late["adaptive"] <= late["equal"], f"placement: in 95 % of the steps the slowest target has finished after"
              f" {late['adaptive']:.2f} s, with equal shares after {late['equal']:.2f} s (threshold: no later)")
 
 
 def main(words):
     verbs = {"learn": (learn, 5), "days": (days, 3), "fit": (fit, 3), "steps": (steps, 2), "adaptive": (adaptive, 2), "real": (real, 2),
-             "probe": (probe, 3), "gain": (gain, 3), "feedback": (feedback, 3)}
+             "probe": (probe, 3), "gain": (gain, 3), "feedback": (feedback, 5)}
     if words[:1] == ["outside"] and len(words) > 2:
         outside(*words[1:])
     if not words or words[0] not in verbs or len(words) - 1 != verbs[words[0]][1]:

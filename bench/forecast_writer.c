@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * One I/O step of a parallel program: processes write a set of files into one directory. Each
- *process writes and fsyncs its part of the files one after another; the step ends when the last
- *process has finished. The program prints "SECONDS BYTES DEVICE=FILES ...", where SECONDS starts
- *when all processes are ready and DEVICE is where the files are, and removes its files.
+ * process writes and fsyncs its part of the files one after another; the step ends when the last
+ * process has finished. The program prints "SECONDS BYTES FOLDER=FILES ...", where SECONDS starts
+ * when all processes are ready and FOLDER is where files are in fact, and removes its files.
  *
  *	bench_forecast_writer DIRECTORY PROCESSES FILES_OF_EACH BYTES
  */
@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,11 +39,23 @@ static void path_make(char path[PATH_BYTES], const char *directory, int process,
 	snprintf(path, PATH_BYTES, "%s/out.%d.%d", directory, process, file);
 }
 
-/* Returns the device of the file. */
-static dev_t file_write(const char *path, const char *data, size_t bytes)
+/* The folder of an open file, which may be elsewhere than its path says. */
+static void folder_of(int fd, char folder[PATH_BYTES])
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, folder, PATH_BYTES - 1);
+	if (n < 0)
+		die(link);
+	folder[n] = 0;
+	*strrchr(folder, '/') = 0;
+}
+
+static void file_write(const char *path, const char *data, size_t bytes, char folder[PATH_BYTES])
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-	struct stat st;
 
 	if (fd < 0)
 		die(path);
@@ -56,9 +66,9 @@ static dev_t file_write(const char *path, const char *data, size_t bytes)
 			die(path);
 		done += (size_t)n;
 	}
-	if (fsync(fd) < 0 || fstat(fd, &st) < 0 || close(fd) < 0)
+	folder_of(fd, folder);
+	if (fsync(fd) < 0 || close(fd) < 0)
 		die(path);
-	return st.st_dev;
 }
 
 /* The state that all processes share. */
@@ -66,7 +76,7 @@ struct step {
 	const char *directory;
 	int processes, files;
 	size_t bytes;
-	dev_t *devices; /* shared: processes x files */
+	char (*folders)[PATH_BYTES]; /* shared: processes x files */
 	/* Each process closes ready when it is ready; start is closed when all are ready. */
 	int ready[2], start[2];
 };
@@ -86,7 +96,7 @@ static void process_main(const struct step *step, int process)
 		die("start");
 	for (int i = 0; i < step->files; i++) {
 		path_make(path, step->directory, process, i);
-		step->devices[process * step->files + i] = file_write(path, data, step->bytes);
+		file_write(path, data, step->bytes, step->folders[process * step->files + i]);
 	}
 	_exit(0);
 }
@@ -113,18 +123,20 @@ static void files_remove(const struct step *step)
 	}
 }
 
-/* Prints each device once, at its first file. */
-static void devices_print(const dev_t *devices, int count)
+/* Prints each folder once, at its first file. */
+static void folders_print(char (*folders)[PATH_BYTES], int count)
 {
 	for (int i = 0; i < count; i++) {
 		int of_it = 0, seen = 0;
 
 		for (int k = 0; k < count; k++) {
-			seen += k < i && devices[k] == devices[i];
-			of_it += devices[k] == devices[i];
+			int same = !strcmp(folders[k], folders[i]);
+
+			seen += k < i && same;
+			of_it += same;
 		}
 		if (!seen)
-			printf(" %u:%u=%d", major(devices[i]), minor(devices[i]), of_it);
+			printf(" %s=%d", folders[i], of_it);
 	}
 	putchar('\n');
 }
@@ -140,9 +152,9 @@ static void step_init(struct step *step, char **words)
 				"positive\n");
 		exit(2);
 	}
-	step->devices = mmap(NULL, (size_t)step->processes * (size_t)step->files * sizeof(dev_t),
+	step->folders = mmap(NULL, (size_t)step->processes * (size_t)step->files * PATH_BYTES,
 			     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (step->devices == MAP_FAILED)
+	if (step->folders == MAP_FAILED)
 		die("memory");
 	if (pipe(step->ready) < 0 || pipe(step->start) < 0)
 		die("pipe");
@@ -172,7 +184,7 @@ int main(int argc, char **argv)
 		failed += wait(&status) < 0 || status != 0;
 	printf("%.6f %zu", now_s() - begin,
 	       (size_t)step.processes * (size_t)step.files * step.bytes);
-	devices_print(step.devices, step.processes * step.files);
+	folders_print(step.folders, step.processes * step.files);
 	files_remove(&step);
 	return failed != 0;
 }

@@ -66,6 +66,11 @@ bed_spawn() {
 	(echo "$BASHPID" >"$bed_group/cgroup.procs" && unset BED_INSIDE && exec setpriv --pdeathsig TERM "$@") &
 }
 
+# bed_load SEED MOVERS THREADS STAY_S REST_S: starts a load that moves between the targets
+bed_load() {
+	bed_spawn "$BUILD/bench/bench_forecast_load" "$@" "${bed_targets[@]}"
+}
+
 # bed_stop: ends the processes of the cgroup and removes the bed
 bed_stop() {
 	local target pid

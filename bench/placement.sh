@@ -32,5 +32,5 @@ export SLUICE_SPOOL_DIR=$work/spool PYTHONDONTWRITEBYTECODE=1
 mkdir -p "$SLUICE_SPOOL_DIR"
 rules="equal adaptive"
 . "$here/libexperiment.sh"
-experiment_judged feedback
+experiment_judged feedback 20 10
 finish placement
