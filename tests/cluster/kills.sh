@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# An OSD is killed while a run of a tuning writes, and started again. That run is aborted, its processes end, the user's files
-# are as before, and the tuning goes on.
+# An OSD, then the metadata server, is killed while a run of a tuning writes, and started again. That run is aborted, its
+# processes end, the user's files are as before, and the tuning goes on. Probes of the other OSDs go on without the one that
+# is killed, whose own probes time out until it is back.
 . "$(dirname "$0")/libcluster.sh"
 own_bed
 check_rc 0 "$testbed/up" --hosts 1 cephfs
@@ -68,3 +69,33 @@ all_ended() {
 	on head sh -c 'for pid; do ! kill -0 "$pid" 2>/dev/null || exit 1; done' sh $(cat runs)
 }
 survive ceph-osd -i 1
+survive ceph-mds -i a
+
+for i in 0 1 2 3; do
+	targets+=("osd$i=$SLUICE_TESTBED/cephfs/targets/osd$i")
+done
+# after TARGET STATE: exports the probes since the last call of `since`; the target has two with that state
+after() {
+	"$sluice" forecast export --system bed --since "$since" >exported 2>/dev/null || return
+	[ "$(grep -cE "^$1 $2" exported)" -ge 2 ]
+}
+since() {
+	sleep 1
+	since=$(date +%s)
+}
+good='[0-9.e-]+s'
+on head "$sluice" forecast probe --system bed --every 1s --reference-every 0 --jobs-every 0 --sizes 1M --timeout 2s "${targets[@]}" \
+	>probe.out 2>probe.err &
+prober=$!
+since
+wait_for "probes" after osd1 "$good"
+on head pkill -KILL -f '^ceph-osd -i 1'
+since
+wait_for "probes that time out" after osd1 ">"
+wait_for "probes of the others" after osd3 "$good"
+on head ceph-osd -i 1
+since
+wait_for "probes after the return" after osd1 "$good"
+on head pkill -TERM -f "^$sluice forecast probe"
+wait $prober || true
+check_eq "$(on head find "$SLUICE_TESTBED/cephfs/targets" -type f)" "" "files that the probes left"
