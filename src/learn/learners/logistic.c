@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "learn/file/blob.h"
 #include "learn/learner.h"
+#include "learn/math/cholesky.h"
 #include "learn/math/softmax.h"
 #include "learn/math/vector.h"
 
@@ -238,51 +239,24 @@ static void spring_times(const struct problem *p, const double *v, double *out)
 		out[i] += sum;
 }
 
-/* Works in place; a pivot that rounding reduced to 0 is left out of the solution. */
-static void cholesky(double *a, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		double *line = a + i * (i + 1) / 2, diagonal = line[i];
-
-		for (size_t j = 0; j <= i; j++) {
-			const double *other = a + j * (j + 1) / 2;
-			double rest = line[j] - vector_dot(line, other, j);
-
-			if (j < i)
-				line[j] = rest / other[j];
-			else
-				line[j] = rest > 1e-14 * diagonal ? sqrt(rest) : INFINITY;
-		}
-	}
-}
-
-static void cholesky_solve(const double *a, size_t n, double *x)
-{
-	for (size_t i = 0; i < n; i++)
-		x[i] = (x[i] - vector_dot(a + i * (i + 1) / 2, x, i)) / a[i * (i + 1) / 2 + i];
-	for (size_t i = n; i-- > 0;) {
-		const double *line = a + i * (i + 1) / 2;
-
-		x[i] /= line[i];
-		for (size_t j = 0; j < i; j++)
-			x[j] -= line[j] * x[i];
-	}
-}
-
 static void solve_dense(const struct problem *p, const struct state *s, double *step)
 {
 	size_t n = p->size, stride = p->l->width + 1;
-	AUTO_FREE double *factor = xmalloc(n * (n + 1) / 2 * sizeof(*factor));
+	AUTO_FREE double *factor = xmalloc(n * n * sizeof(*factor));
 
-	memcpy(factor, s->curvature, n * (n + 1) / 2 * sizeof(*factor));
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = i; j < n; j++)
+			factor[i * n + j] = s->curvature[j * (j + 1) / 2 + i];
 	for (size_t i = stride - 1; has_spring(p) && i < n; i += stride) {
-		for (size_t j = stride - 1; j <= i; j += stride)
-			factor[i * (i + 1) / 2 + j] += 1;
+		for (size_t j = i; j < n; j += stride)
+			factor[i * n + j] += 1;
 	}
-	cholesky(factor, n);
 	for (size_t i = 0; i < n; i++)
 		step[i] = -s->gradient[i];
-	cholesky_solve(factor, n, step);
+	/* Pivots that rounding reduced to 0 are left out of the solution. */
+	cholesky_factorize(factor, n);
+	cholesky_solve_lower(factor, n, step);
+	cholesky_solve_upper(factor, n, step);
 }
 
 /* out = second derivatives times v, computed row by row. */
