@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "learn/math/cholesky.h"
 #include "learn/math/vector.h"
 #include "params/space.h"
 
@@ -148,41 +149,35 @@ static double level_covariance(const struct estimate *e, double a, double b)
 	       s->episode * s->episode * exp(-fabs(a - b) / EPISODE_RUNS);
 }
 
-/* Cholesky factor in place, lower triangle. False: the matrix is not positive definite. */
-static bool factorize(double *m, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j <= i; j++) {
-			double rest = m[i * n + j] - vector_dot(m + i * n, m + j * n, j);
-
-			if (i == j && !(rest > 0))
-				return false;
-			m[i * n + j] = i == j ? sqrt(rest) : rest / m[j * n + j];
-		}
-	}
-	return true;
-}
-
-static void solve_lower(const double *root, size_t n, double *x)
-{
-	for (size_t i = 0; i < n; i++)
-		x[i] = (x[i] - vector_dot(root + i * n, x, i)) / root[i * n + i];
-}
-
-static void solve_upper(const double *root, size_t n, double *x)
-{
-	for (size_t i = n; i-- > 0;) {
-		x[i] /= root[i * n + i];
-		for (size_t j = 0; j < i; j++)
-			x[j] -= root[i * n + j] * x[i];
-	}
-}
-
 /* What does not change while the scale is determined. */
 struct tables {
 	/* Covariances of the runs used, for scales of 1. */
-	double *values, *pairs, *points, *drifts, *episodes, *foreign;
+	double *values, *pairs, *points, *drifts, *episodes, *foreign; /* with UNKNOWN */
+	/* The points that were run: the first run of each, and the point of each run. */
+	size_t firsts[ESTIMATE_RUNS], owners[ESTIMATE_RUNS], point_count;
 };
+
+/* No point: a run of the baseline. */
+#define NO_POINT ((size_t)-1)
+
+static void group_runs(struct tables *tables, const struct estimate *e)
+{
+	size_t n = e->used_count;
+
+	tables->point_count = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t p = 0;
+
+		tables->owners[i] = NO_POINT;
+		if (!e->runs[e->used[i]].point)
+			continue;
+		while (p < tables->point_count && !(tables->points[tables->firsts[p] * n + i] > 0))
+			p++;
+		if (p == tables->point_count)
+			tables->firsts[tables->point_count++] = i;
+		tables->owners[i] = p;
+	}
+}
 
 static void tables_init(struct tables *tables, const struct estimate *e)
 {
@@ -197,15 +192,16 @@ static void tables_init(struct tables *tables, const struct estimate *e)
 	for (size_t i = 0; i < n; i++) {
 		const struct estimate_run *a = &e->runs[e->used[i]];
 
-		for (size_t j = 0; j <= i; j++) {
+		for (size_t j = i; j < n; j++) {
 			const struct estimate_run *b = &e->runs[e->used[j]];
 			size_t at = i * n + j;
 			struct common common;
 
 			tables->drifts[at] = exp(-fabs(a->time - b->time) / DRIFT_RUNS);
 			tables->episodes[at] = exp(-fabs(a->time - b->time) / EPISODE_RUNS);
+			tables->foreign[at] = UNKNOWN;
 			if (a->is_disturbed && b->is_disturbed)
-				tables->foreign[at] = FOREIGN * FOREIGN * tables->episodes[at];
+				tables->foreign[at] += FOREIGN * FOREIGN * tables->episodes[at];
 			if (!a->point || !b->point)
 				continue;
 			common = find_common(e->space, a->point, b->point);
@@ -214,40 +210,67 @@ static void tables_init(struct tables *tables, const struct estimate *e)
 			tables->points[at] = is_same(e, a->point, b->point);
 		}
 	}
+	group_runs(tables, e);
 }
 
-/* Fits with the current scale. Returns the logarithm of the likelihood, or -INFINITY. */
-static double solve(struct estimate *e, const struct tables *tables)
+/* The noise follows from the scaled squares of the costs. Returns the logarithm of the likelihood.
+ */
+static double judge_squares(struct estimate *e, double squares, double log_root)
+{
+	double n = (double)e->used_count;
+	/* One degree of freedom is the unknown level. */
+	double variance = (squares + SIGMA_EXPECTED * SIGMA_EXPECTED) / n;
+
+	e->sigma = fmax(sqrt(variance), ESTIMATE_SIGMA_LEAST);
+	return -log_root - n * log(e->sigma);
+}
+
+static double sum_log_pivots(const double *root, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += log(root[i * n + i]);
+	return sum;
+}
+
+/* Factorizes the covariance of the runs without the effects of points: of levels and noise. Returns
+ * false if it is not positive definite. */
+static bool factorize_levels(const struct estimate *e, const struct tables *tables, double *root)
+{
+	double drift = e->scale.drift * e->scale.drift;
+	double episode = e->scale.episode * e->scale.episode;
+	size_t n = e->used_count;
+
+	for (size_t i = 0; i < n; i++) {
+		for (size_t at = i * n + i; at < (i + 1) * n; at++)
+			root[at] = drift * tables->drifts[at] + episode * tables->episodes[at] +
+				   tables->foreign[at];
+		root[i * n + i] += e->weights[i];
+	}
+	return !cholesky_factorize(root, n);
+}
+
+/* Fits with the current scale. */
+static void solve(struct estimate *e, const struct tables *tables)
 {
 	const struct estimate_scale *s = &e->scale;
+	double value = s->value * s->value, pair = s->pair * s->pair, point = s->point * s->point;
+	double drift = s->drift * s->drift, episode = s->episode * s->episode;
 	size_t n = e->used_count;
-	double squares = 0, log_root = 0, variance;
 
 	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j <= i; j++) {
-			size_t at = i * n + j;
-
-			e->root[at] = UNKNOWN + s->value * s->value * tables->values[at] +
-				      s->pair * s->pair * tables->pairs[at] +
-				      s->point * s->point * tables->points[at] +
-				      s->drift * s->drift * tables->drifts[at] +
-				      s->episode * s->episode * tables->episodes[at] +
-				      tables->foreign[at] + (i == j ? e->weights[i] : 0);
-		}
+		for (size_t at = i * n + i; at < (i + 1) * n; at++)
+			e->root[at] = value * tables->values[at] + pair * tables->pairs[at] +
+				      point * tables->points[at] + drift * tables->drifts[at] +
+				      episode * tables->episodes[at] + tables->foreign[at];
+		e->root[i * n + i] += e->weights[i];
 		e->solved[i] = e->runs[e->used[i]].cost - e->center;
 	}
-	if (!factorize(e->root, n))
-		return -INFINITY;
-	solve_lower(e->root, n, e->solved);
-	for (size_t i = 0; i < n; i++) {
-		squares += e->solved[i] * e->solved[i];
-		log_root += log(e->root[i * n + i]);
-	}
-	solve_upper(e->root, n, e->solved);
-	/* One degree of freedom is the unknown level. */
-	variance = (squares + SIGMA_EXPECTED * SIGMA_EXPECTED) / (double)n;
-	e->sigma = fmax(sqrt(variance), ESTIMATE_SIGMA_LEAST);
-	return -log_root - (double)n * log(e->sigma);
+	cholesky_factorize(e->root, n);
+	cholesky_solve_lower(e->root, n, e->solved);
+	judge_squares(e, vector_dot(e->solved, e->solved, n), 0);
+	cholesky_solve_upper(e->root, n, e->solved);
 }
 
 /* How far a standard deviation is from what is typical, as a loss of likelihood. */
@@ -272,35 +295,150 @@ static double implausibility(const struct estimate *e)
 	       deviate(e->sigma, TYPICAL_SIGMA, DOUBT_SIGMA);
 }
 
-/* Compares the plausibility of all combinations. */
-static void find_scale(struct estimate *e, const struct tables *tables)
+/*
+ * For the scales of one level, all that the scales of effects need to know of the runs is the
+ * weighted mean of each point and the covariance of the errors of these means. There are fewer
+ * points than runs, so comparing scales takes far less time than with the covariance of all runs.
+ */
+struct means {
+	size_t count;
+	double *values, *pairs; /* covariances of the points, for scales of 1 */
+	double *errors;		/* covariance */
+	double *costs;
+	double squares, log_root; /* of what the means leave */
+	double *root, *rest;	  /* work space for a scale */
+	double *levels, *parts;	  /* work space for the means */
+};
+
+static void means_init(struct means *means, const struct estimate *e, const struct tables *tables)
+{
+	size_t m = means->count = tables->point_count, n = e->used_count;
+
+	means->values = xcalloc(4 * m * m + 2 * m + n * n + (m + 1) * n + 1, sizeof(double));
+	means->pairs = means->values + m * m;
+	means->errors = means->pairs + m * m;
+	means->root = means->errors + m * m;
+	means->costs = means->root + m * m;
+	means->rest = means->costs + m;
+	means->levels = means->rest + m;
+	means->parts = means->levels + n * n;
+	for (size_t i = 0; i < m; i++) {
+		for (size_t j = i; j < m; j++) {
+			size_t at = tables->firsts[i] * n + tables->firsts[j];
+
+			means->values[i * m + j] = tables->values[at];
+			means->pairs[i * m + j] = tables->pairs[at];
+		}
+	}
+}
+
+/* Writes the inverse of the matrix that was factorized. */
+static void invert(const double *root, size_t n, double *inverse)
+{
+	memset(inverse, 0, n * n * sizeof(*inverse));
+	for (size_t i = 0; i < n; i++) {
+		inverse[i * n + i] = 1;
+		cholesky_solve_lower(root, n, inverse + i * n);
+		cholesky_solve_upper(root, n, inverse + i * n);
+	}
+}
+
+/* Computes the means for the scales of the level. False: the covariance is not positive definite.
+ */
+static bool find_means(struct means *means, struct estimate *e, const struct tables *tables)
+{
+	size_t m = means->count, n = e->used_count;
+	double *costs = means->parts + m * n, *information = means->root;
+
+	if (!factorize_levels(e, tables, means->levels))
+		return false;
+	memset(means->parts, 0, m * n * sizeof(*means->parts));
+	for (size_t i = 0; i < n; i++) {
+		costs[i] = e->runs[e->used[i]].cost - e->center;
+		if (tables->owners[i] != NO_POINT)
+			means->parts[tables->owners[i] * n + i] = 1;
+	}
+	for (size_t i = 0; i <= m; i++)
+		cholesky_solve_lower(means->levels, n, means->parts + i * n);
+	for (size_t i = 0; i < m; i++) {
+		for (size_t j = i; j < m; j++)
+			information[i * m + j] =
+				vector_dot(means->parts + i * n, means->parts + j * n, n);
+		means->rest[i] = vector_dot(means->parts + i * n, costs, n);
+	}
+	if (cholesky_factorize(information, m))
+		return false;
+	means->log_root = sum_log_pivots(means->levels, n) + sum_log_pivots(information, m);
+	invert(information, m, means->errors);
+	for (size_t i = 0; i < m; i++)
+		means->costs[i] = vector_dot(means->errors + i * m, means->rest, m);
+	means->squares = vector_dot(costs, costs, n) - vector_dot(means->costs, means->rest, m);
+	return true;
+}
+
+/* The plausibility of the scale; the means are those of its level. */
+static double rate_scale(struct estimate *e, const struct means *means)
+{
+	const struct estimate_scale *s = &e->scale;
+	double value = s->value * s->value, pair = s->pair * s->pair, point = s->point * s->point;
+	size_t m = means->count;
+	double squares, log_root;
+
+	for (size_t i = 0; i < m; i++) {
+		for (size_t at = i * m + i; at < (i + 1) * m; at++)
+			means->root[at] = value * means->values[at] + pair * means->pairs[at] +
+					  means->errors[at];
+		means->root[i * m + i] += point;
+		means->rest[i] = means->costs[i];
+	}
+	if (cholesky_factorize(means->root, m))
+		return -INFINITY;
+	cholesky_solve_lower(means->root, m, means->rest);
+	squares = means->squares + vector_dot(means->rest, means->rest, m);
+	log_root = means->log_root + sum_log_pivots(means->root, m);
+	return judge_squares(e, squares, log_root) - implausibility(e);
+}
+
+/* Compares the scales of effects, with the scales of the level as they are. */
+static void compare_scales(struct estimate *e, const struct means *means,
+			   struct estimate_scale *best, double *most)
 {
 	static const double values[] = { 0.1, 0.3, 0.7, 1.5, 3, 6, 12, 25, 50 };
 	static const double pairs[] = { 0.1, 1 }; /* of values, like points */
 	static const double points[] = { 0.1, 0.3 };
+	enum { VALUES = sizeof(values) / sizeof(values[0]), PAIRS = 2, POINTS = 2 };
+
+	for (size_t i = 0; i < VALUES * PAIRS * POINTS; i++) {
+		double rating;
+
+		e->scale.value = values[i / (PAIRS * POINTS)];
+		e->scale.pair = e->scale.value * pairs[i / POINTS % PAIRS];
+		e->scale.point = e->scale.value * points[i % POINTS];
+		rating = rate_scale(e, means);
+		if (!(rating > *most))
+			continue;
+		*most = rating;
+		*best = e->scale;
+	}
+}
+
+/* Compares the plausibility of all combinations. */
+static void find_scale(struct estimate *e, const struct tables *tables)
+{
 	static const double levels[] = { 0.1, 1, 4, 12 };
-	enum { VALUES = sizeof(values) / sizeof(values[0]), PAIRS = 2, POINTS = 2, LEVELS = 4 };
-	struct estimate_scale best = { values[0], 0, 0, levels[0], levels[0] };
+	enum { LEVELS = sizeof(levels) / sizeof(levels[0]) };
+	struct estimate_scale best = { 0.1, 0, 0, levels[0], levels[0] };
+	struct means means;
 	double most = -INFINITY;
 
-	for (size_t i = 0; i < VALUES * PAIRS * POINTS * LEVELS * LEVELS; i++) {
-		double value = values[i / (PAIRS * POINTS * LEVELS * LEVELS)], likelihood;
-
-		e->scale = (struct estimate_scale){
-			.value = value,
-			.pair = value * pairs[i / (POINTS * LEVELS * LEVELS) % PAIRS],
-			.point = value * points[i / (LEVELS * LEVELS) % POINTS],
-			.drift = levels[i / LEVELS % LEVELS],
-			.episode = levels[i % LEVELS],
-		};
-		likelihood = solve(e, tables);
-		if (isfinite(likelihood))
-			likelihood -= implausibility(e);
-		if (!(likelihood > most))
-			continue;
-		most = likelihood;
-		best = e->scale;
+	means_init(&means, e, tables);
+	for (size_t i = 0; i < LEVELS * LEVELS; i++) {
+		e->scale.drift = levels[i / LEVELS];
+		e->scale.episode = levels[i % LEVELS];
+		if (find_means(&means, e, tables))
+			compare_scales(e, &means, &best, &most);
 	}
+	free(means.values);
 	e->scale = best;
 	e->scaled = e->count;
 }
@@ -424,7 +562,7 @@ static double answer(const struct estimate *e, const struct question *q, double 
 		k[i] = question_covariance(e, q, &e->runs[e->used[i]]);
 	mean = vector_dot(k, e->solved, e->used_count);
 	if (deviation) {
-		solve_lower(e->root, e->used_count, k);
+		cholesky_solve_lower(e->root, e->used_count, k);
 		variance -= vector_dot(k, k, e->used_count);
 		*deviation = e->sigma * sqrt(fmax(variance, 0));
 	}

@@ -54,7 +54,7 @@ struct estimate {
 	size_t used[ESTIMATE_RUNS];
 	size_t used_count;
 	double weights[ESTIMATE_RUNS];
-	double *root;	/* Cholesky factor of the covariance, used_count rows */
+	double *root;	/* Cholesky factor of the covariance (learn/math/cholesky.h) */
 	double *solved; /* covariance^-1 costs */
 };
 
