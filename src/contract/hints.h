@@ -21,6 +21,15 @@
  *	sluice-answers 2
  *	program NAME                    the lines "best" up to the next one are for this program
  *	best EXTENSION MODE HINTS       at most one per program, extension and mode
+ *	access EXTENSION MODE OPERATION SIZE OFFSETS HINTS
+ *	                                the best hints for these accesses (see below) to a file,
+ *	                                which is opened without those of "best"; SIZE is a size
+ *	                                class, OFFSETS contiguous or strided, either may be "any"
+ *	alone ...                       the same, for files that one rank opens alone
+ *	beside ...                      the same, for files that several ranks open, with those of
+ *	                                "best"
+ *	changes N                       the hints of an open file change N times at most
+ *	calls NAME...                   the calls before which they may change; without: all
  *	explore SHARE OPENS EXPLORED    try hints in SHARE millionths of all opens; OPENS and
  *	                                EXPLORED are the counts of earlier runs
  *	try HINTS                       a set of hints to try, in order of priority
@@ -50,6 +59,37 @@ static inline bool hints_is_word(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       c == '_' || c == '-' || c == '+';
+}
+
+/*
+ * Accesses are told apart by their operation, by the volume (the bytes of a rank's part, in powers
+ * of 4: class 0 is up to 3 bytes, 1 up to 15 bytes, etc.), and by their offsets: an access is
+ * strided if its bytes are not adjacent in the file. An operation of strided accesses has the
+ * suffix below; other ones are contiguous, or offsets are not considered.
+ */
+#define HINTS_SIZE_CLASSES 32
+#define HINTS_ANY_SIZE (HINTS_SIZE_CLASSES - 1) /* no access is that large: 2^62 bytes */
+#define HINTS_STRIDED " strided"
+
+static inline unsigned hints_size_class(uint64_t bytes)
+{
+	return bytes ? (63u - (unsigned)__builtin_clzll(bytes)) / 2 : 0;
+}
+
+/* Hints that ROMIO heeds at the next access if they are set while the file is open. */
+#define HINTS_CHANGEABLE 7
+static const char *const hints_changeable[HINTS_CHANGEABLE] = {
+	"cb_buffer_size", "ind_rd_buffer_size", "ind_wr_buffer_size", "romio_cb_read",
+	"romio_cb_write", "romio_ds_read",	"romio_ds_write",
+};
+
+/* The index of the hint in this list; -1: it has an effect only if the file is opened with it. */
+static inline int hints_change_index(const char *key)
+{
+	for (int i = 0; i < HINTS_CHANGEABLE; i++)
+		if (!strcmp(key, hints_changeable[i]))
+			return i;
+	return -1;
 }
 
 /*

@@ -36,7 +36,7 @@
 #include "contract/record.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 11
+#define SPOOL_VERSION 12
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
 #define BACKLOG_NAME "backlog" /* a link to the backlog of the user, if the run uses it */
@@ -115,6 +115,23 @@ struct control_answer {
 };
 
 /*
+ * Tables by which the ranks of an open file agree on when its hints change, and to what
+ * (capture/inline/access_agree.h).
+ */
+#define CONTROL_CHANGED_FILES 256
+#define CONTROL_CHANGES_MAX 64
+
+struct control_changes {
+	_Atomic uint64_t opening; /* its number; 0: free */
+	_Atomic uint32_t ready;	  /* ranks that take part */
+	_Atomic uint32_t
+		own; /* hints that must not change: a bit per index in hints_changeable[] */
+	_Atomic uint64_t opened; /* a hash of the values that the file was opened with */
+	_Atomic uint64_t state;	 /* the latest access that was decided */
+	_Atomic uint64_t steps[CONTROL_CHANGES_MAX]; /* accesses before which hints change */
+};
+
+/*
  * Placement by the backlog (contract/backlog.h), for the list of directories with these names. The
  * arrays are in the order of the list. The guest counts what it has placed.
  */
@@ -182,6 +199,10 @@ struct control {
 	/* The upper 48 bits are a hash of the opening, the rest is the number of its answer (0: no
 	 * hints). 0: the entry is free. */
 	_Atomic uint64_t openings[CONTROL_OPENINGS];
+	struct control_changes changes[CONTROL_CHANGED_FILES];
+	/* How often the hints of an open file have changed, each change of all its ranks counted
+	 * once. */
+	_Atomic uint32_t hint_changes;
 	struct launch_table launches;
 	/* Processes that were not recorded, by enum loss_cause: counted by the collector, for
 	 * recovery. */

@@ -10,6 +10,7 @@
 #include <sluice/plugin.h>
 
 #include "capture/inline/agree.h"
+#include "capture/inline/history.h"
 #include "capture/inline/host.h"
 #include "capture/inline/nodes.h"
 #include "capture/inline/served.h"
@@ -124,12 +125,13 @@ static uint64_t opening_number(struct decision *m, bool *known)
 	       1;
 }
 
-static uint32_t decide_together(struct decision *m)
+static uint32_t decide_together(struct decision *m, uint64_t *opening)
 {
 	bool known, mine, trial = false;
 	uint64_t number = opening_number(m, &known);
 	uint32_t answer = 0, proposal = 0;
 
+	*opening = known ? number : 0;
 	if (!number || agree_known(m->control, number, &answer))
 		return answer;
 	if (known && mpi_job_is_complete())
@@ -174,14 +176,47 @@ static void hints_add(struct decision *m, struct hints_opening *opening, const c
 	inline_acted(plugin, added);
 }
 
-/* The index of the plug-in served; CONTROL_PLUGINS: it is not enabled. */
-static unsigned served_index(const struct control *c)
+/* The index of a plug-in; CONTROL_PLUGINS: it is not enabled. */
+static unsigned plugin_index(const struct control *c, const char *name)
 {
 	unsigned i = 0;
 
-	while (i < CONTROL_PLUGINS && strcmp(c->plugins[i].name, inline_served.name) != 0)
+	while (i < CONTROL_PLUGINS && strcmp(c->plugins[i].name, name) != 0)
 		i++;
 	return i;
+}
+
+/* Is the file opened with exactly the hints that the plan expects? */
+static bool plan_fits(const struct decision *m, struct history_plan *plan, const char *hints)
+{
+	struct sluice_answer opened = { 0 };
+	struct info_text text;
+
+	return history_plan_make(plan, &m->query, &opened) &&
+	       !strcmp(answer_text(m, &opened, &text), hints);
+}
+
+/*
+ * The hints may change later, before accesses. hints: those that all ranks open the file with.
+ * number is the same on all ranks; 0: they cannot agree.
+ */
+static void plan_accesses(struct access_opening *accesses, const struct decision *m,
+			  const char *hints, uint64_t number)
+{
+	unsigned plugin = plugin_index(m->control, inline_history.name);
+
+	if (!number || plugin == CONTROL_PLUGINS ||
+	    !(m->control->plugins[plugin].layers >> LAYER_MPI & 1) ||
+	    !plan_fits(m, &accesses->plan, hints)) {
+		accesses->plan.first = NULL;
+		return;
+	}
+	accesses->ranks = m->query.ranks;
+	accesses->number = number;
+	for (int i = 0; i < HINTS_CHANGEABLE; i++)
+		if (is_set(&m->query, hints_changeable[i]) ||
+		    is_forbidden(m->control, hints_changeable[i]))
+			accesses->own |= 1u << i;
 }
 
 /* Ranks outside of this run take part: all of them use the same knowledge, or none does. */
@@ -194,12 +229,13 @@ static void decide_with_nodes(struct hints_opening *opening, struct decision *m)
 	if (known && nodes_agree())
 		hints = nodes_hints(m->query.path, m->query.flags);
 	if (hints)
-		hints_add(m, opening, hints, served_index(m->control));
+		hints_add(m, opening, hints, plugin_index(m->control, inline_served.name));
 }
 
 static void decide(struct hints_opening *opening, struct decision *m)
 {
 	uint32_t answer, plugin = 0;
+	uint64_t number = 1; /* of a file of one rank; need not differ from others */
 	const char *hints;
 
 	m->query.ranks = (uint32_t)mpi_size(m->near, m->comm);
@@ -210,9 +246,10 @@ static void decide(struct hints_opening *opening, struct decision *m)
 		decide_with_nodes(opening, m);
 		return;
 	}
-	answer = m->query.ranks == 1 ? decide_alone(m) : decide_together(m);
+	answer = m->query.ranks == 1 ? decide_alone(m) : decide_together(m, &number);
 	hints = agree_hints(m->control, answer, &plugin);
 	hints_add(m, opening, hints, plugin);
+	plan_accesses(&opening->accesses, m, hints, number);
 }
 
 MPI_Info hints_begin(struct hints_opening *opening, bool inner, const void *called, MPI_Comm comm,
@@ -224,6 +261,7 @@ MPI_Info hints_begin(struct hints_opening *opening, bool inner, const void *call
 
 	opening->near = called;
 	opening->is_copied = false;
+	opening->accesses = (struct access_opening){ 0 };
 	if (inner || !mpi_job_has_joined() || !control->plugins[0].name[0])
 		return info;
 	mpi_bind(called);
@@ -232,10 +270,12 @@ MPI_Info hints_begin(struct hints_opening *opening, bool inner, const void *call
 	return opening->is_copied ? opening->copy : info;
 }
 
-void hints_end(struct hints_opening *opening)
+void hints_end(struct hints_opening *opening, const MPI_File *file, int ret)
 {
 	int saved = errno;
 
+	if (ret == MPI_SUCCESS)
+		access_opened(opening->near, *file, &opening->accesses);
 	if (opening->is_copied)
 		info_free(opening->near, &opening->copy);
 	errno = saved;

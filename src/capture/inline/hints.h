@@ -11,24 +11,25 @@
 #ifndef SLUICE_CAPTURE_INLINE_HINTS_H
 #define SLUICE_CAPTURE_INLINE_HINTS_H
 
-#include "capture/libraries/mpi.h"
+#include "capture/inline/access_hints.h"
 
 /* A call of MPI_File_open. */
 struct hints_opening {
 	const void *near;
 	MPI_Info copy; /* valid if is_copied */
 	bool is_copied;
+	struct access_opening accesses; /* if hints change later, before accesses */
 };
 
 #pragma GCC visibility push(hidden)
 
 /*
  * Returns the info to open the file with. inner: the call is nested in one that was handled already
- * (MPI_X and PMPI_X). hints_end() has to follow the real call. Both keep errno.
+ * (MPI_X and PMPI_X). hints_end() has to follow the real call, with its result. Both keep errno.
  */
 MPI_Info hints_begin(struct hints_opening *opening, bool inner, const void *called, MPI_Comm comm,
 		     const char *path, int amode, MPI_Info info);
-void hints_end(struct hints_opening *opening);
+void hints_end(struct hints_opening *opening, const MPI_File *file, int ret);
 
 #pragma GCC visibility pop
 

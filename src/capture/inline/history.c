@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "capture/inline/hint_text.h"
+#include "capture/libraries/mpi.h"
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
 #include "capture/record/number.h"
@@ -103,6 +104,135 @@ static const char *find_best(const char *text, const char *program, const char *
 	return any;
 }
 
+/* Is the word at `at`, which a blank or the end of the line ends, this one? */
+static bool word_is(const char *at, const char *word)
+{
+	size_t n = strlen(word);
+
+	return !strncmp(at, word, n) && (at[n] == ' ' || at[n] == '\n');
+}
+
+static const char *next_word(const char *at)
+{
+	at += strcspn(at, " \n");
+	return *at == ' ' ? at + 1 : at;
+}
+
+/* The operation in a line of the plan, where further words follow; NULL if it is another line. */
+static const char *plan_line(const struct history_plan *plan, const char *line)
+{
+	const char mode[] = { plan->mode, 0 }, *rest = skip_word(line, "access");
+
+	if (!rest)
+		rest = skip_word(line, plan->alone ? "alone" : "beside");
+	return skip_word(skip_word(rest, plan->extension), mode);
+}
+
+/* Finds the lines of the program that belong to the plan. */
+static bool plan_lines(struct history_plan *plan, const char *text, const char *program,
+		       const char *extension)
+{
+	bool ours = false;
+
+	memcpy(plan->extension, extension, strlen(extension) + 1);
+	plan->first = NULL;
+	for (const char *line = text; *line; line = next_line(line)) {
+		const char *named = skip_word(line, "program");
+
+		if (named && plan->first)
+			break;
+		if (named)
+			ours = line_is(named, program);
+		if (!ours || !plan_line(plan, line))
+			continue;
+		if (!plan->first) {
+			plan->first = line;
+			plan->beside = skip_word(line, "beside") != NULL;
+		}
+		plan->end = next_line(line);
+	}
+	return plan->first;
+}
+
+bool history_plan_find(struct history_plan *plan, const char *text, const char *program,
+		       const struct sluice_query *query)
+{
+	char extension[HINTS_EXTENSION_BYTES];
+
+	*plan = (struct history_plan){ .mode = hints_mode(query->flags),
+				       .alone = query->ranks == 1 };
+	/* The hints of its open files never change. */
+	if (mpi_kind.is_open)
+		return false;
+	for (const char *line = text; *line; line = next_line(line)) {
+		const char *changes = skip_word(line, "changes"), *calls = skip_word(line, "calls");
+
+		if (changes)
+			plan->changes = (uint32_t)number_read(&changes);
+		if (calls)
+			plan->calls = calls;
+	}
+	return plan_lines(plan, text, program, hints_extension(query->path, extension)) ||
+	       plan_lines(plan, text, program, "*");
+}
+
+static bool is_watched(const struct history_plan *plan, const char *call)
+{
+	const char *at = plan->calls;
+
+	if (!at)
+		return true;
+	while (*at && *at != '\n' && !word_is(at, call))
+		at = next_word(at);
+	return *at && *at != '\n';
+}
+
+/* Is the line, which begins at the operation, for such accesses? */
+static bool line_suits(const char *line, const struct history_access *access)
+{
+	static const char *const operations[2][2] = { { "read", "read_all" },
+						      { "write", "write_all" } };
+	const char *size = next_word(line), *offsets = next_word(size), *number = size;
+
+	if (!word_is(line, operations[access->is_write][access->is_collective]))
+		return false;
+	if (!word_is(size, "any") && number_read(&number) != hints_size_class(access->bytes))
+		return false;
+	return word_is(offsets, "any") ||
+	       word_is(offsets, access->is_strided ? "strided" : "contiguous");
+}
+
+bool history_plan_choose(const struct history_plan *plan, const struct history_access *access,
+			 unsigned *choice)
+{
+	unsigned index = 0;
+
+	*choice = 0;
+	if (!access->bytes || !is_watched(plan, access->call))
+		return false;
+	for (const char *line = plan->first; line < plan->end; line = next_line(line)) {
+		const char *rest = plan_line(plan, line);
+
+		index += rest != NULL;
+		if (rest && index <= UINT8_MAX && line_suits(rest, access)) {
+			*choice = index;
+			break;
+		}
+	}
+	return true;
+}
+
+const char *history_plan_hints(const struct history_plan *plan, unsigned choice)
+{
+	for (const char *line = plan->first; choice && line < plan->end; line = next_line(line)) {
+		const char *rest = plan_line(plan, line);
+
+		if (rest && !--choice)
+			return next_word(next_word(next_word(rest)));
+	}
+	return NULL;
+}
+
 static unsigned count_trials(const char *text)
 {
 	unsigned count = 0;
@@ -190,21 +320,44 @@ static bool explore(const char *text, struct control *control, const struct slui
 	return true;
 }
 
+/* The hints that the file should be opened with, apart from trials. */
+static void read_opened(const char *text, const char *program, const struct sluice_query *query,
+			struct sluice_answer *answer)
+{
+	char extension[HINTS_EXTENSION_BYTES];
+	struct history_plan plan;
+
+	answer->count = 0;
+	if (!history_plan_find(&plan, text, program, query) || plan.beside)
+		hint_text_read(find_best(text, program, hints_extension(query->path, extension),
+					 hints_mode(query->flags)),
+			       answer);
+}
+
 bool history_suggest(const char *text, const char *program, struct control *control,
 		     const struct sluice_query *query, struct sluice_answer *answer)
 {
 	static const char title[] = HINTS_ANSWERS_TITLE "\n";
-	char extension[HINTS_EXTENSION_BYTES];
 
 	if (strncmp(text, title, sizeof(title) - 1) != 0)
 		return false;
 	answer->trial = 0;
 	if (explore(text, control, query, answer))
 		return true;
-	hint_text_read(find_best(text, program, hints_extension(query->path, extension),
-				 hints_mode(query->flags)),
-		       answer);
+	read_opened(text, program, query, answer);
 	return answer->count > 0;
+}
+
+bool history_plan_make(struct history_plan *plan, const struct sluice_query *query,
+		       struct sluice_answer *opened)
+{
+	const char *text = answers_text();
+
+	*plan = (struct history_plan){ 0 };
+	if (!text || !history_plan_find(plan, text, answers.program, query))
+		return false;
+	read_opened(text, answers.program, query, opened);
+	return true;
 }
 
 static int history_start(const struct sluice_guest *guest, void **state)

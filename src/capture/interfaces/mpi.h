@@ -18,6 +18,7 @@
 #else
 #include "capture/libraries/info.h"
 #include "capture/apply/inject.h"
+#include "capture/inline/access_hints.h"
 #include "capture/inline/hints.h"
 #include "capture/inline/nodes.h"
 #include "capture/libraries/mpi.h"
@@ -79,13 +80,13 @@ FIRST(struct inject_opening injected; struct hints_opening opening;
       info = hints_begin(&opening, call_is_inner(CALL_MPI_File_open), called, comm, filename, amode, info);)
 PASS(filename, injected.name)
 LAST(mpi_io_check_own(called, ret == MPI_SUCCESS ? *fh : 0, info, ret);
-     hints_end(&opening); inject_opened(&injected, fh, ret);)
+     hints_end(&opening, fh, ret); inject_opened(&injected, fh, ret);)
 CALL(OPEN) FAILING MAKES(HANDLE) HINTED BEFORE(uint64_t group = 0;)
 FIELD(COLLECTIVE, group = err ? 0 : mpi_group(called, comm, filename))
 AFTER(if (opened) atomic_store_explicit(&opened->note, group, memory_order_relaxed);)
 int MPI_File_open(MPI_Comm comm, PATH const char *filename, FLAGS int amode, MPI_Info info,
 		  MADE MPI_File *fh);
-FIRST(inject_close(called, fh);)
+FIRST(access_closed(fh); inject_close(called, fh);)
 CALL(CLOSE) FAILING ENDS TOGETHER int MPI_File_close(HANDLE_AT MPI_File *fh);
 CALL(META) FAILING int MPI_File_delete(PATH const char *filename, MPI_Info info);
 CALL(RESIZE) FAILING TOGETHER int MPI_File_set_size(HANDLE MPI_File fh, SIZE MPI_Offset bytes);
@@ -95,8 +96,10 @@ int MPI_File_get_size(HANDLE MPI_File fh, MPI_Offset *bytes);
 CALL(SYNC) FAILING TOGETHER int MPI_File_sync(HANDLE MPI_File fh);
 CALL(CONTROL) FAILING int MPI_File_get_group(HANDLE MPI_File fh, MPI_Group *group);
 CALL(CONTROL) FAILING int MPI_File_get_amode(HANDLE MPI_File fh, int *amode);
+FIRST(access_info_set(fh);)
 CALL(ADVISE) FAILING TOGETHER HINTED OWN_HINTS int MPI_File_set_info(HANDLE MPI_File fh, MPI_Info info);
 CALL(CONTROL) FAILING int MPI_File_get_info(HANDLE MPI_File fh, MPI_Info *info);
+FIRST(access_view_begin(called, fh, info);) LAST(access_view_end(called, fh, etype, ret);)
 CALL(CONTROL) FAILING TOGETHER HINTED OWN_HINTS FIELD(SIZE, err ? 0 : mpi_bytes(called, filetype, 1))
 AFTER(if (!err) mpi_view_set(called, entry, etype);)
 int MPI_File_set_view(HANDLE MPI_File fh, OFFSET MPI_Offset disp, MPI_Datatype etype,
@@ -133,96 +136,130 @@ int MPI_File_get_byte_offset(HANDLE MPI_File fh, OFFSET MPI_Offset offset, MPI_O
 		return named_##function(__VA_ARGS__);                               \
 	})
 
+/* The hints of the file may change before an access. */
+#define ADAPTS(function, way, at)                                                                \
+	FIRST(access_before(call_is_inner(CALL_##function), CALL_##function, #function, called, fh, \
+			    way, at, count, datatype);)
+#define ENDS_CHANGES(way) FIRST(access_started(fh, way);)
+
 /* Data access. s is the suffix of the names, n the type of a count. */
 #define DATA(s, n)                                                                                \
 	OR_COLLECTIVE(MPI_File_read_at_all##s, fh, offset, buf, count, datatype, status)          \
+	ADAPTS(MPI_File_read_at##s, ACCESS_ALONE, offset) \
 	CALL(READ) FAILING MOVES AT                                                               \
 	int MPI_File_read_at##s(HANDLE MPI_File fh, MPI_Offset offset, void *buf, n count,        \
 				MPI_Datatype datatype, MPI_Status *status);                       \
+	ADAPTS(MPI_File_read_at_all##s, ACCESS_TOGETHER, offset) \
 	CALL(READ) FAILING TOGETHER MOVES AT                                                      \
 	int MPI_File_read_at_all##s(HANDLE MPI_File fh, MPI_Offset offset, void *buf, n count,    \
 				    MPI_Datatype datatype, MPI_Status *status);                   \
 	OR_COLLECTIVE(MPI_File_write_at_all##s, fh, offset, buf, count, datatype, status)         \
+	ADAPTS(MPI_File_write_at##s, ACCESS_ALONE, offset) \
 	CALL(WRITE) FAILING MOVES AT                                                              \
 	int MPI_File_write_at##s(HANDLE MPI_File fh, MPI_Offset offset, const void *buf, n count, \
 				 MPI_Datatype datatype, MPI_Status *status);                      \
+	ADAPTS(MPI_File_write_at_all##s, ACCESS_TOGETHER, offset) \
 	CALL(WRITE) FAILING TOGETHER MOVES AT                                                     \
 	int MPI_File_write_at_all##s(HANDLE MPI_File fh, MPI_Offset offset, const void *buf,      \
 				     n count, MPI_Datatype datatype, MPI_Status *status);         \
 	OR_COLLECTIVE(MPI_File_read_all##s, fh, buf, count, datatype, status)                     \
+	ADAPTS(MPI_File_read##s, ACCESS_ALONE, ACCESS_AT_POSITION) \
 	CALL(READ) FAILING MOVES HERE                                                             \
 	int MPI_File_read##s(HANDLE MPI_File fh, void *buf, n count, MPI_Datatype datatype,       \
 			     MPI_Status *status);                                                 \
+	ADAPTS(MPI_File_read_all##s, ACCESS_TOGETHER, ACCESS_AT_POSITION) \
 	CALL(READ) FAILING TOGETHER MOVES HERE                                                    \
 	int MPI_File_read_all##s(HANDLE MPI_File fh, void *buf, n count, MPI_Datatype datatype,   \
 				 MPI_Status *status);                                             \
 	OR_COLLECTIVE(MPI_File_write_all##s, fh, buf, count, datatype, status)                    \
+	ADAPTS(MPI_File_write##s, ACCESS_ALONE, ACCESS_AT_POSITION) \
 	CALL(WRITE) FAILING MOVES HERE                                                            \
 	int MPI_File_write##s(HANDLE MPI_File fh, const void *buf, n count,                       \
 			      MPI_Datatype datatype, MPI_Status *status);                         \
+	ADAPTS(MPI_File_write_all##s, ACCESS_TOGETHER, ACCESS_AT_POSITION) \
 	CALL(WRITE) FAILING TOGETHER MOVES HERE                                                   \
 	int MPI_File_write_all##s(HANDLE MPI_File fh, const void *buf, n count,                   \
 				  MPI_Datatype datatype, MPI_Status *status);                     \
+	ADAPTS(MPI_File_read_shared##s, ACCESS_ALONE, ACCESS_AT_SHARED) \
 	CALL(READ) FAILING MOVES                                                                  \
 	int MPI_File_read_shared##s(HANDLE MPI_File fh, void *buf, n count,                       \
 				    MPI_Datatype datatype, MPI_Status *status);                   \
+	ADAPTS(MPI_File_write_shared##s, ACCESS_ALONE, ACCESS_AT_SHARED) \
 	CALL(WRITE) FAILING MOVES                                                                 \
 	int MPI_File_write_shared##s(HANDLE MPI_File fh, const void *buf, n count,                \
 				     MPI_Datatype datatype, MPI_Status *status);                  \
+	ADAPTS(MPI_File_read_ordered##s, ACCESS_TOGETHER, ACCESS_AT_SHARED) \
 	CALL(READ) FAILING TOGETHER MOVES                                                         \
 	int MPI_File_read_ordered##s(HANDLE MPI_File fh, void *buf, n count,                      \
 				     MPI_Datatype datatype, MPI_Status *status);                  \
+	ADAPTS(MPI_File_write_ordered##s, ACCESS_TOGETHER, ACCESS_AT_SHARED) \
 	CALL(WRITE) FAILING TOGETHER MOVES                                                        \
 	int MPI_File_write_ordered##s(HANDLE MPI_File fh, const void *buf, n count,               \
 				      MPI_Datatype datatype, MPI_Status *status);
 
 /* The same, non-blocking. */
 #define ASYNCHRONOUS_DATA(s, n)                                                                    \
+	ENDS_CHANGES(ACCESS_ALONE) \
 	CALL(START) FAILING AMOUNT AT BEGINS                                                       \
 	int MPI_File_iread_at##s(HANDLE MPI_File fh, MPI_Offset offset, void *buf, n count,        \
 				 MPI_Datatype datatype, MPI_Request *request);                     \
+	ENDS_CHANGES(ACCESS_TOGETHER) \
 	CALL(START) FAILING TOGETHER AMOUNT AT BEGINS                                              \
 	int MPI_File_iread_at_all##s(HANDLE MPI_File fh, MPI_Offset offset, void *buf, n count,    \
 				     MPI_Datatype datatype, MPI_Request *request);                 \
+	ENDS_CHANGES(ACCESS_ALONE) \
 	CALL(START) FAILING AMOUNT AT BEGINS                                                       \
 	int MPI_File_iwrite_at##s(HANDLE MPI_File fh, MPI_Offset offset, const void *buf, n count, \
 				  MPI_Datatype datatype, MPI_Request *request);                    \
+	ENDS_CHANGES(ACCESS_TOGETHER) \
 	CALL(START) FAILING TOGETHER AMOUNT AT BEGINS                                              \
 	int MPI_File_iwrite_at_all##s(HANDLE MPI_File fh, MPI_Offset offset, const void *buf,      \
 				      n count, MPI_Datatype datatype, MPI_Request *request);       \
+	ENDS_CHANGES(ACCESS_ALONE) \
 	CALL(START) FAILING AMOUNT HERE BEGINS                                                     \
 	int MPI_File_iread##s(HANDLE MPI_File fh, void *buf, n count, MPI_Datatype datatype,       \
 			      MPI_Request *request);                                               \
+	ENDS_CHANGES(ACCESS_TOGETHER) \
 	CALL(START) FAILING TOGETHER AMOUNT HERE BEGINS                                            \
 	int MPI_File_iread_all##s(HANDLE MPI_File fh, void *buf, n count, MPI_Datatype datatype,   \
 				  MPI_Request *request);                                           \
+	ENDS_CHANGES(ACCESS_ALONE) \
 	CALL(START) FAILING AMOUNT HERE BEGINS                                                     \
 	int MPI_File_iwrite##s(HANDLE MPI_File fh, const void *buf, n count,                       \
 			       MPI_Datatype datatype, MPI_Request *request);                       \
+	ENDS_CHANGES(ACCESS_TOGETHER) \
 	CALL(START) FAILING TOGETHER AMOUNT HERE BEGINS                                            \
 	int MPI_File_iwrite_all##s(HANDLE MPI_File fh, const void *buf, n count,                   \
 				   MPI_Datatype datatype, MPI_Request *request);                   \
+	ENDS_CHANGES(ACCESS_ALONE) \
 	CALL(START) FAILING AMOUNT BEGINS                                                          \
 	int MPI_File_iread_shared##s(HANDLE MPI_File fh, void *buf, n count,                       \
 				     MPI_Datatype datatype, MPI_Request *request);                 \
+	ENDS_CHANGES(ACCESS_ALONE) \
 	CALL(START) FAILING AMOUNT BEGINS                                                          \
 	int MPI_File_iwrite_shared##s(HANDLE MPI_File fh, const void *buf, n count,                \
 				      MPI_Datatype datatype, MPI_Request *request);                \
+	ENDS_CHANGES(ACCESS_TOGETHER) \
 	CALL(START) FAILING TOGETHER AMOUNT AT SPLITS                                              \
 	int MPI_File_read_at_all_begin##s(HANDLE MPI_File fh, MPI_Offset offset, void *buf,        \
 					  n count, MPI_Datatype datatype);                         \
+	ENDS_CHANGES(ACCESS_TOGETHER) \
 	CALL(START) FAILING TOGETHER AMOUNT AT SPLITS                                              \
 	int MPI_File_write_at_all_begin##s(HANDLE MPI_File fh, MPI_Offset offset, const void *buf, \
 					   n count, MPI_Datatype datatype);                        \
+	ENDS_CHANGES(ACCESS_TOGETHER) \
 	CALL(START) FAILING TOGETHER AMOUNT HERE SPLITS                                            \
 	int MPI_File_read_all_begin##s(HANDLE MPI_File fh, void *buf, n count,                     \
 				       MPI_Datatype datatype);                                     \
+	ENDS_CHANGES(ACCESS_TOGETHER) \
 	CALL(START) FAILING TOGETHER AMOUNT HERE SPLITS                                            \
 	int MPI_File_write_all_begin##s(HANDLE MPI_File fh, const void *buf, n count,              \
 					MPI_Datatype datatype);                                    \
+	ENDS_CHANGES(ACCESS_TOGETHER) \
 	CALL(START) FAILING TOGETHER AMOUNT SPLITS                                                 \
 	int MPI_File_read_ordered_begin##s(HANDLE MPI_File fh, void *buf, n count,                 \
 					   MPI_Datatype datatype);                                 \
+	ENDS_CHANGES(ACCESS_TOGETHER) \
 	CALL(START) FAILING TOGETHER AMOUNT SPLITS                                                 \
 	int MPI_File_write_ordered_begin##s(HANDLE MPI_File fh, const void *buf, n count,          \
 					    MPI_Datatype datatype);

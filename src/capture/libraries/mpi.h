@@ -163,6 +163,7 @@ static inline MPI_Datatype mpi_datatype_at(const MPI_Datatype *types, int i)
  * above say how it was allocated: 0 is a null handle. The upper half of the word may hold anything.
  */
 #define MPICH_COMM UINT32_C(0x04000000)
+#define MPICH_DATATYPE UINT32_C(0x0c000000)
 #define MPICH_INFO UINT32_C(0x1c000000)
 
 static inline bool mpich_handle_is_valid(intptr_t handle, uint32_t kind)

@@ -119,6 +119,8 @@ void accounts_report(const struct accounts *accounts,
 		report_refusals(account, name, source, to);
 		if (account->acts)
 			write_number(to, source, NOTE_APPLIED, acts ? acts : "acts", account->acts);
+		if (to->hint_changes && !strcmp(name, "history"))
+			write_number(to, source, NOTE_APPLIED, "hint changes", to->hint_changes);
 		if (!account->calls)
 			continue;
 		write_number(to, source, NOTE_COST, "hooks called", account->calls);

@@ -35,6 +35,7 @@ struct accounts_output {
 	const char *host;
 	const struct run_clock *clock;
 	uint64_t budget_ticks; /* of the control page */
+	uint32_t hint_changes; /* by the plug-in history, of open files */
 	const char *(*acts)(const char *name);
 	void *arg;
 	void (*note)(void *arg, const struct note *note);

@@ -95,6 +95,7 @@ void collector_write_accounts(struct collector *c)
 	struct accounts_output to = { .host = c->run.host,
 				      .clock = &c->intake.clock,
 				      .acts = acts_name,
+				      .hint_changes = atomic_load(&c->control->hint_changes),
 				      .arg = c,
 				      .note = on_account_note };
 

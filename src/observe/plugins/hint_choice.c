@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "observe/plugins/hint_choice.h"
+#include "observe/plugins/hint_choice_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,11 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/trusted.h"
+#include "contract/call.h"
 #include "contract/hints.h"
+#include "contract/spool.h"
+#include "observe/tally/names.h"
+#include "observe/tally/traffic.h"
 #include "store/outcomes.h"
 
 #define KEY_BYTES 64
@@ -23,14 +27,8 @@
 /* Files on unknown file systems may be on several. */
 #define UNKNOWN_PLACES 2
 
-/* Samples with one hint set, or with the defaults (hints is ""). */
-struct known {
-	char *program, *extension, *filesystem, *operation, *hints;
-	unsigned size_class;
-	struct outcome outcome;
-};
-
 struct knowledge {
+	const struct history_options *options;
 	struct known *list; /* sorted by known_compare() */
 	size_t count, cap;
 };
@@ -40,7 +38,7 @@ static int text_compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool set_is_safe(const char *hints)
+bool hint_set_is_safe(const char *hints)
 {
 	char key[KEY_BYTES], value[VALUE_BYTES];
 	size_t count = 0, parts = *hints != 0;
@@ -70,7 +68,7 @@ static char *hint_set_parse(const char *text, struct err *err)
 	qsort(parts, count, sizeof(*parts), text_compare);
 	for (size_t i = 0; i < count; i++)
 		buf_printf(&out, "%s%s", i ? ";" : "", parts[i]);
-	if (count && set_is_safe(buf_text(&out)))
+	if (count && hint_set_is_safe(buf_text(&out)))
 		return buf_take(&out);
 	err_set(err, EINVAL,
 		"\"%s\" is not a safe hint set; expected KEY=VALUE;KEY=VALUE, such as "
@@ -120,6 +118,67 @@ static int read_learn(const char *text, uint64_t *learn, struct err *err)
 	return 0;
 }
 
+static int read_changes(const char *text, uint64_t *changes, struct err *err)
+{
+	AUTO_FREE char *wanted = NULL;
+	char *end;
+
+	if (!text)
+		return 0;
+	*changes = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && *changes < CONTROL_CHANGES_MAX)
+		return 0;
+	wanted = xprintf("a number from 0 to %u", CONTROL_CHANGES_MAX - 1);
+	return option_invalid(err, "changes", text, wanted);
+}
+
+/* An empty text means that accesses are told apart by their operation alone. */
+static int read_attributes(const char *text, struct history_options *options, struct err *err)
+{
+	AUTO_FREE char *copy = xstrdup(text ? text : "volume offset");
+	char *rest = NULL;
+
+	options->by_volume = options->by_offset = false;
+	for (char *word = strtok_r(copy, " ,", &rest); word; word = strtok_r(NULL, " ,", &rest)) {
+		if (!strcmp(word, "volume"))
+			options->by_volume = true;
+		else if (!strcmp(word, "offset"))
+			options->by_offset = true;
+		else
+			return option_invalid(err, "attributes", word, "volume, offset or both");
+	}
+	return 0;
+}
+
+/* Does a call of MPI-IO with this name move data? */
+static bool is_access(const char *name)
+{
+	for (unsigned i = 0; i < call_count; i++)
+		if (call_table[i].layer == LAYER_MPI && traffic_ways(&call_table[i]) &&
+		    names_list_has(name, LAYER_MPI, call_table[i].name))
+			return true;
+	return false;
+}
+
+static int read_calls(const char *text, struct history_options *options, struct err *err)
+{
+	AUTO_FREE char *copy = xstrdup(text ? text : "");
+	AUTO_BUF struct buf names = { 0 };
+	char *rest = NULL;
+
+	for (char *word = strtok_r(copy, " ,", &rest); word; word = strtok_r(NULL, " ,", &rest)) {
+		if (!is_access(word))
+			return option_invalid(err, "calls", word,
+					      "names of functions that read or write MPI files, "
+					      "such as MPI_File_write_all");
+		buf_printf(&names, "%s%s", names.len ? " " : "",
+			   strchr(word, '/') ? strchr(word, '/') + 1 : word);
+	}
+	if (names.len)
+		options->calls = buf_take(&names);
+	return 0;
+}
+
 static int read_sets(const char *text, struct history_options *options, struct err *err)
 {
 	AUTO_FREE char *copy = xstrdup(text ? text : "");
@@ -144,7 +203,7 @@ int history_options_read(struct history_options *options, history_option get, vo
 			 struct err *err)
 {
 	struct history_options o = {
-		.by_user = true, .by_extension = true, .learn = 3, .margin = 0.05
+		.by_user = true, .by_extension = true, .learn = 3, .margin = 0.05, .changes = 32
 	};
 	int r = read_flag("by_user", get(arg, "by_user"), &o.by_user, err);
 
@@ -157,13 +216,17 @@ int history_options_read(struct history_options *options, history_option get, vo
 	if (r >= 0)
 		r = read_share("explore", get(arg, "explore"), &o.explore, err);
 	if (r >= 0)
+		r = read_changes(get(arg, "changes"), &o.changes, err);
+	if (r >= 0)
+		r = read_attributes(get(arg, "attributes"), &o, err);
+	if (r >= 0)
+		r = read_calls(get(arg, "calls"), &o, err);
+	if (r >= 0)
 		r = read_sets(get(arg, "sets"), &o, err);
 	if (r < 0) {
 		history_options_release(&o);
 		return r;
 	}
-	if (get(arg, "calls") && *get(arg, "calls"))
-		o.calls = xstrdup(get(arg, "calls"));
 	if (get(arg, "store") && *get(arg, "store"))
 		o.store = xstrdup(get(arg, "store"));
 	*options = o;
@@ -209,6 +272,10 @@ static int known_add(void *arg, const struct outcome_key *key, const char *hints
 
 	if (!*key->program)
 		return 0; /* of a store that did not tell programs apart */
+	/* Learned while accesses were told apart by other attributes. */
+	if ((key->size_class == HINTS_ANY_SIZE) == k->options->by_volume ||
+	    (strstr(key->operation, HINTS_STRIDED) && !k->options->by_offset))
+		return 0;
 	k->list = xgrow(k->list, &k->cap, k->count + 1, sizeof(*k->list));
 	k->list[k->count++] = (struct known){ xstrdup(key->program),
 					      xstrdup(key->extension),
@@ -236,7 +303,7 @@ static void knowledge_release(struct knowledge *k)
 	free(k->list);
 }
 
-static bool is_of_mode(const struct known *known, char mode)
+bool known_is_of_mode(const struct known *known, char mode)
 {
 	return mode == 'b' || *known->operation == mode; /* the first letter of read, write */
 }
@@ -254,10 +321,8 @@ static const struct known *find_with_hints(const struct known *list, size_t coun
 	return found && found->outcome.runs >= learn ? found : NULL;
 }
 
-/* Returns the speedup of a set over the defaults, 0 if there is too little data, or -1 if there is
- * none of the defaults. */
-static double speedup_of(const struct known *list, size_t count, char mode, const char *hints,
-			 uint64_t learn)
+double known_speedup(const struct known *list, size_t count, char mode, const char *hints,
+		     uint64_t learn)
 {
 	double all = 0, defaults = 0, set = 0;
 
@@ -265,7 +330,7 @@ static double speedup_of(const struct known *list, size_t count, char mode, cons
 		const struct known *known = &list[i], *other;
 		double seconds = known->outcome.seconds, bytes = known->outcome.bytes;
 
-		if (*known->hints || !is_of_mode(known, mode) || known->outcome.runs < learn)
+		if (*known->hints || !known_is_of_mode(known, mode) || known->outcome.runs < learn)
 			continue;
 		all += seconds;
 		other = find_with_hints(list, count, known, hints, learn);
@@ -289,10 +354,8 @@ static size_t place_end(const struct known *list, size_t count, size_t from)
 	return to;
 }
 
-/* The number of file systems on which the set is at least as fast; 0: it is slower, or unknown, on
- * one on which the defaults are known. */
-static unsigned count_places(const struct known *list, size_t count, char mode, const char *hints,
-			     uint64_t learn)
+unsigned known_places(const struct known *list, size_t count, char mode, const char *hints,
+		      uint64_t learn)
 {
 	unsigned places = 0;
 
@@ -300,7 +363,7 @@ static unsigned count_places(const struct known *list, size_t count, char mode, 
 		double gain;
 
 		to = place_end(list, count, from);
-		gain = speedup_of(&list[from], to - from, mode, hints, learn);
+		gain = known_speedup(&list[from], to - from, mode, hints, learn);
 		/* Rows of earlier versions are of an unknown file system. */
 		if (gain == 0 && !*list[from].filesystem)
 			continue;
@@ -325,12 +388,13 @@ static void choose_for_mode(struct hint_choices *choices, size_t *cap, const str
 		unsigned places;
 		double gain;
 
-		if (!*list[i].hints || !is_of_mode(&list[i], mode) || !set_is_safe(list[i].hints))
+		if (!*list[i].hints || !known_is_of_mode(&list[i], mode) ||
+		    !hint_set_is_safe(list[i].hints))
 			continue;
-		gain = speedup_of(list, count, mode, list[i].hints, options->learn);
+		gain = known_speedup(list, count, mode, list[i].hints, options->learn);
 		if (!(gain > most))
 			continue;
-		places = count_places(list, count, mode, list[i].hints, options->learn);
+		places = known_places(list, count, mode, list[i].hints, options->learn);
 		if (places) {
 			best = list[i].hints;
 			best_places = places;
@@ -361,6 +425,7 @@ static void choose_for_kind(struct hint_choices *choices, size_t *cap, const str
 				choose_for_mode(choices, cap, &list[from], to - from,
 						list[from].filesystem, *mode, options);
 		}
+		access_choices_add(choices, list, count, *mode, options);
 	}
 }
 
@@ -393,7 +458,7 @@ int hint_choices_of_store(struct hint_choices *choices, const struct history_opt
 	struct outcomes_filter filter = { .user = options->by_user ? user : NULL,
 					  .joins_users = !options->by_user,
 					  .joins_extensions = !options->by_extension };
-	struct knowledge k = { 0 };
+	struct knowledge k = { .options = options };
 	struct hint_choices made = { 0 };
 	int r = 0;
 
@@ -435,6 +500,7 @@ void hint_choices_release(struct hint_choices *choices)
 		free(choices->best[i].hints);
 	}
 	free(choices->best);
+	access_choices_release(choices);
 	free(choices->seen);
 	*choices = (struct hint_choices){ 0 };
 }
@@ -499,6 +565,7 @@ int hint_choices_write(const struct hint_choices *choices, const struct history_
 		program = best->program;
 		buf_printf(&out, "best %s %c %s\n", best->extension, best->mode, best->hints);
 	}
+	access_choices_write(&out, choices, options);
 	unlink(path);
 	fd = trusted_create_file(AT_FDCWD, path, err);
 	if (fd >= 0 && write(fd, out.data, out.len) != (ssize_t)out.len)

@@ -16,6 +16,12 @@
  * There is a choice for each file system, by what was seen there, and one for all file systems. The
  * latter must be at least as fast as the defaults on each file system that the defaults were seen
  * on in `learn` runs.
+ *
+ * Besides, the best set for each kind of accesses is chosen by the same rules, from the sets whose
+ * hints can change while a file is open (contract/hints.h). These choices are used if all accesses
+ * together are predicted to be faster by `margin` then. They take the place of the choice for the
+ * whole file, or, in files of several ranks, whose hints can change only before collective
+ * accesses, they are used beside it.
  */
 #ifndef SLUICE_OBSERVE_PLUGINS_HINT_CHOICE_H
 #define SLUICE_OBSERVE_PLUGINS_HINT_CHOICE_H
@@ -31,7 +37,9 @@ struct store;
 /* The options of [plugin.history]; see history.h. */
 struct history_options {
 	bool by_user, by_extension;
+	bool by_volume, by_offset; /* attributes by which accesses are told apart */
 	uint64_t learn;
+	uint64_t changes;	/* of the hints of an open file; 0: they never change */
 	double margin, explore; /* fractions: 0.05 is 5 % */
 	char **sets;		/* each sorted by key */
 	size_t set_count;
@@ -57,9 +65,29 @@ struct hint_choice {
 	unsigned places;
 };
 
+/* The files that a choice for accesses is for, and the hints that they are opened with. */
+enum access_files {
+	ACCESS_FILES_ALL,    /* no hints */
+	ACCESS_FILES_ALONE,  /* those of a single rank: no hints */
+	ACCESS_FILES_BESIDE, /* those of several ranks: the choice for the whole file */
+};
+
+/* The best hints before an access of this kind, on any file system. */
+struct access_choice {
+	char *program, *extension; /* as above */
+	char mode;
+	enum access_files files;
+	char *operation; /* with HINTS_STRIDED for strided accesses */
+	unsigned size_class;
+	char *hints;
+	double gain; /* speedup over the defaults */
+};
+
 struct hint_choices {
 	struct hint_choice *best;
 	size_t count;
+	struct access_choice *accesses;
+	size_t access_count;
 	uint64_t opens, explored; /* opens by the user in earlier runs */
 	uint64_t *seen;		  /* number of samples of each configured set */
 };

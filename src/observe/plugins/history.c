@@ -45,6 +45,35 @@ static const char *const operations[OPERATIONS] = {
 	[WRITING | TOGETHER] = "write_all",
 };
 
+/* The attributes of an access; rates are kept apart by them. */
+struct kind {
+	unsigned operation, size_class;
+	bool is_strided;
+};
+
+/* The hints that a file was opened with, or that were in force later. */
+struct hint_set {
+	struct hint_set *next;
+	char *hints;
+};
+
+/* The accesses of one kind, by all ranks, while these hints were in force. */
+struct rate {
+	struct rate *next;
+	const char *hints;
+	struct kind kind;
+	uint64_t bytes;
+	int64_t longest_ns; /* of a rank */
+};
+
+/* The time that one rank has spent with them. */
+struct share {
+	struct share *next;	      /* of the opening */
+	struct share *next_of_member; /* of the rank */
+	struct rate *rate;
+	int64_t busy_ns;
+};
+
 /* An open of a file by one or several ranks. */
 struct opening {
 	struct opening *next;
@@ -53,25 +82,25 @@ struct opening {
 	char extension[HINTS_EXTENSION_BYTES];
 	char *filesystem;
 	char mode;
-	char *hints;
+	struct hint_set *opened_with, *sets; /* the latest first; the former is the last of them */
+	struct rate *rates;
+	struct share *shares;
 	unsigned open; /* ranks that have not closed it */
 	int64_t closed_ns;
-	struct {
-		uint64_t bytes, accesses;
-		int64_t longest_ns;
-	} done[OPERATIONS];
 };
 
 /* One rank's part of an opening. */
 struct member {
 	struct opening *opening;
-	int64_t busy_until_ns[OPERATIONS], busy_ns[OPERATIONS];
+	const char *hints; /* in force */
+	struct share *shares;
+	int64_t busy_until_ns[OPERATIONS];
 };
 
 /* A non-blocking access in progress. */
 struct started {
 	struct call_ref open;
-	unsigned operation;
+	struct kind kind;
 	int64_t start_ns;
 	uint64_t asked;
 };
@@ -97,7 +126,10 @@ struct history {
 	bool is_lost; /* the store cannot be written; do not try again */
 };
 
-/* Overrides the first hint set with the second. Both are sorted by key, and so is the result. */
+/*
+ * Overrides the first hint set with the second. Both are sorted by key, and so is the result. An
+ * empty value means that the hint is back to what it was without being set.
+ */
 static char *hints_override(const char *first, const char *second)
 {
 	AUTO_BUF struct buf out = { 0 };
@@ -114,7 +146,8 @@ static char *hints_override(const char *first, const char *second)
 			first += strcspn(first, ";") + (first[strcspn(first, ";")] == ';');
 		from = order < 0 ? &first : &second;
 		n = strcspn(*from, ";");
-		buf_printf(&out, "%s%.*s", out.len ? ";" : "", (int)n, *from);
+		if (n && (*from)[n - 1] != '=')
+			buf_printf(&out, "%s%.*s", out.len ? ";" : "", (int)n, *from);
 		*from += n + ((*from)[n] == ';');
 	}
 	return xstrdup(buf_text(&out));
@@ -167,6 +200,23 @@ static char *process_program(const struct history *h, uint32_t process)
 	return xstrdup(name);
 }
 
+/* The text of a hint set, which is valid as long as the opening. Takes the text over. */
+static struct hint_set *hint_set_keep(struct opening *o, char *hints)
+{
+	struct hint_set *set = o->sets;
+
+	while (set && strcmp(set->hints, hints) != 0)
+		set = set->next;
+	if (set) {
+		free(hints);
+		return set;
+	}
+	set = xcalloc(1, sizeof(*set));
+	*set = (struct hint_set){ o->sets, hints };
+	o->sets = set;
+	return set;
+}
+
 static struct opening *opening_new(struct history *h, const struct activity *a)
 {
 	struct opening *o = xcalloc(1, sizeof(*o));
@@ -175,7 +225,7 @@ static struct opening *opening_new(struct history *h, const struct activity *a)
 	hints_extension(file_text(h, a->file), o->extension);
 	o->filesystem = xstrdup(file_place(h, a->file));
 	o->mode = hints_mode(a->flags);
-	o->hints = xstrdup(file_text(h, a->hints));
+	o->opened_with = hint_set_keep(o, xstrdup(file_text(h, a->hints)));
 	o->collective = a->present & PRESENT(COLLECTIVE) ? a->collective : 0;
 	o->next = h->first;
 	h->first = o;
@@ -199,6 +249,7 @@ static void add_open(struct history *h, const struct activity *a)
 	o->open++;
 	m = recent_put(&h->opens, call_ref_make(a, a->id));
 	m->opening = o;
+	m->hints = o->opened_with->hints;
 }
 
 static void add_close(struct history *h, const struct activity *a)
@@ -217,27 +268,64 @@ static void add_close(struct history *h, const struct activity *a)
 static void update_hints(struct history *h, const struct activity *a)
 {
 	struct member *m = recent_find(&h->opens, call_ref_make(a, a->link));
-	char *now;
 
-	if (!m || !a->hints)
-		return;
-	now = hints_override(m->opening->hints, file_text(h, a->hints));
-	free(m->opening->hints);
-	m->opening->hints = now;
+	if (m && a->hints)
+		m->hints =
+			hint_set_keep(m->opening, hints_override(m->hints, file_text(h, a->hints)))
+				->hints;
 }
 
-static void add_access(struct member *m, unsigned what, int64_t start, int64_t end, uint64_t bytes)
+static bool is_same_kind(const struct kind *a, const struct kind *b)
 {
-	int64_t from = start > m->busy_until_ns[what] ? start : m->busy_until_ns[what];
+	return a->operation == b->operation && a->size_class == b->size_class &&
+	       a->is_strided == b->is_strided;
+}
+
+static struct rate *rate_find(struct opening *o, const char *hints, const struct kind *kind)
+{
+	struct rate *rate = o->rates;
+
+	while (rate && (rate->hints != hints || !is_same_kind(&rate->kind, kind)))
+		rate = rate->next;
+	if (rate)
+		return rate;
+	rate = xcalloc(1, sizeof(*rate));
+	*rate = (struct rate){ .next = o->rates, .hints = hints, .kind = *kind };
+	o->rates = rate;
+	return rate;
+}
+
+static struct share *share_find(struct member *m, const struct kind *kind)
+{
+	struct share *share = m->shares;
+
+	while (share && (share->rate->hints != m->hints || !is_same_kind(&share->rate->kind, kind)))
+		share = share->next_of_member;
+	if (share)
+		return share;
+	share = xcalloc(1, sizeof(*share));
+	*share = (struct share){ .next = m->opening->shares,
+				 .next_of_member = m->shares,
+				 .rate = rate_find(m->opening, m->hints, kind) };
+	m->shares = share;
+	m->opening->shares = share;
+	return share;
+}
+
+static void add_access(struct member *m, const struct kind *kind, int64_t start, int64_t end,
+		       uint64_t bytes)
+{
+	struct share *share = share_find(m, kind);
+	int64_t *until = &m->busy_until_ns[kind->operation];
+	int64_t from = start > *until ? start : *until;
 
 	if (end > from) {
-		m->busy_ns[what] += end - from;
-		m->busy_until_ns[what] = end;
+		share->busy_ns += end - from;
+		*until = end;
 	}
-	m->opening->done[what].bytes += bytes;
-	m->opening->done[what].accesses++;
-	if (m->busy_ns[what] > m->opening->done[what].longest_ns)
-		m->opening->done[what].longest_ns = m->busy_ns[what];
+	share->rate->bytes += bytes;
+	if (share->busy_ns > share->rate->longest_ns)
+		share->rate->longest_ns = share->busy_ns;
 }
 
 static bool is_watched(const struct history *h, const struct call_info *call)
@@ -245,23 +333,37 @@ static bool is_watched(const struct history *h, const struct call_info *call)
 	return !h->options.calls || names_list_has(h->options.calls, call->layer, call->name);
 }
 
+/* The guest finds the kind of an access before it is made (capture/inline/access_hints.h). */
+static struct kind kind_of(const struct history *h, const struct activity *a,
+			   const struct call_info *call)
+{
+	struct kind kind = { .operation = traffic_ways(call) == 1u << READING ? READING : WRITING,
+			     .size_class = HINTS_ANY_SIZE };
+
+	if (a->present & PRESENT(COLLECTIVE))
+		kind.operation |= TOGETHER;
+	if (h->options.by_volume)
+		kind.size_class = hints_size_class((uint64_t)a->size);
+	kind.is_strided = h->options.by_offset && a->present & PRESENT(SPAN) && a->span > a->size;
+	return kind;
+}
+
 static void add_transfer(struct history *h, const struct activity *a, const struct call_info *call)
 {
 	struct member *m = recent_find(&h->opens, call_ref_make(a, a->link));
-	unsigned what = traffic_ways(call) == 1u << READING ? READING : WRITING;
+	struct kind kind;
 	struct started *s;
 
 	if (!m || !traffic_ways(call) || !is_watched(h, call))
 		return;
-	if (a->present & PRESENT(COLLECTIVE))
-		what |= TOGETHER;
+	kind = kind_of(h, a, call);
 	if (call->class != CLASS_START) {
-		add_access(m, what, a->start_ns, a->start_ns + a->duration_ns,
+		add_access(m, &kind, a->start_ns, a->start_ns + a->duration_ns,
 			   traffic_bytes(a, call));
 		return;
 	}
 	s = recent_put(&h->started, call_ref_make(a, a->id));
-	*s = (struct started){ call_ref_make(a, a->link), what, a->start_ns,
+	*s = (struct started){ call_ref_make(a, a->link), kind, a->start_ns,
 			       traffic_bytes(a, call) };
 }
 
@@ -276,7 +378,7 @@ static void add_completion(struct history *h, const struct activity *a)
 		struct member *m = s ? recent_find(&h->opens, s->open) : NULL;
 
 		if (m)
-			add_access(m, s->operation, s->start_ns, a->start_ns + a->duration_ns,
+			add_access(m, &s->kind, s->start_ns, a->start_ns + a->duration_ns,
 				   traffic_completed(a, s->asked));
 		if (s)
 			recent_drop(&h->started, call_ref_make(a, links[i]));
@@ -314,19 +416,20 @@ static void add_activity(struct history *h, const struct activity *a)
 	}
 }
 
-static void add_rate(struct history *h, unsigned what, const char *hints, double bytes,
-		     double seconds)
+static void add_rate(struct history *h, const struct rate *rate, double seconds)
 {
+	double bytes = (double)rate->bytes;
 	struct outcome one = { 1, 1, bytes, seconds, bytes / seconds, 0 };
+	unsigned what = rate->kind.operation;
 	size_t i = 0;
 
 	while (i < h->line_count &&
-	       (h->lines[i].operation != what || strcmp(h->lines[i].hints, hints)))
+	       (h->lines[i].operation != what || strcmp(h->lines[i].hints, rate->hints)))
 		i++;
 	if (i == LINES_MAX)
 		return;
 	if (i == h->line_count) {
-		h->lines[i] = (struct line){ .operation = what, .hints = xstrdup(hints) };
+		h->lines[i] = (struct line){ .operation = what, .hints = xstrdup(rate->hints) };
 		h->line_count++;
 	}
 	outcome_join(&h->lines[i].outcome, &one);
@@ -337,35 +440,41 @@ static bool is_trial(const struct history *h, const struct opening *o)
 {
 	const char *best = hint_choices_find(&h->choices, o->program, o->extension, o->mode);
 
-	if (!(h->options.explore > 0) || (best && hints_contain(o->hints, best)))
+	if (!(h->options.explore > 0) || (best && hints_contain(o->opened_with->hints, best)))
 		return false;
 	for (size_t i = 0; i < h->options.set_count; i++)
-		if (hints_contain(o->hints, h->options.sets[i]))
+		if (hints_contain(o->opened_with->hints, h->options.sets[i]))
 			return true;
 	return false;
+}
+
+static int rate_credit(struct history *h, struct store *store, const struct opening *o,
+		       const struct rate *rate, struct err *err)
+{
+	const char *user = h->host->user(h->host->self), *run = h->host->run(h->host->self);
+	AUTO_FREE char *operation = xprintf("%s%s", operations[rate->kind.operation],
+					    rate->kind.is_strided ? HINTS_STRIDED : "");
+	double bytes = (double)rate->bytes, seconds = (double)rate->longest_ns / NS_PER_S;
+	struct outcome_key key = { operation,	 user,		o->program,
+				   o->extension, o->filesystem, rate->kind.size_class };
+
+	if (!(bytes > 0) || !(seconds > 0))
+		return 0;
+	add_rate(h, rate, seconds);
+	return outcomes_add(store, &key, run, rate->hints, bytes, seconds, err);
 }
 
 static int opening_credit(struct history *h, struct store *store, const struct opening *o,
 			  struct err *err)
 {
-	const char *user = h->host->user(h->host->self), *run = h->host->run(h->host->self);
 	bool trial = is_trial(h, o);
-	int r = outcomes_add_opens(store, user, o->extension, 1, trial, err);
+	int r = outcomes_add_opens(store, h->host->user(h->host->self), o->extension, 1, trial,
+				   err);
 
 	h->openings++;
 	h->trials += trial;
-	for (unsigned what = 0; r >= 0 && what < OPERATIONS; what++) {
-		double bytes = (double)o->done[what].bytes;
-		double seconds = (double)o->done[what].longest_ns / NS_PER_S;
-		struct outcome_key key = { operations[what], user,	    o->program,
-					   o->extension,     o->filesystem, 0 };
-
-		if (!(bytes > 0) || !(seconds > 0))
-			continue;
-		key.size_class = outcomes_size_class(bytes / (double)o->done[what].accesses);
-		r = outcomes_add(store, &key, run, o->hints, bytes, seconds, err);
-		add_rate(h, what, o->hints, bytes, seconds);
-	}
+	for (const struct rate *rate = o->rates; r >= 0 && rate; rate = rate->next)
+		r = rate_credit(h, store, o, rate, err);
 	return r;
 }
 
@@ -394,7 +503,19 @@ static void opening_free(struct history *h, struct opening *o)
 		map_remove(&h->together, o->collective);
 	free(o->program);
 	free(o->filesystem);
-	free(o->hints);
+	for (struct hint_set *set = o->sets, *next; set; set = next) {
+		next = set->next;
+		free(set->hints);
+		free(set);
+	}
+	for (struct rate *rate = o->rates, *next; rate; rate = next) {
+		next = rate->next;
+		free(rate);
+	}
+	for (struct share *share = o->shares, *next; share; share = next) {
+		next = share->next;
+		free(share);
+	}
 	free(o);
 }
 

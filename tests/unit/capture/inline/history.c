@@ -8,6 +8,7 @@
 #include "capture/record/files.c"
 
 struct membership capture_membership;
+struct mpi_kind mpi_kind;
 
 static struct control page;
 static const char *program = "app";
@@ -36,7 +37,8 @@ static const char *answer_for(const char *text, const char *path, int flags)
 	return said;
 }
 
-#define HEAD "sluice-answers 2\nprogram app\n"
+#define HEAD_PROGRAM "program app\n"
+#define HEAD "sluice-answers 2\n" HEAD_PROGRAM
 
 static void the_most_specific_line_answers(void)
 {
@@ -131,6 +133,91 @@ static unsigned count_trials_in(const char *text, unsigned opens)
 	return trials;
 }
 
+/* The hints that a plan has for an access, "-" if it is none of them, "?" if it does not know. */
+static const char *hints_for(const char *text, const char *path, uint32_t ranks, const char *call,
+			     uint64_t bytes, bool strided)
+{
+	static char found[256];
+	struct sluice_query query = { path, HINTS_RDWR, ranks, is_set };
+	struct history_access access = { call, bytes, strstr(call, "write"), strstr(call, "_all"),
+					 strided };
+	struct history_plan plan;
+	unsigned choice;
+	const char *hints;
+
+	if (!history_plan_find(&plan, text, program, &query))
+		return "no plan";
+	if (!history_plan_choose(&plan, &access, &choice))
+		return "?";
+	hints = history_plan_hints(&plan, choice);
+	snprintf(found, sizeof(found), "%.*s", hints ? (int)strcspn(hints, "\n") : 1,
+		 hints ? hints : "-");
+	return found;
+}
+
+static void plans_tell_accesses_apart(void)
+{
+	static const char text[] =
+		"sluice-answers 2\nchanges 7\nprogram other\n"
+		"access dat b write_all 3 strided other=1\n" HEAD_PROGRAM
+		"best dat b best=1\n" HEAD_PROGRAM "access dat b write_all 3 strided a=1;b=2\n"
+		"access nc b write_all 3 strided c=1\n"
+		"access dat r write_all 3 strided d=1\n"
+		"access dat b write_all 3 contiguous e=1\n"
+		"alone dat b write any any f=1\n"
+		"access dat b read_all any strided g=1\n"
+		"program later\naccess dat b write_all 2 any h=1\n";
+
+	CHECK_TEXT(hints_for(text, "x.dat", 4, "MPI_File_write_all", 64, true), "a=1;b=2");
+	CHECK_TEXT(hints_for(text, "x.dat", 4, "MPI_File_write_all", 255, false), "e=1");
+	CHECK_TEXT(hints_for(text, "x.dat", 4, "MPI_File_write_all", 256, true), "-");
+	CHECK_TEXT(hints_for(text, "x.dat", 4, "MPI_File_write_all", 30, true), "-");
+	CHECK_TEXT(hints_for(text, "x.dat", 4, "MPI_File_write_all", 0, true), "?");
+	CHECK_TEXT(hints_for(text, "x.dat", 4, "MPI_File_read_all", 1 << 30, true), "g=1");
+	CHECK_TEXT(hints_for(text, "x.dat", 4, "MPI_File_read_all", 1 << 30, false), "-");
+	CHECK_TEXT(hints_for(text, "x.dat", 4, "MPI_File_write", 64, false), "-");
+	CHECK_TEXT(hints_for(text, "x.dat", 1, "MPI_File_write", 64, false), "f=1");
+	CHECK_TEXT(hints_for(text, "x.nc", 1, "MPI_File_write_all", 64, true), "c=1");
+	CHECK_TEXT(hints_for(text, "x.other", 1, "MPI_File_write_all", 64, true), "no plan");
+	/* Such a file is opened without hints, except with Open MPI. */
+	CHECK_TEXT(answer_for(text, "x.dat", HINTS_RDWR), "-");
+	mpi_kind.is_open = true;
+	CHECK_TEXT(answer_for(text, "x.dat", HINTS_RDWR), "best=1");
+	CHECK_TEXT(hints_for(text, "x.dat", 4, "MPI_File_write_all", 64, true), "no plan");
+	mpi_kind.is_open = false;
+}
+
+static void a_plan_may_be_used_beside_hints_for_the_file(void)
+{
+	static const char text[] =
+		"sluice-answers 2\nchanges 7\ncalls MPI_File_write_all "
+		"MPI_File_read_at_all\n" HEAD_PROGRAM "best * b best=1\n"
+		"beside * b write_all 3 any a=1\nalone * b write_all 3 any b=1\n";
+	struct sluice_query query = { "x.dat", HINTS_RDWR, 4, is_set };
+	struct history_plan plan;
+
+	CHECK(history_plan_find(&plan, text, program, &query));
+	CHECK(plan.beside);
+	CHECK_INT(plan.changes, 7);
+	CHECK_TEXT(answer_for(text, "x.dat", HINTS_RDWR), "best=1");
+	CHECK_TEXT(hints_for(text, "x.dat", 4, "MPI_File_write_all", 64, true), "a=1");
+	CHECK_TEXT(hints_for(text, "x.dat", 1, "MPI_File_write_all", 64, true), "b=1");
+	CHECK_TEXT(hints_for(text, "x.dat", 4, "MPI_File_write_at_all", 64, true), "?");
+	CHECK_TEXT(hints_for(text, "x.dat", 4, "MPI_File_read_at_all", 64, true), "-");
+	CHECK_TEXT(hints_for(text, "x.dat", 4, "MPI_File_read", 64, true), "?");
+}
+
+static void malformed_plans_are_harmless(void)
+{
+	CHECK_TEXT(hints_for(HEAD "access * b\n", "f", 1, "MPI_File_write", 9, true), "no plan");
+	CHECK_TEXT(hints_for(HEAD "access * b \n", "f", 1, "MPI_File_write", 9, true), "-");
+	CHECK_TEXT(hints_for(HEAD "access * b write\n", "f", 1, "MPI_File_write", 9, true), "-");
+	CHECK_TEXT(hints_for(HEAD "access * b write any\n", "f", 1, "MPI_File_write", 9, true),
+		   "-");
+	CHECK_TEXT(hints_for(HEAD "access * b write any any\n", "f", 1, "MPI_File_write", 9, true),
+		   "");
+}
+
 static void trials_do_not_exceed_their_share(void)
 {
 	memset((void *)&page, 0, sizeof(page));
@@ -169,5 +256,7 @@ static void hints_that_the_program_sets_are_not_tried(void)
 
 TESTS(TEST(the_most_specific_line_answers), TEST(each_program_has_its_own_lines),
       TEST(malformed_lines_are_skipped), TEST(numbers_and_leading_dots_are_not_extensions),
-      TEST(harmful_hints_are_not_safe), TEST(trials_do_not_exceed_their_share),
-      TEST(all_sets_are_tried_in_turn), TEST(hints_that_the_program_sets_are_not_tried))
+      TEST(harmful_hints_are_not_safe), TEST(plans_tell_accesses_apart),
+      TEST(a_plan_may_be_used_beside_hints_for_the_file), TEST(malformed_plans_are_harmless),
+      TEST(trials_do_not_exceed_their_share), TEST(all_sets_are_tried_in_turn),
+      TEST(hints_that_the_program_sets_are_not_tried))

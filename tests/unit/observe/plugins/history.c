@@ -20,7 +20,7 @@
 #define MIB (INT64_C(1) << 20)
 #define SECOND INT64_C(1000000000)
 
-enum { NO_FILE, DATA_NC, OTHER_H5, NONE, SET_1, SET_2, CHANGED, UNSAFE, FILES };
+enum { NO_FILE, DATA_NC, OTHER_H5, NONE, SET_1, SET_2, CHANGED, UNSAFE, DISABLED, RESTORED, FILES };
 static const char *const files[FILES] = {
 	[NO_FILE] = "",
 	[DATA_NC] = "/data/out.nc",
@@ -30,6 +30,8 @@ static const char *const files[FILES] = {
 	[SET_2] = "cb_buffer_size=200000000;romio_ds_write=disable",
 	[CHANGED] = "cb_buffer_size=8388608;striping_unit=4096",
 	[UNSAFE] = "cb_buffer_size=0",
+	[DISABLED] = "romio_ds_write=disable",
+	[RESTORED] = "romio_ds_write=",
 };
 
 /* A run: the plug-in with a store; the test feeds it. */
@@ -528,7 +530,7 @@ static void check_credited(const struct sample *sample, const char *expected)
 	store_close(store);
 }
 
-/* Two ranks transfer 30 and 10 MiB in 1 and 2 seconds, which is 20 MiB/s together. */
+/* Two ranks transfer 30 and 20 MiB in 1 and 2 seconds, which is 25 MiB/s together. */
 static void ranks_that_open_together_are_one_sample(void)
 {
 	struct sample sample;
@@ -540,7 +542,7 @@ static void ranks_that_open_together_are_one_sample(void)
 	first = open_as(&run, 0, DATA_NC, SET_1, run.collective);
 	second = open_as(&run, 1, DATA_NC, SET_1, run.collective);
 	moved(&run, 0, first, "MPI_File_write_at_all", 30 * MIB, 0, SECOND);
-	moved(&run, 1, second, "MPI_File_write_at_all", 10 * MIB, 0, 2 * SECOND);
+	moved(&run, 1, second, "MPI_File_write_at_all", 20 * MIB, 0, 2 * SECOND);
 	/* Reading is separate; the time of overlapping calls counts once. */
 	moved(&run, 1, second, "MPI_File_read_at", 4 * MIB, 3 * SECOND, SECOND);
 	moved(&run, 1, second, "MPI_File_read_at", 4 * MIB, 3 * SECOND + SECOND / 2, SECOND / 2);
@@ -549,7 +551,7 @@ static void ranks_that_open_together_are_one_sample(void)
 	closed(&run, 1, second);
 	run_end(&run);
 	check_credited(&sample, "read nc/11 [cb_buffer_size=4194304] 1 x 8; "
-				"write_all nc/12 [cb_buffer_size=4194304] 1 x 20; ");
+				"write_all nc/12 [cb_buffer_size=4194304] 1 x 25; ");
 	sample_remove(&sample);
 }
 
@@ -614,6 +616,80 @@ static void hints_that_change_after_the_open_count(void)
 	check_credited(&sample, "write nc/12 [cb_buffer_size=8388608;romio_ds_write=disable;"
 				"striping_unit=4096] 1 x 16; ");
 	sample_remove(&sample);
+}
+
+/* The plug-in that acts restores hints by setting them to nothing. */
+static void accesses_count_for_the_hints_in_force(void)
+{
+	struct sample sample;
+	struct run run;
+	uint64_t open;
+
+	sample_make(&sample);
+	run_start(&run, &sample, NULL);
+	open = open_as(&run, 0, DATA_NC, SET_1, 0);
+	for (int i = 0; i < 2; i++) {
+		moved(&run, 0, open, "MPI_File_write", 16 * MIB, 4 * i * SECOND, SECOND);
+		feed(&run,
+		     (struct activity){ .link = open,
+					.hints = DISABLED,
+					.present = PRESENT(LINK) | PRESENT(HINTS) },
+		     "MPI_File_set_info");
+		moved(&run, 0, open, "MPI_File_write", 16 * MIB, (4 * i + 1) * SECOND, 2 * SECOND);
+		feed(&run,
+		     (struct activity){ .link = open,
+					.hints = RESTORED,
+					.present = PRESENT(LINK) | PRESENT(HINTS) },
+		     "MPI_File_set_info");
+	}
+	closed(&run, 0, open);
+	run_end(&run);
+	check_credited(&sample,
+		       "write nc/12 [cb_buffer_size=4194304] 1 x 16; "
+		       "write nc/12 [cb_buffer_size=4194304;romio_ds_write=disable] 1 x 8; ");
+	sample_remove(&sample);
+}
+
+static void accesses_are_told_apart_by_their_attributes(void)
+{
+	static const char *const volume[] = { "attributes=volume", NULL };
+	static const char *const offset[] = { "attributes=offset", NULL };
+	static const char *const none[] = { "attributes=", NULL };
+	static const struct {
+		const char *const *options;
+		const char *expected;
+	} cases[] = {
+		{ NULL,
+		  "write nc/10 [] 1 x 1; write nc/12 [] 1 x 16; write strided nc/10 [] 1 x 1; " },
+		{ volume, "write nc/10 [] 1 x 1; write nc/12 [] 1 x 16; " },
+		{ offset, "write nc/31 [] 1 x 8; write strided nc/31 [] 1 x 1; " },
+		{ none, "write nc/31 [] 1 x 6; " },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sample sample;
+		struct run run;
+		uint64_t open;
+
+		sample_make(&sample);
+		run_start(&run, &sample, cases[i].options);
+		open = open_as(&run, 0, DATA_NC, NO_FILE, 0);
+		moved(&run, 0, open, "MPI_File_write", 16 * MIB, 0, SECOND);
+		moved(&run, 0, open, "MPI_File_write", MIB, SECOND, SECOND);
+		feed(&run,
+		     (struct activity){ .link = open,
+					.start_ns = 2 * SECOND,
+					.duration_ns = SECOND,
+					.result = MIB,
+					.size = MIB,
+					.span = 2 * MIB,
+					.present = PRESENT(LINK) | PRESENT(SIZE) | PRESENT(SPAN) },
+		     "MPI_File_write");
+		closed(&run, 0, open);
+		run_end(&run);
+		check_credited(&sample, cases[i].expected);
+		sample_remove(&sample);
+	}
 }
 
 /* The collective numbers of openings are the same in each job of a run. */
@@ -687,6 +763,126 @@ static void choices_are_written_before_the_run(void)
 	sample_remove(&sample);
 }
 
+/* Adds what two runs have seen: seconds for 1000 bytes with the defaults, and with a set. */
+static void learn_kind(struct store *store, const char *operation, unsigned size_class,
+		       const char *hints, double defaults, double set)
+{
+	struct outcome_key key = { operation, "somebody", "app", "dat", "/", size_class };
+
+	if (defaults > 0)
+		outcomes_add(store, &key, "1", "", 1000, defaults, NULL);
+	outcomes_add(store, &key, "2", hints, 1000, set, NULL);
+}
+
+static void check_answers(const struct sample *sample, const char *option, const char *expected)
+{
+	const char *const options[] = { "plugin.history.learn=1", option, NULL };
+	AUTO_FREE char *text = prepared(sample, options, NULL);
+
+	CHECK_TEXT(text ? text : "", expected);
+}
+
+static void the_best_hints_of_each_kind_of_accesses_are_chosen(void)
+{
+	struct sample sample;
+	struct store *store;
+
+	setenv("USER", "somebody", 1);
+	sample_make(&sample);
+	store = sample_open(&sample);
+	/* One set is better for all: it is used for the whole file. */
+	learn_kind(store, "write_all", 9, "romio_cb_write=enable", 20, 4);
+	learn_kind(store, "write_all strided", 4, "romio_cb_write=enable", 10, 5);
+	check_answers(&sample, NULL,
+		      "sluice-answers 2\nprogram app\nbest dat w romio_cb_write=enable\n"
+		      "best dat b romio_cb_write=enable\n");
+	/* Another one is better for strided accesses, and sets what the first one sets. */
+	learn_kind(store, "write_all strided", 4, "romio_cb_write=disable", 0, 1);
+	check_answers(&sample, NULL,
+		      "sluice-answers 2\nprogram app\nbest dat w romio_cb_write=enable\n"
+		      "best dat b romio_cb_write=enable\nchanges 32\nprogram app\n"
+		      "alone dat w write_all 9 contiguous romio_cb_write=enable\n"
+		      "alone dat w write_all 4 strided romio_cb_write=disable\n"
+		      "beside dat w write_all 4 strided romio_cb_write=disable\n"
+		      "alone dat b write_all 9 contiguous romio_cb_write=enable\n"
+		      "alone dat b write_all 4 strided romio_cb_write=disable\n"
+		      "beside dat b write_all 4 strided romio_cb_write=disable\n");
+	check_answers(&sample, "plugin.history.changes=0",
+		      "sluice-answers 2\nprogram app\nbest dat w romio_cb_write=enable\n"
+		      "best dat b romio_cb_write=enable\n");
+	check_answers(&sample, "plugin.history.margin=90%",
+		      "sluice-answers 2\nprogram app\nbest dat w romio_cb_write=enable\n"
+		      "best dat b romio_cb_write=enable\n");
+	check_answers(&sample, "plugin.history.attributes=volume",
+		      "sluice-answers 2\nprogram app\nbest dat w romio_cb_write=enable\n"
+		      "best dat b romio_cb_write=enable\n");
+	sample_remove(&sample);
+	store_close(store);
+}
+
+/* No set is better for the whole file. */
+static void a_file_may_be_opened_without_hints(void)
+{
+	struct sample sample;
+	struct store *store;
+
+	setenv("USER", "somebody", 1);
+	sample_make(&sample);
+	store = sample_open(&sample);
+	learn_kind(store, "write_all", 9, "romio_cb_write=enable", 10, 2);
+	learn_kind(store, "write_all strided", 4, "romio_cb_write=enable", 10, 20);
+	check_answers(&sample, NULL,
+		      "sluice-answers 2\nchanges 32\nprogram app\n"
+		      "access dat w write_all 9 contiguous romio_cb_write=enable\n"
+		      "access dat b write_all 9 contiguous romio_cb_write=enable\n");
+	sample_remove(&sample);
+	store_close(store);
+}
+
+/* Independent accesses to a file of several ranks keep the hints that it was opened with. */
+static void hints_for_the_whole_file_are_kept_for_independent_accesses(void)
+{
+	struct sample sample;
+	struct store *store;
+
+	setenv("USER", "somebody", 1);
+	sample_make(&sample);
+	store = sample_open(&sample);
+	learn_kind(store, "write", 9, "romio_ds_write=disable", 200, 40);
+	learn_kind(store, "write_all", 9, "romio_ds_write=disable", 100, 90);
+	learn_kind(store, "write_all", 9, "romio_cb_write=disable;romio_ds_write=enable", 0, 10);
+	check_answers(
+		&sample, "plugin.history.calls=MPI/MPI_File_write_all,MPI_File_write",
+		"sluice-answers 2\nprogram app\nbest dat w romio_ds_write=disable\n"
+		"best dat b romio_ds_write=disable\nchanges 32\n"
+		"calls MPI_File_write_all MPI_File_write\nprogram app\n"
+		"alone dat w write 9 contiguous romio_ds_write=disable\n"
+		"alone dat w write_all 9 contiguous romio_cb_write=disable;romio_ds_write=enable\n"
+		"beside dat w write_all 9 contiguous romio_cb_write=disable;romio_ds_write=enable\n"
+		"alone dat b write 9 contiguous romio_ds_write=disable\n"
+		"alone dat b write_all 9 contiguous romio_cb_write=disable;romio_ds_write=enable\n"
+		"beside dat b write_all 9 contiguous "
+		"romio_cb_write=disable;romio_ds_write=enable\n");
+	sample_remove(&sample);
+	store_close(store);
+}
+
+/* The number of aggregators is fixed when a file is opened. */
+static void only_hints_that_can_change_are_chosen_for_accesses(void)
+{
+	struct sample sample;
+	struct store *store;
+
+	setenv("USER", "somebody", 1);
+	sample_make(&sample);
+	store = sample_open(&sample);
+	learn_kind(store, "write_all", 9, "cb_nodes=2", 100, 20);
+	learn_kind(store, "write_all strided", 4, "cb_nodes=2", 100, 300);
+	check_answers(&sample, NULL, "sluice-answers 2\n");
+	sample_remove(&sample);
+	store_close(store);
+}
+
 static void invalid_options_are_errors(void)
 {
 	static const struct {
@@ -699,6 +895,13 @@ static void invalid_options_are_errors(void)
 		{ "plugin.history.explore=101%", "plugin.history.explore" },
 		{ "plugin.history.sets=cb_buffer_size=16M", "sets: \"cb_buffer_size=16M\"" },
 		{ "plugin.history.sets=a=1|b", "sets: \"b\"" },
+		{ "plugin.history.changes=64", "changes: invalid value \"64\"" },
+		{ "plugin.history.changes=-1", "plugin.history.changes" },
+		{ "plugin.history.attributes=volume size", "attributes: invalid value \"size\"" },
+		{ "plugin.history.calls=MPI_File_wriet",
+		  "calls: invalid value \"MPI_File_wriet\"" },
+		{ "plugin.history.calls=MPI_File_open", "calls: invalid value \"MPI_File_open\"" },
+		{ "plugin.history.calls=POSIX/write", "calls: invalid value \"POSIX/write\"" },
 	};
 	struct sample sample;
 
@@ -720,7 +923,7 @@ static void only_watched_calls_count(void)
 {
 	static const char *const watched[] = { "calls=MPI_File_read_at, MPI/MPI_File_write_at",
 					       NULL };
-	static const char *const others[] = { "calls=MPI_File_write_at_all POSIX/MPI_File_write_at",
+	static const char *const others[] = { "calls=MPI_File_write_at_all,MPI/MPI_File_write",
 					      NULL };
 	struct sample sample;
 
@@ -775,5 +978,11 @@ TESTS(TEST(after_training_the_better_set_is_chosen), TEST(ties_and_small_gains_k
       TEST(closed_files_are_credited_while_the_run_goes_on),
       TEST(non_blocking_accesses_last_until_they_are_complete),
       TEST(hints_that_change_after_the_open_count), TEST(another_job_is_another_opening),
+      TEST(accesses_count_for_the_hints_in_force),
+      TEST(accesses_are_told_apart_by_their_attributes),
+      TEST(the_best_hints_of_each_kind_of_accesses_are_chosen),
+      TEST(a_file_may_be_opened_without_hints),
+      TEST(hints_for_the_whole_file_are_kept_for_independent_accesses),
+      TEST(only_hints_that_can_change_are_chosen_for_accesses),
       TEST(choices_are_written_before_the_run), TEST(invalid_options_are_errors),
       TEST(only_watched_calls_count), TEST(trials_are_counted_over_runs))
