@@ -20,6 +20,7 @@ check_json out sluice.model/1
 check_eq "$(json_get out '["calibrated"]')" False
 check_has "$(cat err)" "not calibrated"
 cp here.model before.model
+cp here.model plain.model
 
 # The MPI library is a copy, which is removed later.
 library=$(ldd "$BUILD/mpi/mpich/collective_io" | awk '/libmpi/ { print $3; exit }')
@@ -60,6 +61,21 @@ fi
 # An access with more ranks than were measured is not calibrated.
 check_rc 0 "$sluice" model predict -m here.model -n 64 -N 1 -s 512K
 check_words "$(cat out)" "not calibrated for such accesses"
+
+# While a program runs, its collective accesses are compared with the predictions.
+watched() {
+	check_rc 0 timeout "$limit" "$sluice" -c plugins.load=predicted -c model.path="$work/$1" run -q -o t.sluice -- \
+		mpiexec.mpich -n 2 "$BUILD/mpi/mpich/collective_io" -s 256K --strided 4K -n 3 -o dir/watched --remove
+	check_rc 0 "$sluice" report t.sluice
+}
+watched here.model
+check_has "$(cat out)" "calibrated on 20"
+check_has "$(cat out)" "of other forms 0"
+# Three accesses. Whether they are as small as those of the calibration is random.
+counts=$(grep -oE "(compared|not calibrated) [0-9]+" out | grep -oE "[0-9]+" | paste -sd+)
+check_eq "$((counts))" 3 "accesses that were considered: $(cat out)"
+watched plain.model
+check_has "$(cat out)" "is not calibrated, so nothing was compared"
 
 # Held-out accesses: the model does not change; the recommendation of each is measured.
 cp here.model before.model

@@ -9,11 +9,17 @@
 #include "observe/plugins/file_surveyor.h"
 #include "observe/plugins/histogram.h"
 #include "observe/plugins/history.h"
+#include "observe/plugins/predicted.h"
 #include "observe/watch/plugins.h"
 
 const struct sluice_plugin *const plugin_builtin[] = {
-	&plugin_catalogue, &plugin_expected, &plugin_file_surveyor,
-	&plugin_histogram, &plugin_history,  NULL,
+	&plugin_catalogue,
+	&plugin_expected,
+	&plugin_file_surveyor,
+	&plugin_histogram,
+	&plugin_history,
+	&plugin_predicted,
+	NULL,
 };
 
 const struct plugin_guest plugin_guests[] = {

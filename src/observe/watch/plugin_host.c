@@ -92,6 +92,8 @@ static const char *host_option(void *self, const char *key)
 
 	if (!strcmp(key, "page") && !text && !l->plugins->options.replayed)
 		return site_page(l->plugins);
+	if (!strcmp(key, "model") && !text && !l->plugins->options.replayed)
+		return config_text(config, SETTING_MODEL_PATH);
 	if (strcmp(key, "store") != 0)
 		return text;
 	if (l->plugins->options.replayed)
