@@ -126,8 +126,8 @@ struct control_changes {
 	_Atomic uint32_t ready;	  /* ranks that take part */
 	_Atomic uint32_t
 		own; /* hints that must not change: a bit per index in hints_changeable[] */
-	_Atomic uint64_t opened; /* a hash of the values that the file was opened with */
-	_Atomic uint64_t state;	 /* the latest access that was decided */
+	_Atomic uint64_t opened;		     /* a hash of what ranks must have in common */
+	_Atomic uint64_t state;			     /* the latest access that was decided */
 	_Atomic uint64_t steps[CONTROL_CHANGES_MAX]; /* accesses before which hints change */
 };
 

@@ -108,6 +108,9 @@ static void use_file(MPI_Comm comm, const char *path, int rounds, const char *ex
 	MPI_MUST(MPI_File_open(comm, path, MPI_MODE_RDWR | MPI_MODE_CREATE, info, &file));
 	/* Beyond the end of a file, data sieving fills holes with whatever its buffer holds. */
 	MPI_MUST(MPI_File_set_size(file, (rounds + 1) * block_bytes(members)));
+	/* Invalid handles must cause an error and not abort the program. */
+	MUST(MPI_File_write_at_all(MPI_FILE_NULL, 0, &member, 1, MPI_INT, MPI_STATUS_IGNORE) !=
+	     MPI_SUCCESS);
 	for (int round = 0; round < rounds; round++) {
 		make_round(file, alone ? "self" : "world", round, member, members, alone);
 		if (round == 0 && !strcmp(extra, "set-info"))

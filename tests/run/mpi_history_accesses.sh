@@ -205,6 +205,30 @@ rank_missing() {
 disable disable"
 }
 
+# Ranks of two programs, for which other hints were the best for strided accesses.
+programs_differ() {
+	local program=$BUILD/mpi/$1/kinds
+	mpi_mixes "$1" || { skip_case mixed-jobs "$1: two programs share a file" && return; }
+	case_begin "$1: two programs share a file"
+	again
+	cp "$program" "$work/other"
+	python3 - "$SLUICE_STORE_PATH" "$independent" <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+columns = [c[1] for c in db.execute("PRAGMA table_info(outcome)")]
+names = ", ".join('"%s"' % c for c in columns)
+values = ", ".join({"program": "'other'", "hints": "replace(hints, 'ds_write=disable', 'ds_write=enable')"}.get(c, '"%s"' % c)
+                   for c in columns)
+db.execute("INSERT INTO outcome (%s) SELECT %s FROM outcome WHERE program = 'kinds'" % (names, values))
+db.commit()
+END
+	observed "$sluice" run -o "$work/trace" -- "mpiexec.$1" -n 2 "$program" $rounds : -n 1 "$work/other" $rounds
+	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -60 captured.err): exit code"
+	check_eq "$(cat captured/effective.[0-9] | grep ^world | cut -d " " -f 3- | sort -u)" "enable automatic"
+	check_eq "$(effective self strided)" "disable disable
+disable enable"
+}
+
 # What was learned with MPICH changes no open files of Open MPI, neither with OMPIO nor with ROMIO: they are opened with
 # the hints that are the best ones for whole files.
 openmpi_unchanged() {
@@ -235,6 +259,7 @@ bounded mpich
 off mpich
 own_stay mpich
 rank_missing mpich
+programs_differ mpich
 invalid
 case " ${mpis//$'\n'/ } " in
 *" openmpi "*)

@@ -46,8 +46,8 @@ struct access_rank {
 struct control_changes *access_entry(struct control *control, uint64_t opening);
 
 /*
- * Before the first access of a rank, which is counted only if it has opened the file with the same
- * values as the others. own: hints that must not change.
+ * Before the first access of a rank, which is counted only if it has the same values and choices as
+ * the others, of which `opened` is a hash. own: hints that must not change.
  */
 void access_join(struct control_changes *changes, uint64_t opened, uint32_t own);
 

@@ -38,7 +38,7 @@ struct file {
 	struct access_opening opening;
 	uint32_t accesses;			    /* so far */
 	char opened[HINTS_CHANGEABLE][VALUE_BYTES]; /* values that the file was opened with */
-	uint64_t opened_hash;
+	uint64_t opened_hash;			    /* of these and of the plan */
 	struct control_changes *changes, alone;
 };
 
@@ -47,6 +47,8 @@ _Atomic uint32_t access_files;
 
 static struct file *find_file(MPI_File handle)
 {
+	if ((uint64_t)handle <= FILE_RESERVED)
+		return NULL; /* MPI_FILE_NULL */
 	for (unsigned i = 0; i < FILES_MAX; i++)
 		/* Pairs with the release in access_opened(). */
 		if (atomic_load_explicit(&files[i].handle, memory_order_acquire) ==
@@ -64,6 +66,17 @@ static struct file *reserve_file(void)
 			return &files[i];
 	}
 	return NULL;
+}
+
+/* Choices are lines of the plan, so ranks with other lines must not take part: they may be of
+ * another program. */
+static uint64_t plan_hash(const struct history_plan *plan)
+{
+	uint64_t hash = mpi_mix(mpi_text_hash(plan->extension), (uint64_t)plan->mode);
+
+	for (const char *p = plan->first; p < plan->end; p++)
+		hash = mpi_mix(hash, (unsigned char)*p);
+	return hash;
 }
 
 /*
@@ -86,7 +99,7 @@ static bool read_values(const void *near, MPI_File handle, struct file *f)
 	     !strcmp(deferred, "false") &&
 	     !(info_get(near, info, "romio_cb_pfr", fixed, sizeof(fixed)) &&
 	       !strcmp(fixed, "enable"));
-	f->opened_hash = 1;
+	f->opened_hash = plan_hash(&f->opening.plan);
 	for (int i = 0; i < HINTS_CHANGEABLE; i++) {
 		f->opened[i][0] = 0;
 		if (!info_get(near, info, hints_changeable[i], f->opened[i], VALUE_BYTES))
@@ -314,7 +327,7 @@ static void make_step(const void *near, const struct file *f, MPI_File handle,
 	if (recorded) {
 		frame_stop(&frame);
 		record_step(&frame, f, handle, step,
-			    error == MPI_SUCCESS ? 0 : mpi_error_class(near, error));
+			    error > MPI_SUCCESS ? mpi_error_class(near, error) : error);
 	}
 	if (step->is_mine && error == MPI_SUCCESS)
 		atomic_fetch_add_explicit(&capture_membership.control->hint_changes, 1,
