@@ -17,6 +17,11 @@
  *
  *   CALL_inherited     the first use of a descriptor that no wrapped call has opened. NAME is the
  *                      addresses of a TCP connection, as of connect() and accept()
+ *   CALL_fuse_request, CALL_fuse_reply   what a FUSE server has read from /dev/fuse or written to
+ *                      it, as a child of the call. RESULT is the number of the request. Of a
+ *                      request, FLAGS is the kernel's code of the operation, VARIABLE the id of the
+ *                      thread that made the call (0: the kernel itself, or one of another
+ *                      namespace); of a transfer, SIZE and OFFSET are those asked for
  *   CALL_completed_*   one asynchronous operation that a waiting call has found complete. It is a
  *                      child of the waiting call; its LINK is the call that started the operation
  *   CALL_*_parameters  after a file or dataset was opened while parameters are injected. LINK is

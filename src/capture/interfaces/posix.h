@@ -60,29 +60,39 @@ LAYER(POSIX)
  */
 FIRST(PRESERVE(preserve_open(AT_FDCWD, path, flags), -1) LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
+AFTER(fuse_opened(ret, path);)
 int open(PATH const char *path, FLAGS int flags, ...);
 FIRST(PRESERVE(preserve_open(AT_FDCWD, path, flags), -1) LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
+AFTER(fuse_opened(ret, path);)
 int open64(PATH const char *path, FLAGS int flags, ...);
 FIRST(PRESERVE(preserve_open(AT_FDCWD, path, flags), -1) LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
+AFTER(fuse_opened(ret, path);)
 int __open(PATH const char *path, FLAGS int flags, ...);
 FIRST(PRESERVE(preserve_open(AT_FDCWD, path, flags), -1) LAYOUT_OPENS(AT_FDCWD, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
+AFTER(fuse_opened(ret, path);)
 int __open64(PATH const char *path, FLAGS int flags, ...);
 FIRST(PRESERVE(preserve_open(dirfd, path, flags), -1) LAYOUT_OPENS(dirfd, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
+AFTER(fuse_opened(ret, path);)
 int openat(DIRFD int dirfd, PATH const char *path, FLAGS int flags, ...);
 FIRST(PRESERVE(preserve_open(dirfd, path, flags), -1) LAYOUT_OPENS(dirfd, flags, mode);) PASS(flags, layout.flags) LAST(layout_end(&layout, ret);)
 CALL(OPEN) MAKES(FILE) REST(MODE mode_t mode, __OPEN_NEEDS_MODE(flags))
+AFTER(fuse_opened(ret, path);)
 int openat64(DIRFD int dirfd, PATH const char *path, FLAGS int flags, ...);
 FIRST(PRESERVE(preserve_open(AT_FDCWD, path, flags), -1))
-CALL(OPEN) MAKES(FILE) FIELD(MODE, 0) int __open_2(PATH const char *path, FLAGS int flags);
+CALL(OPEN) MAKES(FILE) FIELD(MODE, 0) AFTER(fuse_opened(ret, path);)
+int __open_2(PATH const char *path, FLAGS int flags);
 FIRST(PRESERVE(preserve_open(AT_FDCWD, path, flags), -1))
-CALL(OPEN) MAKES(FILE) FIELD(MODE, 0) int __open64_2(PATH const char *path, FLAGS int flags);
+CALL(OPEN) MAKES(FILE) FIELD(MODE, 0) AFTER(fuse_opened(ret, path);)
+int __open64_2(PATH const char *path, FLAGS int flags);
 FIRST(PRESERVE(preserve_open(dirfd, path, flags), -1)) CALL(OPEN) MAKES(FILE) FIELD(MODE, 0)
+AFTER(fuse_opened(ret, path);)
 int __openat_2(DIRFD int dirfd, PATH const char *path, FLAGS int flags);
 FIRST(PRESERVE(preserve_open(dirfd, path, flags), -1)) CALL(OPEN) MAKES(FILE) FIELD(MODE, 0)
+AFTER(fuse_opened(ret, path);)
 int __openat64_2(DIRFD int dirfd, PATH const char *path, FLAGS int flags);
 FIRST(PRESERVE(preserve_open(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC), -1)
       LAYOUT_OPENS(AT_FDCWD, O_CREAT, mode);) LAST(layout_end(&layout, ret);)
@@ -117,26 +127,29 @@ int close_range(unsigned first, unsigned last, FLAGS int flags);
 FIRST(placed_close_range(first < 0 ? 0 : (unsigned)first, UINT32_MAX);)
 CALL(CLOSE) FIELD(HANDLE, first) AFTER(handle_clear(first < 0 ? 0 : (unsigned)first, UINT32_MAX);)
 void closefrom(int first);
-LAST(placed_copy(fd, ret);) CALL(DUP) MAKES(SAME) int dup(FD int fd);
-LAST(placed_copy(fd, ret);) CALL(DUP) MAKES(SAME) int dup2(FD int fd, int onto);
-LAST(placed_copy(fd, ret);) CALL(DUP) MAKES(SAME) int __dup2(FD int fd, int onto);
-LAST(placed_copy(fd, ret);) CALL(DUP) MAKES(SAME) int dup3(FD int fd, int onto, FLAGS int flags);
+LAST(placed_copy(fd, ret);) CALL(DUP) MAKES(SAME) AFTER(FUSE_COPIED(ret)) int dup(FD int fd);
+LAST(placed_copy(fd, ret);) CALL(DUP) MAKES(SAME) AFTER(FUSE_COPIED(ret)) int dup2(FD int fd, int onto);
+LAST(placed_copy(fd, ret);) CALL(DUP) MAKES(SAME) AFTER(FUSE_COPIED(ret)) int __dup2(FD int fd, int onto);
+LAST(placed_copy(fd, ret);) CALL(DUP) MAKES(SAME) AFTER(FUSE_COPIED(ret)) int dup3(FD int fd, int onto, FLAGS int flags);
 CALL(DUP) MAKES(FILE) int pidfd_getfd(int pidfd, int target, FLAGS unsigned flags);
 LAST(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) placed_copy(fd, ret);) CALL(CONTROL) REST(void *arg)
-AFTER(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) handle_made(ret, link_kind(link), &f);)
+AFTER(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) { handle_made(ret, link_kind(link), &f); FUSE_COPIED(ret) })
 int fcntl(FD int fd, FLAGS int command, ...);
 LAST(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) placed_copy(fd, ret);) CALL(CONTROL) REST(void *arg)
-AFTER(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) handle_made(ret, link_kind(link), &f);)
+AFTER(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) { handle_made(ret, link_kind(link), &f); FUSE_COPIED(ret) })
 int fcntl64(FD int fd, FLAGS int command, ...);
 LAST(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) placed_copy(fd, ret);) CALL(CONTROL) REST(void *arg)
-AFTER(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) handle_made(ret, link_kind(link), &f);)
+AFTER(if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) { handle_made(ret, link_kind(link), &f); FUSE_COPIED(ret) })
 int __fcntl(FD int fd, FLAGS int command, ...);
 CALL(CONTROL) REST(void *arg) int ioctl(FD int fd, FLAGS unsigned long request, ...);
 
 /* Reading. */
-CALL(READ) ssize_t read(FD int fd, void *buf, SIZE size_t count);
-CALL(READ) ssize_t __read(FD int fd, void *buf, SIZE size_t count);
-CALL(READ) ssize_t __read_chk(FD int fd, void *buf, SIZE size_t count, size_t room);
+CALL(READ) AFTER(FUSE_CALL(fuse_read, buf, ret))
+ssize_t read(FD int fd, void *buf, SIZE size_t count);
+CALL(READ) AFTER(FUSE_CALL(fuse_read, buf, ret))
+ssize_t __read(FD int fd, void *buf, SIZE size_t count);
+CALL(READ) AFTER(FUSE_CALL(fuse_read, buf, ret))
+ssize_t __read_chk(FD int fd, void *buf, SIZE size_t count, size_t room);
 CALL(READ) ssize_t pread(FD int fd, void *buf, SIZE size_t count, OFFSET off_t offset);
 CALL(READ) ssize_t pread64(FD int fd, void *buf, SIZE size_t count, OFFSET off64_t offset);
 CALL(READ) ssize_t __pread64(FD int fd, void *buf, SIZE size_t count, OFFSET off64_t offset);
@@ -144,7 +157,8 @@ CALL(READ)
 ssize_t __pread_chk(FD int fd, void *buf, SIZE size_t count, OFFSET off_t offset, size_t room);
 CALL(READ)
 ssize_t __pread64_chk(FD int fd, void *buf, SIZE size_t count, OFFSET off64_t offset, size_t room);
-CALL(READ) ssize_t readv(FD int fd, IOV const struct iovec *iov, IOVCNT int count);
+CALL(READ) AFTER(FUSE_CALL(fuse_readv, iov, count, ret))
+ssize_t readv(FD int fd, IOV const struct iovec *iov, IOVCNT int count);
 CALL(READ)
 ssize_t preadv(FD int fd, IOV const struct iovec *iov, IOVCNT int count, OFFSET off_t offset);
 CALL(READ)
@@ -158,13 +172,16 @@ ssize_t preadv64v2(FD int fd, IOV const struct iovec *iov, IOVCNT int count, OFF
 CALL(ADVISE) ssize_t readahead(FD int fd, OFFSET off64_t offset, SIZE size_t count);
 
 /* Writing. */
-FIRST(PLACED_CALL(CACHED_WRITE, fd, count);) LAST(placed_end(&placed, ret);) CALL(WRITE) ssize_t write(FD int fd, const void *buf, SIZE size_t count);
-FIRST(PLACED_CALL(CACHED_WRITE, fd, count);) LAST(placed_end(&placed, ret);) CALL(WRITE) ssize_t __write(FD int fd, const void *buf, SIZE size_t count);
+FIRST(PLACED_CALL(CACHED_WRITE, fd, count);) LAST(placed_end(&placed, ret);) CALL(WRITE)
+AFTER(FUSE_CALL(fuse_write, buf, ret)) ssize_t write(FD int fd, const void *buf, SIZE size_t count);
+FIRST(PLACED_CALL(CACHED_WRITE, fd, count);) LAST(placed_end(&placed, ret);) CALL(WRITE)
+AFTER(FUSE_CALL(fuse_write, buf, ret)) ssize_t __write(FD int fd, const void *buf, SIZE size_t count);
 FIRST(PLACED_CALL(CACHED_WRITE, fd, count);) LAST(placed_end(&placed, ret);) CALL(WRITE) ssize_t pwrite(FD int fd, const void *buf, SIZE size_t count, OFFSET off_t offset);
 FIRST(PLACED_CALL(CACHED_WRITE, fd, count);) LAST(placed_end(&placed, ret);) CALL(WRITE) ssize_t pwrite64(FD int fd, const void *buf, SIZE size_t count, OFFSET off64_t offset);
 FIRST(PLACED_CALL(CACHED_WRITE, fd, count);) LAST(placed_end(&placed, ret);) CALL(WRITE)
 ssize_t __pwrite64(FD int fd, const void *buf, SIZE size_t count, OFFSET off64_t offset);
-FIRST(PLACED_CALL(CACHED_WRITE, fd, 0);) LAST(placed_end(&placed, ret);) CALL(WRITE) ssize_t writev(FD int fd, IOV const struct iovec *iov, IOVCNT int count);
+FIRST(PLACED_CALL(CACHED_WRITE, fd, 0);) LAST(placed_end(&placed, ret);) CALL(WRITE)
+AFTER(FUSE_CALL(fuse_writev, iov, count, ret)) ssize_t writev(FD int fd, IOV const struct iovec *iov, IOVCNT int count);
 FIRST(PLACED_CALL(CACHED_WRITE, fd, 0);) LAST(placed_end(&placed, ret);) CALL(WRITE)
 ssize_t pwritev(FD int fd, IOV const struct iovec *iov, IOVCNT int count, OFFSET off_t offset);
 FIRST(PLACED_CALL(CACHED_WRITE, fd, 0);) LAST(placed_end(&placed, ret);) CALL(WRITE)
@@ -185,10 +202,12 @@ FIRST(PLACED_CALL(CACHED_WRITE, out, count);) LAST(placed_end(&placed, ret);) CA
 ssize_t copy_file_range(SOURCE int in, off64_t *in_offset, FD int out, OFFSET_AT off64_t *offset,
 			SIZE size_t count, FLAGS unsigned flags);
 FIRST(PLACED_CALL(CACHED_WRITE, out, count);) LAST(placed_end(&placed, ret);) CALL(COPY)
+AFTER(if (fuse_is_seen()) fuse_splice(&f, link2, link, ret);)
 ssize_t splice(SOURCE int in, off64_t *in_offset, FD int out, OFFSET_AT off64_t *offset,
 	       SIZE size_t count, FLAGS unsigned flags);
 CALL(COPY) ssize_t tee(SOURCE int in, FD int out, SIZE size_t count, FLAGS unsigned flags);
 CALL(COPY)
+AFTER(FUSE_CALL(fuse_vmsplice, iov, count, ret))
 ssize_t vmsplice(FD int fd, IOV const struct iovec *iov, IOVCNT size_t count, FLAGS unsigned flags);
 
 /* Position, length and allocation. */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "capture/record/capture.h"
+#include "capture/record/fuse.h"
 #include "capture/record/kernel.h"
 #include "capture/record/sandbox.h"
 #include "capture/record/socket.h"
@@ -19,12 +20,13 @@ _Atomic uint64_t *capture_handles;
 _Atomic int capture_handles_high = -1;
 
 /* Everything outside a file system counts as network: sockets, pipes, event descriptors. */
-static enum link_kind descriptor_kind(int fd)
+static enum link_kind descriptor_kind(int fd, bool *is_fuse)
 {
 	struct stat st;
 
 	if (kernel_call(SYS_fstat, fd, &st) != 0)
 		return LINK_UNKNOWN;
+	*is_fuse = fuse_is_device(&st);
 	switch (st.st_mode & S_IFMT) {
 	case S_IFREG:
 	case S_IFDIR:
@@ -104,12 +106,16 @@ uint64_t handle_inherit(int fd)
 	uint32_t level = capture_self.level;
 	const void *at = level < LANES ? capture_self.lanes[level].current_at : NULL;
 	const struct frame *user = at != FRAME_REGION ? at : NULL;
-	enum link_kind kind = user && !sandbox_is_sealed() ? descriptor_kind(fd) : LINK_UNKNOWN;
+	bool is_fuse = false;
+	enum link_kind kind =
+		user && !sandbox_is_sealed() ? descriptor_kind(fd, &is_fuse) : LINK_UNKNOWN;
 	uint64_t id = kind != LINK_UNKNOWN ? write_inherited_record(fd, kind, user) : 0, link = 0;
 
 	if (id) {
 		link = link_make(kind, id);
 		handle_put(fd, link);
+		if (is_fuse)
+			fuse_enter(link);
 	}
 	return link;
 }

@@ -22,6 +22,7 @@ static const char preamble[] =
 	"#include \"capture/inline/after.h\"\n"
 	"#include \"capture/libraries/followed.h\"\n"
 	"#include \"capture/libraries/library.h\"\n"
+	"#include \"capture/record/fuse.h\"\n"
 	"#include \"capture/record/handle_table.h\"\n"
 	"#include \"capture/libraries/wrapper_helpers.h\"\n"
 	"#include \"contract/calls.h\"\n\n";

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/fuse.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -170,13 +171,44 @@ static bool is_libc(const struct call_info *call)
 	       call->layer == LAYER_NETWORK;
 }
 
+/* The operations of the kernel's requests to FUSE servers, by their codes. */
+#define FUSE_NAME(name) [FUSE_##name] = #name
+static const char *const fuse_names[] = {
+	FUSE_NAME(LOOKUP),	 FUSE_NAME(FORGET),    FUSE_NAME(GETATTR),
+	FUSE_NAME(SETATTR),	 FUSE_NAME(READLINK),  FUSE_NAME(SYMLINK),
+	FUSE_NAME(MKNOD),	 FUSE_NAME(MKDIR),     FUSE_NAME(UNLINK),
+	FUSE_NAME(RMDIR),	 FUSE_NAME(RENAME),    FUSE_NAME(LINK),
+	FUSE_NAME(OPEN),	 FUSE_NAME(READ),      FUSE_NAME(WRITE),
+	FUSE_NAME(STATFS),	 FUSE_NAME(RELEASE),   FUSE_NAME(FSYNC),
+	FUSE_NAME(SETXATTR),	 FUSE_NAME(GETXATTR),  FUSE_NAME(LISTXATTR),
+	FUSE_NAME(REMOVEXATTR),	 FUSE_NAME(FLUSH),     FUSE_NAME(INIT),
+	FUSE_NAME(OPENDIR),	 FUSE_NAME(READDIR),   FUSE_NAME(RELEASEDIR),
+	FUSE_NAME(FSYNCDIR),	 FUSE_NAME(GETLK),     FUSE_NAME(SETLK),
+	FUSE_NAME(SETLKW),	 FUSE_NAME(ACCESS),    FUSE_NAME(CREATE),
+	FUSE_NAME(INTERRUPT),	 FUSE_NAME(BMAP),      FUSE_NAME(DESTROY),
+	FUSE_NAME(IOCTL),	 FUSE_NAME(POLL),      FUSE_NAME(NOTIFY_REPLY),
+	FUSE_NAME(BATCH_FORGET), FUSE_NAME(FALLOCATE), FUSE_NAME(READDIRPLUS),
+	FUSE_NAME(RENAME2),	 FUSE_NAME(LSEEK),     FUSE_NAME(COPY_FILE_RANGE),
+};
+#undef FUSE_NAME
+
+static const char *fuse_name(const struct activity *a, const struct call_info *call)
+{
+	size_t count = sizeof(fuse_names) / sizeof(fuse_names[0]);
+
+	if (call->class != CLASS_CONTROL || strcmp(call->name, "fuse_request") != 0 ||
+	    (uint64_t)a->flags >= count)
+		return NULL;
+	return fuse_names[a->flags];
+}
+
 static void put_flags(struct buf *out, const struct activity *a, const struct call_info *call)
 {
-	const char *whence = call->class == CLASS_SEEK ? whence_name(a) : NULL;
+	const char *name = call->class == CLASS_SEEK ? whence_name(a) : fuse_name(a, call);
 
 	/* memfd_create() opens a file, but its flags are not those of open(). */
-	if (whence)
-		buf_puts(out, whence);
+	if (name)
+		buf_puts(out, name);
 	else if (call->class != CLASS_OPEN || !strcmp(call->name, "memfd_create"))
 		buf_printf(out, is_libc(call) ? "0x%" PRIx64 : "%" PRId64, a->flags);
 	else if (a->layer < LAYER_COUNT && library_modes[a->layer])
