@@ -137,6 +137,7 @@ struct note {
 #define NOTE_COST "cost"	 /* overhead of Sluice itself */
 #define NOTE_NODE "node"	 /* a property of a node, such as NODE_PROCESSORS */
 #define NOTE_LAYOUT "layout"	 /* stripes of a file: source is the file system, name the path */
+#define NOTE_THREAD "thread"	 /* of a process: kernel's ids; see below */
 #define NOTE_PROGRAM "program"	 /* which program ran, and where; see below */
 /* What is missing, by cause; see observe/tally/losses.h. */
 #define NOTE_LOST "lost"	     /* calls of a process */
@@ -150,6 +151,15 @@ struct note {
 #define PROGRAM_KERNEL "kernel"		  /* release of the operating system */
 #define PROGRAM_FILESYSTEM "filesystem"	  /* of the working directory: "lustre", "local" */
 #define PROGRAM_VARIABLE "variable/"	  /* and the name of a variable that libraries heed */
+
+/*
+ * NOTE_THREAD: the name is the number of a thread, the value the kernel's id of it. The first
+ * thread of a process without such a note has the id of the process. THREAD_NAMESPACE is the inode
+ * of the pid namespace in which these ids are valid; without a note it is the initial one, with the
+ * value 0 it is unknown.
+ */
+#define THREAD_NAMESPACE "pid namespace"
+#define THREAD_NAMESPACE_INITIAL UINT64_C(0xeffffffc)
 
 /* The facts that are known at the end of a run. */
 struct run_end {

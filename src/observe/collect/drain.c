@@ -283,15 +283,16 @@ static bool head_read(struct spool *spool, uint32_t number, struct chunk *head)
 }
 
 /*
- * Updates the view of a chunk. Returns the number of committed words, and their thread in *thread;
- * -1 if the chunk is not in use.
+ * Updates the view of a chunk. Returns the number of committed words, and their thread in *thread
+ * and *tid; -1 if the chunk is not in use. Of a chunk that is known to be full, *tid is 0.
  */
-static int32_t chunk_look(struct spool *spool, uint32_t number, uint32_t *thread)
+static int32_t chunk_look(struct spool *spool, uint32_t number, uint32_t *thread, int32_t *tid)
 {
 	struct chunk_view *view = &spool->views[number];
 	struct chunk head;
 
 	*thread = view->thread;
+	*tid = 0;
 	if (view->end)
 		return view->end;
 	if (!head_read(spool, number, &head) || head.state == CHUNK_FREE)
@@ -307,6 +308,7 @@ static int32_t chunk_look(struct spool *spool, uint32_t number, uint32_t *thread
 		return -1;
 	}
 	*thread = head.thread;
+	*tid = head.tid;
 	if (head.state == CHUNK_FULL && head.committed == view->drained) {
 		chunk_free(spool, number);
 		return -1;
@@ -323,13 +325,14 @@ static bool chunk_pending(struct spool *spool, uint32_t number, struct pending *
 {
 	const struct chunk_view *view = &spool->views[number];
 	uint32_t thread;
-	int32_t end = chunk_look(spool, number, &thread);
+	int32_t tid, end = chunk_look(spool, number, &thread, &tid);
 
 	if (end < 0 || end == view->drained)
 		return false;
 	*p = (struct pending){ .spool = spool,
 			       .chunk = number,
 			       .thread = thread,
+			       .tid = tid,
 			       .first = view->drained,
 			       .words = (uint32_t)end - view->drained,
 			       .full = view->end != 0 };

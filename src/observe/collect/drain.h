@@ -55,6 +55,7 @@ struct spool {
 struct pending {
 	struct spool *spool;
 	uint32_t chunk, thread;
+	int32_t tid;	       /* the kernel's id of the thread; 0: not looked at again */
 	uint32_t first, words; /* where it begins in the chunk, and its length */
 	bool full;	       /* the owner has left the chunk */
 	bool cut;	       /* the copy ends before the sequence */

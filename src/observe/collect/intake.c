@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -87,6 +88,7 @@ void intake_release(struct intake *in)
 	order_release(&in->order);
 	portion_release(&in->portion);
 	map_release(&in->numbers);
+	map_release(&in->threads);
 	map_release(&in->images);
 	free(in->members);
 	free(in->pending);
@@ -274,6 +276,37 @@ static void replace_image(struct intake *in, struct member *m)
 	map_put(&in->images, image_key(is), m);
 }
 
+/* Notes a fact about the threads of a process. */
+static void note_thread(struct intake *in, const struct member *m, const char *name, uint64_t value)
+{
+	char text[24];
+	struct note note = { .time_ns = -1,
+			     .process = (int32_t)m->index,
+			     .host = (char *)in->host,
+			     .source = "collector",
+			     .kind = NOTE_THREAD,
+			     .name = (char *)name,
+			     .value = text };
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	intake_fact(in, &fact_note, &note);
+}
+
+/* Notes the kernel's id of a thread, unless it follows from the process. */
+static void note_thread_id(struct intake *in, const struct member *m, const struct pending *p)
+{
+	const struct spool_identity *is = &m->spool.identity;
+	uint64_t key = ((uint64_t)m->index << ID_THREAD_BITS | p->thread) + 1;
+	char name[16];
+
+	if (p->tid <= 0 || (p->thread == is->first_thread && p->tid == is->pid) ||
+	    map_get(&in->threads, key) || in->threads.count == THREADS_NOTED_MAX)
+		return;
+	map_put(&in->threads, key, in);
+	snprintf(name, sizeof(name), "%" PRIu32, p->thread);
+	note_thread(in, m, name, (uint64_t)p->tid);
+}
+
 /* Announces a process that no earlier collector knew. */
 static void announce_member(struct intake *in, struct member *m)
 {
@@ -281,6 +314,8 @@ static void announce_member(struct intake *in, struct member *m)
 	write_process(in, m);
 	register_process(in, m);
 	launches_joined(&in->launches, in->header);
+	if (m->spool.identity.pid_namespace != THREAD_NAMESPACE_INITIAL)
+		note_thread(in, m, THREAD_NAMESPACE, m->spool.identity.pid_namespace);
 	in->process_count++;
 }
 
@@ -570,6 +605,8 @@ static uint64_t list_pending(struct intake *in)
 
 		m->pending = spool_pending(&m->spool, &in->pending, &in->pending_count,
 					   &in->pending_cap);
+		for (size_t k = in->pending_count - m->pending; k < in->pending_count; k++)
+			note_thread_id(in, m, &in->pending[k]);
 		rest_member(in, m);
 	}
 	for (size_t i = 0; i < in->pending_count; i++)

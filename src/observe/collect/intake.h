@@ -26,6 +26,9 @@ struct watcher;
 /* Limit of processes of a run. Further ones are not recorded, but counted. */
 #define PROCESSES_MAX 65536
 
+/* Limit of threads of a run whose kernel's ids are noted, without the first ones of processes. */
+#define THREADS_NOTED_MAX 65536
+
 /* One process of the run whose spool is open. */
 struct member {
 	struct spool spool; /* first member: a struct spool * of ours is a struct member * */
@@ -75,6 +78,7 @@ struct intake {
 	size_t member_count, member_cap;
 	uint32_t process_count;	     /* processes in the trace */
 	struct map numbers;	     /* number of a spool + 1 -> index of its process + 1 */
+	struct map threads;	     /* process and thread that were noted */
 	struct map images;	     /* process -> the member of its newest spool */
 	size_t ended_ranks;	     /* processes with a rank that have ended */
 	struct spool_header *header; /* buffer for the copy of a header */
