@@ -130,9 +130,15 @@ static void print_connections_json(struct json *json, const struct chain *chain)
 		return;
 	json_open(json, "connections", '{');
 	json_count(json, "connections", counts->connections);
-	for (int i = 0; i < CHAIN_STATES; i++)
-		json_count(json, chain_state_key((enum chain_state)i), counts->calls[i]);
+	for (enum chain_state i = 0; i < CHAIN_STATES; i++)
+		if (chain_state_is_link(i))
+			json_count(json, chain_state_key(i), counts->calls[i]);
 	json_count(json, "other_sockets", counts->other_sockets);
+	json_close(json);
+	json_open(json, "fuse_requests", '{');
+	for (enum chain_state i = 0; i < CHAIN_STATES; i++)
+		if (chain_state_is_fuse(i))
+			json_count(json, chain_state_key(i), counts->requests[i]);
 	json_close(json);
 }
 
@@ -149,16 +155,19 @@ static void print_end(struct printer *p)
 	print_tree_release(&p->tree);
 }
 
-/* Says why calls at the two ends of connections were not matched. */
+/* Says why calls at the two ends of connections, and requests to FUSE servers, were not matched. */
 static void warn_unmatched(const struct command *command, const struct chain *chain)
 {
 	const struct chain_counts *counts = chain_counts(chain);
 
-	for (int i = CHAIN_NO_PEER; counts && i < CHAIN_STATES; i++)
-		if (counts->calls[i])
+	for (enum chain_state i = 0; counts && i < CHAIN_STATES; i++) {
+		if (counts->calls[i] && !chain_state_is_good(i))
 			command_warn(command, "%llu calls on TCP connections were not matched: %s",
-				     (unsigned long long)counts->calls[i],
-				     chain_state_text((enum chain_state)i));
+				     (unsigned long long)counts->calls[i], chain_state_text(i));
+		if (counts->requests[i] && !chain_state_is_good(i))
+			command_warn(command, "%llu requests to FUSE servers were not matched: %s",
+				     (unsigned long long)counts->requests[i], chain_state_text(i));
+	}
 	if (counts && counts->other_sockets)
 		command_warn(command,
 			     "%llu calls on other sockets were not matched: they are not TCP, or "

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/integer.h"
 #include "base/mem.h"
+#include "observe/chain/fuse.h"
 #include "observe/chain/gaps.h"
 #include "observe/chain/requests.h"
 #include "observe/chain/sockets.h"
@@ -28,6 +29,7 @@
 struct chain {
 	struct sockets sockets;
 	struct requests requests;
+	struct fuse *fuse;  /* NULL: there is no FUSE server */
 	uint32_t *partners; /* numbers of transfers; those of a direction of an end follow each
 			       other */
 	struct chain_counts counts;
@@ -59,6 +61,16 @@ static void follow_requests(struct chain *c, const struct activity *a,
 	}
 }
 
+/* The same for a thread of a FUSE server. */
+static void follow_fuse(struct chain *c, const struct activity *a)
+{
+	struct fuse_event event;
+
+	fuse_see(c->fuse, &c->sockets, &c->requests, a, &event);
+	if (event.id && c->sockets.head->processes[a->process].rank < 0)
+		requests_switch(&c->requests, a->process, event.id, event.start_ns, event.request);
+}
+
 /* A forked child continues the numbers of its parent's thread, so its first one is not known. */
 static uint64_t first_number(const struct trace_head *head, uint32_t process)
 {
@@ -79,6 +91,8 @@ static int read_calls(struct chain *c, struct gaps *gaps, struct trace *trace, s
 				 first_number(&trace->head, a->process));
 			sockets_see(&c->sockets, a, &event);
 			follow_requests(c, a, &event);
+			if (c->fuse)
+				follow_fuse(c, a);
 		}
 	}
 	return (int)n;
@@ -109,6 +123,8 @@ static void apply_gaps(struct chain *c, struct gaps *gaps, const struct trace_he
 			gaps_lost(gaps, head->losses[i].process);
 	for (size_t i = 0; i < head->process_count; i++)
 		since_ns[i] = gaps->processes[i].since_ns;
+	if (c->fuse)
+		fuse_finish(c->fuse, &c->sockets, &c->requests, since_ns);
 	sockets_doubt(&c->sockets, since_ns);
 	for (size_t i = 0; i < c->sockets.end_count; i++)
 		if (c->sockets.ends[i]->certain_ns != INT64_MAX)
@@ -326,12 +342,14 @@ static enum chain_state judge_end(const struct pairing *p, const struct sockets_
 	return end->is_buffered || peer->is_buffered ? CHAIN_BUFFERED : CHAIN_MATCHED;
 }
 
-/* Lists the transfers by end and direction, and returns where each begins: received and sent. */
+/* Lists the transfers by end and direction, and returns where each begins: received and sent. Those
+ * of FUSE servers follow. */
 static size_t *list_partners(struct chain *c)
 {
 	size_t *bases = xcalloc(2 * c->sockets.end_count, sizeof(*bases)), at = 0;
+	size_t others = c->fuse ? fuse_partners(c->fuse) : 0;
 
-	c->partners = xcalloc(c->sockets.transfer_count, sizeof(*c->partners));
+	c->partners = xcalloc(c->sockets.transfer_count + others, sizeof(*c->partners));
 	for (size_t i = 0; i < c->sockets.end_count; i++) {
 		const struct sockets_list *lists[] = { &c->sockets.ends[i]->received,
 						       &c->sockets.ends[i]->sent };
@@ -344,6 +362,8 @@ static size_t *list_partners(struct chain *c)
 			at += lists[k]->count;
 		}
 	}
+	if (c->fuse)
+		fuse_store(c->fuse, &c->sockets, c->partners, at, &c->counts);
 	return bases;
 }
 
@@ -386,7 +406,8 @@ static void match_ends(struct chain *c)
 	}
 	pairing_release(&p);
 	for (size_t i = 0; i < c->sockets.transfer_count; i++)
-		c->counts.calls[c->sockets.transfers[i].state]++;
+		if (c->sockets.transfers[i].end != SOCKETS_NO_END)
+			c->counts.calls[c->sockets.transfers[i].state]++;
 	c->counts.other_sockets = c->sockets.other_calls;
 }
 
@@ -411,12 +432,14 @@ static bool has_both_ends(const struct trace_head *head)
 	return found;
 }
 
-static int build(struct chain *c, struct trace *trace, struct err *err)
+/* Takes the fuse, which may be NULL. */
+static int build(struct chain *c, struct fuse *fuse, struct trace *trace, struct err *err)
 {
 	struct gaps gaps;
 	int r;
 
 	sockets_init(&c->sockets, &trace->head);
+	c->fuse = fuse;
 	gaps_init(&gaps, trace->head.process_count);
 	r = read_calls(c, &gaps, trace, err);
 	if (r >= 0) {
@@ -424,24 +447,28 @@ static int build(struct chain *c, struct trace *trace, struct err *err)
 		match_ends(c);
 	}
 	gaps_release(&gaps);
+	fuse_free(fuse);
+	c->fuse = NULL;
 	return r;
 }
 
 int chain_read(struct chain **chain, const char *path, struct err *err)
 {
 	struct chain *c;
+	struct fuse *fuse;
 	struct trace trace;
 	int r = trace_open(&trace, path, NULL, err);
 
 	if (r < 0)
 		return r;
-	if (!has_both_ends(&trace.head)) {
+	fuse = fuse_new(&trace.head);
+	if (!fuse && !has_both_ends(&trace.head)) {
 		trace_close(&trace);
 		*chain = NULL;
 		return 0;
 	}
 	c = xcalloc(1, sizeof(*c));
-	r = build(c, &trace, err);
+	r = build(c, fuse, &trace, err);
 	trace_close(&trace);
 	if (r < 0)
 		chain_free(c);
@@ -528,6 +555,21 @@ static const char *const state_texts[] = { CHAIN_STATE_LIST(STATE_TEXT) };
 static const char *const state_keys[] = { CHAIN_STATE_LIST(STATE_KEY) };
 #undef STATE_TEXT
 #undef STATE_KEY
+
+bool chain_state_is_link(enum chain_state state)
+{
+	return state < CHAIN_KERNEL;
+}
+
+bool chain_state_is_fuse(enum chain_state state)
+{
+	return state < CHAIN_UNREAD || state >= CHAIN_KERNEL;
+}
+
+bool chain_state_is_good(enum chain_state state)
+{
+	return state == CHAIN_MATCHED || state == CHAIN_UNREAD || state == CHAIN_KERNEL;
+}
 
 const char *chain_state_text(enum chain_state state)
 {

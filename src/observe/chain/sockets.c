@@ -223,6 +223,34 @@ static bool is_inner(const struct sockets *s, const struct activity *a, uint32_t
 	return t && t->end == end && t->is_sent == is_sent;
 }
 
+/* Returns the number + 1. */
+static uint32_t put_transfer(struct sockets *s, const struct chain_transfer *t)
+{
+	if (s->transfer_count == CHAIN_TRANSFERS_MAX) {
+		s->full_ns = i64_min(s->full_ns, t->start_ns);
+		return 0;
+	}
+	s->transfers =
+		xgrow(s->transfers, &s->transfer_cap, s->transfer_count + 1, sizeof(*s->transfers));
+	s->transfers[s->transfer_count++] = *t;
+	map_put(&s->ids[t->process], t->id, (void *)s->transfer_count);
+	return (uint32_t)s->transfer_count;
+}
+
+uint32_t sockets_add_other(struct sockets *s, uint32_t process, uint64_t id, int64_t start_ns,
+			   int64_t stop_ns, int64_t bytes, bool is_sent)
+{
+	if (sockets_transfer(s, process, id))
+		return 0;
+	return put_transfer(s, &(struct chain_transfer){ .process = process,
+							 .id = id,
+							 .start_ns = start_ns,
+							 .stop_ns = stop_ns,
+							 .bytes = (uint64_t)bytes,
+							 .end = SOCKETS_NO_END,
+							 .is_sent = is_sent });
+}
+
 static void add_transfer(struct sockets *s, const struct activity *a, struct sockets_end *end,
 			 bool is_sent, struct sockets_event *event)
 {
@@ -230,22 +258,16 @@ static void add_transfer(struct sockets *s, const struct activity *a, struct soc
 
 	if (is_inner(s, a, end->number, is_sent))
 		return;
-	if (s->transfer_count == CHAIN_TRANSFERS_MAX) {
-		s->full_ns = i64_min(s->full_ns, a->start_ns);
+	event->transfer =
+		put_transfer(s, &(struct chain_transfer){ .process = a->process,
+							  .id = a->id,
+							  .start_ns = a->start_ns,
+							  .stop_ns = a->start_ns + a->duration_ns,
+							  .bytes = (uint64_t)a->result,
+							  .end = end->number,
+							  .is_sent = is_sent });
+	if (!event->transfer)
 		return;
-	}
-	s->transfers =
-		xgrow(s->transfers, &s->transfer_cap, s->transfer_count + 1, sizeof(*s->transfers));
-	s->transfers[s->transfer_count++] =
-		(struct chain_transfer){ .process = a->process,
-					 .id = a->id,
-					 .start_ns = a->start_ns,
-					 .stop_ns = a->start_ns + a->duration_ns,
-					 .bytes = (uint64_t)a->result,
-					 .end = end->number,
-					 .is_sent = is_sent };
-	event->transfer = (uint32_t)s->transfer_count;
-	map_put(&s->ids[a->process], a->id, (void *)s->transfer_count);
 	list->numbers = xgrow(list->numbers, &list->cap, list->count + 1, sizeof(*list->numbers));
 	list->numbers[list->count++] = event->transfer - 1;
 }
@@ -337,8 +359,11 @@ void sockets_doubt(struct sockets *s, const int64_t *since_ns)
 		s->ends[i]->certain_ns = i64_min(s->full_ns, all_ns[s->ends[i]->process]);
 	/* Other users have inherited it over exec, or received it as a message. */
 	for (size_t i = 0; i < s->transfer_count; i++) {
-		struct sockets_end *end = s->ends[s->transfers[i].end];
+		struct sockets_end *end;
 
+		if (s->transfers[i].end == SOCKETS_NO_END)
+			continue;
+		end = s->ends[s->transfers[i].end];
 		end->certain_ns = i64_min(end->certain_ns, all_ns[s->transfers[i].process]);
 	}
 }

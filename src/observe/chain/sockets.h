@@ -16,6 +16,8 @@ enum sockets_role {
 	SOCKETS_FOUND, /* the call that made the connection is not in the trace */
 };
 
+#define SOCKETS_NO_END UINT32_MAX /* of a transfer that is not on a TCP connection */
+
 struct buf;
 
 struct sockets_list {
@@ -69,6 +71,13 @@ void sockets_release(struct sockets *sockets);
 
 /* Follows one call. Calls come in the order of their start. */
 void sockets_see(struct sockets *sockets, const struct activity *a, struct sockets_event *event);
+
+/*
+ * Adds a transfer that is not on a TCP connection. Returns its number + 1; 0: there are too many,
+ * or the call has a transfer.
+ */
+uint32_t sockets_add_other(struct sockets *sockets, uint32_t process, uint64_t id, int64_t start_ns,
+			   int64_t stop_ns, int64_t bytes, bool is_sent);
 
 /*
  * After the last call. since_ns: per process, the time from which calls may be missing, INT64_MAX
