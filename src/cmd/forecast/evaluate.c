@@ -154,16 +154,22 @@ static void note_preferred_states(struct sheet *sheet, const struct judgment *ju
 static void note_tested_writes(struct sheet *sheet, const struct judgment *judgment, size_t size)
 {
 	double age_s = mean_over_cases(judgment, size, offsetof(struct judgment_case, probe_age_s));
-	size_t writes = 0, timeouts = 0;
+	size_t writes = 0, timeouts = 0, programs = 0;
 
 	for (size_t i = 0; i < judgment->case_count; i++) {
 		if (judgment->cases[i].size != size)
 			continue;
 		writes += judgment->cases[i].test;
 		timeouts += judgment->cases[i].timeouts;
+		programs += judgment->cases[i].programs;
 	}
 	sheet_note(sheet, "%zu of %zu writes of the test timed out; they count as busy", timeouts,
 		   writes);
+	if (programs)
+		sheet_note(sheet, "%zu of them are those of programs (sluice run --place)",
+			   programs);
+	if (judgment->ignores_programs)
+		sheet_note(sheet, "writes of programs are ignored");
 	if (!isnan(age_s))
 		sheet_note(sheet, "a forecast used probes that were %.0f s old, median per target",
 			   age_s);
@@ -501,6 +507,7 @@ static int make_plan(const struct command *command, const struct forecast_args *
 	plan->features = common.features;
 	plan->features.earlier_rounds = !args->same_round;
 	plan->labels = common.labels;
+	plan->programs = common.programs;
 	plan->methods = args->method;
 	plan->bytes = args->size == OPTION_NONE ? 0 : args->size;
 	plan->folds = common.folds;

@@ -76,6 +76,10 @@ const struct option forecast_training_options[] = {
 	{ 0, "states", LABELS_SCOPES, "system",
 	  "define idle and busy for the whole system, or for each target", OPTION_CHOICE,
 	  FIELD(scope) },
+	{ 0, "programs", PROGRAMS_WORDS, "auto",
+	  "train also on what programs wrote under 'sluice run --place'; auto: unless that makes "
+	  "the forecasts of probes worse",
+	  OPTION_CHOICE, FIELD(programs) },
 	{ 'k', "folds", "N", "8", "number of cross-validation folds; 0: none", OPTION_COUNT,
 	  FIELD(folds) },
 	{ 0, "calibration", CALIBRATION_WORDS, "platt",

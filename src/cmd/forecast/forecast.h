@@ -29,7 +29,7 @@ struct forecast_args {
 	/* The model. */
 	const char *method, *method_options, *features, *model, *output;
 	int64_t horizon_ns, history_ns;
-	int scope, calibration;
+	int scope, calibration, programs;
 	uint64_t folds, seed, threads;
 	/* evaluate */
 	const char *csv, *min_accuracy;

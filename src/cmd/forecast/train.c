@@ -62,6 +62,7 @@ int forecast_plan(const struct command *command, const struct forecast_args *arg
 	plan->features.window_s = (double)args->history_ns / NS_PER_S;
 	plan->features.horizon_s = (double)args->horizon_ns / NS_PER_S;
 	plan->labels.scope = (enum labels_scope)args->scope;
+	plan->programs = (enum programs_use)args->programs;
 	plan->labels.seed = plan->seed = args->seed;
 	plan->folds = args->folds;
 	plan->calibration =
@@ -200,6 +201,18 @@ static void note_states(struct sheet *sheet, const struct forecaster *forecaster
 			   more);
 }
 
+static void note_programs(struct sheet *sheet, const struct forecaster *forecaster)
+{
+	if (!forecaster->program_rows)
+		return;
+	sheet_note(sheet, "%zu writes are those of programs (sluice run --place)%s",
+		   forecaster->program_rows,
+		   forecaster->features.ignores_programs
+			   ? "; they are ignored, because forecasts of probes are worse with them, "
+			     "or by --programs"
+			   : "");
+}
+
 static void show_training(const struct forecast_args *args, const struct forecaster *forecaster,
 			  const char *path, double seconds)
 {
@@ -219,6 +232,7 @@ static void show_training(const struct forecast_args *args, const struct forecas
 			   "overlap");
 	note_methods(&sheet, forecaster);
 	note_states(&sheet, forecaster);
+	note_programs(&sheet, forecaster);
 	if (args->json) {
 		json_start(&json, stdout, FORECAST_SCHEMA);
 		json_text(&json, "path", path);
@@ -229,6 +243,9 @@ static void show_training(const struct forecast_args *args, const struct forecas
 		json_double(&json, "to", forecaster->to_s);
 		json_count(&json, "generation", forecaster->generation);
 		json_double(&json, "seconds", seconds);
+		json_count(&json, "program_rows", forecaster->program_rows);
+		json_bool(&json, "uses_programs",
+			  forecaster->program_rows && !forecaster->features.ignores_programs);
 		json_open(&json, "sheets", '[');
 		sheet_json(&sheet, &json);
 		json_end(&json);

@@ -30,9 +30,10 @@ enum sample_outcome {
 };
 #define SAMPLE_OUTCOMES "done|timeout|full|failed"
 
-/* How a write bypassed the page cache. */
-enum sample_method { SAMPLE_UNKNOWN, SAMPLE_DIRECT, SAMPLE_FSYNC };
-#define SAMPLE_METHODS "unknown|direct|fsync"
+/* How a write bypassed the page cache. A row of a program is no probe: the program's own writes,
+ * converted to this size (run/placing_rows.h). */
+enum sample_method { SAMPLE_UNKNOWN, SAMPLE_DIRECT, SAMPLE_FSYNC, SAMPLE_PROGRAM };
+#define SAMPLE_METHODS "unknown|direct|fsync|program"
 
 #define SAMPLE_METHOD_SHIFT 4
 #define SAMPLE_OUTCOME_MASK 15
@@ -58,6 +59,11 @@ static inline enum sample_outcome sample_outcome(const struct chronicle_series *
 static inline enum sample_method sample_method(const struct chronicle_series *series, size_t i)
 {
 	return (enum sample_method)(series->outcome[i] >> SAMPLE_METHOD_SHIFT);
+}
+
+static inline bool sample_is_program(const struct chronicle_series *series, size_t i)
+{
+	return sample_method(series, i) == SAMPLE_PROGRAM;
 }
 
 /*

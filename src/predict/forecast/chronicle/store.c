@@ -42,7 +42,7 @@ static int add_row(void *arg, const struct probe *row)
 
 	if (outcome > SAMPLE_FAILED || !(row->seconds >= 0 && row->seconds <= (double)FLT_MAX))
 		outcome = SAMPLE_FAILED;
-	if (method > SAMPLE_FSYNC)
+	if (method > SAMPLE_PROGRAM)
 		method = SAMPLE_UNKNOWN;
 	loading->is_full = !loading->left;
 	if (loading->is_full)

@@ -69,7 +69,7 @@ static size_t find_times(const struct gathering *g, double *times, size_t *left_
 		double time_s = series->time_s[i];
 
 		if (time_s < g->origin->from_s || time_s >= g->origin->to_s ||
-		    (i && series->time_s[i - 1] == time_s))
+		    sample_is_program(series, i) || (i && series->time_s[i - 1] == time_s))
 			continue;
 		if (is_complete(g->chronicle, (size_t)g->size, time_s))
 			times[count++] = time_s;

@@ -165,7 +165,8 @@ static uint64_t count_written_bytes(const struct chronicle *day, size_t target)
 		const struct chronicle_series *series = chronicle_series(day, target, s);
 
 		for (size_t i = 0; i < series->count; i++)
-			if (sample_outcome(series, i) == SAMPLE_DONE)
+			if (sample_outcome(series, i) == SAMPLE_DONE &&
+			    !sample_is_program(series, i))
 				bytes += day->sizes[s];
 	}
 	return bytes;

@@ -74,14 +74,15 @@ static int score_forecasts(struct retrainer *retrainer, struct retrainer_check *
 {
 	const struct forecaster *forecaster = &retrainer->forecaster;
 	struct retraining *retraining = &retrainer->retraining;
+	struct features_plan plan = forecaster->features;
 	struct forecast_data data = { 0 };
 	struct features features;
 	int r = open_data(retrainer, retraining->scored_s - forecast_data_history_s(forecaster),
 			  check->now_s, &data, err);
 
 	if (r >= 0) {
-		features_init(&features, forecast_data_rows(&data), &data.site,
-			      &forecaster->features);
+		plan.ignores_programs |= retrainer->options->plan.programs == PROGRAMS_IGNORE;
+		features_init(&features, forecast_data_rows(&data), &data.site, &plan);
 		check->scored = retraining_score(retraining, forecaster, &features,
 						 check->now_s - SETTLE_S);
 		features_release(&features);
@@ -103,6 +104,7 @@ static int make_plan(struct retrainer *retrainer, double now_s, struct forecaste
 		if (r < 0)
 			return r;
 		plan->features = forecaster->features;
+		plan->features.ignores_programs = false;
 		plan->labels.scope = forecaster->states.scope;
 		plan->labels.seed = plan->seed = forecaster->seed;
 	}

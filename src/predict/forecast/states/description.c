@@ -42,6 +42,8 @@ void description_writes_init(struct description_writes *writes, const struct chr
 		for (size_t i = 0; i < series->count; i++) {
 			enum sample_outcome outcome = sample_outcome(series, i);
 
+			if (sample_is_program(series, i))
+				continue;
 			if (outcome == SAMPLE_DONE && series->seconds[i] > 0)
 				writes->seconds[writes->count++] = (double)series->seconds[i];
 			writes->timeouts += outcome == SAMPLE_TIMEOUT;

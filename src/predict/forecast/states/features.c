@@ -132,7 +132,7 @@ static void past_fill(const struct moment *moment, double *out)
 		double begun_s = series->time_s[at], seconds = (double)series->seconds[at];
 
 		if (begun_s >= moment->time_s || begun_s + seconds > moment->time_s ||
-		    !sample_counts(series, at))
+		    !reference_counts(&moment->features->plan, series, at))
 			continue;
 		if (count < 2)
 			out[count] = seconds;
@@ -412,12 +412,30 @@ static double probe_age(const struct features *features, size_t target, double k
 	return until ? time_s - probes->time_s[until - 1] : NAN;
 }
 
+/*
+ * The time up to which a forecast for this write uses probe data. A program writes at any time, so
+ * the newest probe may not have ended when it begins; it is not known then.
+ */
+static double find_known_time(const struct features *features, size_t target,
+			      const struct chronicle_series *series, size_t sample)
+{
+	const struct chronicle_series *probes = chronicle_series(features->chronicle, target, 0);
+	double known_s = features_known_until(&features->plan, series->time_s[sample]);
+	double begin_s = known_s;
+	size_t until = chronicle_count_until(probes, known_s);
+
+	while (sample_is_program(series, sample) && until-- &&
+	       probes->time_s[until] + (double)probes->seconds[until] > begin_s)
+		known_s = nextafter(probes->time_s[until], -INFINITY);
+	return known_s;
+}
+
 static void append_row(const struct features *features, size_t target, size_t size, size_t sample,
 		       struct feature_rows *rows)
 {
 	const struct chronicle_series *series = chronicle_series(features->chronicle, target, size);
 	double *x = rows->x + rows->rows * rows->width, time_s = series->time_s[sample];
-	double known_s = features_known_until(&features->plan, time_s);
+	double known_s = find_known_time(features, target, series, sample);
 
 	rows->gaps += rows->width - features_at(features, target, size, known_s, x);
 	rows->time_s[rows->rows] = time_s;
@@ -443,7 +461,7 @@ void features_rows(const struct features *features, size_t target, size_t size, 
 	rows->age_s = xcalloc(most + 1, sizeof(*rows->age_s));
 	rows->sample = xcalloc(most + 1, sizeof(*rows->sample));
 	for (size_t i = first; i < until; i++)
-		if (sample_counts(series, i))
+		if (reference_counts(&features->plan, series, i))
 			append_row(features, target, size, i, rows);
 }
 

@@ -55,6 +55,7 @@ struct features_plan {
 	 * the probe of the round of a write ends after the write has begun. false in the paper.
 	 */
 	bool earlier_rounds;
+	bool ignores_programs; /* rows of programs (SAMPLE_PROGRAM) are neither labels nor inputs */
 	/* For FEATURE_STATE, fitted to the training range; must outlive the plan. NULL: unknown */
 	const struct chains *chains;
 };
@@ -110,7 +111,8 @@ void features_status(const struct jobs *jobs, const struct site *site,
 size_t features_at(const struct features *features, size_t target, size_t size, double time_s,
 		   double *row);
 
-/* Training rows: one per reference write in [from_s, to_s) that completed or timed out. */
+/* Training rows: one per reference write in [from_s, to_s) that completed or timed out, and one per
+ * row of a program unless the plan ignores them. */
 struct feature_rows {
 	double *x; /* rows x width: features at time_s - horizon */
 	double *time_s, *seconds;

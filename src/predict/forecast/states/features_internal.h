@@ -25,6 +25,14 @@ static inline bool sample_counts(const struct chronicle_series *series, size_t i
 	return sample_outcome(series, i) <= SAMPLE_TIMEOUT;
 }
 
+/* The same for a write that is a label or a feature of later ones. */
+static inline bool reference_counts(const struct features_plan *plan,
+				    const struct chronicle_series *series, size_t i)
+{
+	return sample_counts(series, i) &&
+	       !(plan->ignores_programs && sample_is_program(series, i));
+}
+
 #define EWM_COUNT 3
 
 /*

@@ -381,6 +381,28 @@ static void forecaster_init(struct forecaster *forecaster, const struct chronicl
 	set_training_range(forecaster, chronicle, &plan->labels);
 }
 
+/* Fits the states, and decides whether the rows of programs are used. */
+static int fit_states(struct forecaster *forecaster, const struct chronicle *chronicle,
+		      const struct site *site, const struct forecaster_plan *plan, struct err *err)
+{
+	struct labels_plan labels = plan->labels;
+	struct programs_task task = { .chronicle = chronicle,
+				      .site = site,
+				      .states = &forecaster->states,
+				      .features = &forecaster->features,
+				      .labels = &labels,
+				      .folds = plan->folds };
+	int r;
+
+	labels.ignores_programs = plan->programs == PROGRAMS_IGNORE;
+	r = states_fit(&forecaster->states, chronicle, &labels, err);
+	if (r < 0)
+		return r;
+	forecaster->program_rows = programs_count(chronicle, &labels);
+	forecaster->features.ignores_programs = programs_are_ignored(plan->programs, &task);
+	return 0;
+}
+
 int forecaster_fit(struct forecaster *forecaster, const struct chronicle *chronicle,
 		   const struct site *site, const struct forecaster_plan *plan, struct err *err)
 {
@@ -400,11 +422,12 @@ int forecaster_fit(struct forecaster *forecaster, const struct chronicle *chroni
 		return err_set(err, EINVAL, "the number of folds must be %sat least 2",
 			       plan->choose ? "" : "0 or ");
 	forecaster_init(&made, chronicle, plan);
-	features_init(&features, chronicle, site, &made.features);
-	r = states_fit(&made.states, chronicle, &plan->labels, err);
-	if (r >= 0)
+	r = fit_states(&made, chronicle, site, plan, err);
+	if (r >= 0) {
+		features_init(&features, chronicle, site, &made.features);
 		r = train_models(&work, err);
-	features_release(&features);
+		features_release(&features);
+	}
 	if (r < 0) {
 		forecaster_release(&made);
 		return r;

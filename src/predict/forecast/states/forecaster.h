@@ -19,11 +19,12 @@
 #include "predict/forecast/states/chains.h"
 #include "predict/forecast/states/features.h"
 #include "predict/forecast/states/labels.h"
+#include "predict/forecast/states/programs.h"
 
 struct err;
 struct site;
 
-#define FORECASTER_VERSION 2
+#define FORECASTER_VERSION 3
 #define FORECASTER_PREVIOUS ".previous"
 
 /* The methods of the paper with their settings (WAN-24), and a baseline. */
@@ -48,9 +49,10 @@ struct forecaster_plan {
 	bool hidden; /* FORECAST_HIDDEN; the pipeline calibrates the filter */
 	struct pipeline_plan pipeline;
 	struct features_plan features;
-	struct labels_plan labels; /* includes the training range */
-	size_t folds;		   /* time blocks for validation and calibration; 0: neither */
-	bool shuffled;		   /* also validate with shuffled folds, as the paper does */
+	struct labels_plan labels;  /* includes the training range */
+	enum programs_use programs; /* PROGRAMS_AUTO needs folds; else they are used */
+	size_t folds;		    /* time blocks for validation and calibration; 0: neither */
+	bool shuffled;		    /* also validate with shuffled folds, as the paper does */
 	enum calibration_kind calibration;
 	uint64_t seed;
 	unsigned threads; /* 0: all cores */
@@ -86,8 +88,9 @@ struct forecaster {
 	size_t target_count;
 	uint64_t sizes[CHRONICLE_SIZES]; /* the probe size first */
 	size_t size_count;
-	struct features_plan features;
+	struct features_plan features; /* features.ignores_programs is what was decided */
 	struct states states;
+	size_t program_rows;		 /* rows of programs in the training range, used or not */
 	struct chains *chains;		 /* for FEATURE_STATE; features.chains is the same */
 	struct forecaster_model *models; /* targets x sizes; unused for the probe size */
 	double from_s, to_s;		 /* training range */

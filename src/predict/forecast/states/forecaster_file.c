@@ -80,7 +80,7 @@ static void write_model(struct buf *buf, const struct forecaster_model *model)
 	calibration_save(&model->calibration, buf);
 }
 
-/* What version 2 added, after all that version 1 has. */
+/* What versions 2 and 3 added, after all that version 1 has. */
 static void write_choices(struct buf *buf, const struct forecaster *forecaster)
 {
 	chains_save(forecaster->chains, buf);
@@ -92,6 +92,9 @@ static void write_choices(struct buf *buf, const struct forecaster *forecaster)
 		blob_put_real(buf, model->log_loss);
 		blob_put_real(buf, model->share_log_loss);
 	}
+	/* Version 3: */
+	blob_put_u32(buf, forecaster->features.ignores_programs);
+	blob_put_u64(buf, forecaster->program_rows);
 }
 
 static void write_forecaster(struct buf *buf, const struct forecaster *forecaster)
@@ -247,6 +250,10 @@ static int read_choices(struct forecaster *forecaster, struct blob *blob, struct
 	forecaster->features.chains = forecaster->chains;
 	for (size_t i = 0; i < count; i++)
 		read_choice(forecaster, &forecaster->models[i], has_choices, blob);
+	if (has_choices && blob_ok(blob) && blob->at < blob->end) {
+		forecaster->features.ignores_programs = blob_take_u32(blob) != 0;
+		forecaster->program_rows = blob_take_u64(blob);
+	}
 	for (size_t i = 0; r >= 0 && blob_ok(blob) && i < count; i++)
 		r = check_model(forecaster, &forecaster->models[i], err);
 	return r;

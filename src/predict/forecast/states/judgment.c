@@ -318,6 +318,7 @@ static void fill_ages(struct judgment_case *judged, const struct chronicle *chro
 
 	for (size_t i = rows->train; i < rows->rows.rows; i++) {
 		judged->timeouts += sample_outcome(series, rows->rows.sample[i]) == SAMPLE_TIMEOUT;
+		judged->programs += sample_is_program(series, rows->rows.sample[i]);
 		if (!isnan(rows->rows.age_s[i]))
 			ages[known++] = rows->rows.age_s[i];
 	}
@@ -518,6 +519,7 @@ static int evaluate_with_features(struct work *work, const struct site *site, st
 	struct features_plan own = plan->features, choice = plan->features;
 	int r;
 
+	own.ignores_programs = choice.ignores_programs = judgment->ignores_programs;
 	choice.groups = CHOICE_FEATURES;
 	if (own.groups & FEATURE_STATE || judgment->methods[JUDGMENT_AUTO])
 		judgment->chains =
@@ -530,6 +532,26 @@ static int evaluate_with_features(struct work *work, const struct site *site, st
 	if (judgment->methods[JUDGMENT_AUTO])
 		features_release(&work->choices);
 	features_release(&work->features);
+	return r;
+}
+
+/* The same decisions as in training (forecaster.c). */
+static int fit_states(struct judgment *judgment, const struct chronicle *chronicle,
+		      const struct site *site, const struct judgment_plan *plan, struct err *err)
+{
+	struct labels_plan labels = plan->labels;
+	struct programs_task task = { .chronicle = chronicle,
+				      .site = site,
+				      .states = &judgment->states,
+				      .features = &plan->features,
+				      .labels = &labels,
+				      .folds = plan->folds };
+	int r;
+
+	labels.ignores_programs = plan->programs == PROGRAMS_IGNORE;
+	r = states_fit(&judgment->states, chronicle, &labels, err);
+	if (r >= 0)
+		judgment->ignores_programs = programs_are_ignored(plan->programs, &task);
 	return r;
 }
 
@@ -551,7 +573,7 @@ int judgment_run(struct judgment *judgment, const struct chronicle *chronicle,
 	if (r >= 0)
 		r = choose_sizes(&work, err);
 	if (r >= 0)
-		r = states_fit(&made.states, chronicle, &plan->labels, err);
+		r = fit_states(&made, chronicle, site, plan, err);
 	if (r < 0)
 		return r;
 	r = evaluate_with_features(&work, site, err);

@@ -38,9 +38,10 @@ struct judgment_plan {
 	struct features_plan features;
 	struct labels_plan labels; /* includes the training range */
 	double test_to_s;	   /* end of the test range */
-	const char *methods;	   /* "svm,hidden"; NULL or "all": all but auto */
-	uint64_t bytes;		   /* only this size; 0: all but the probe size */
-	const size_t *targets;	   /* only these targets; NULL: all */
+	enum programs_use programs;
+	const char *methods;   /* "svm,hidden"; NULL or "all": all but auto */
+	uint64_t bytes;	       /* only this size; 0: all but the probe size */
+	const size_t *targets; /* only these targets; NULL: all */
 	size_t target_count;
 	size_t folds; /* 0: only test on the days after, without calibration */
 	uint64_t seed;
@@ -90,6 +91,7 @@ struct judgment_case {
 	size_t target, size; /* indices in the chronicle */
 	size_t train, test;
 	size_t timeouts;    /* number of test writes that timed out, which are busy */
+	size_t programs;    /* number of test writes that programs made */
 	double probe_age_s; /* of test writes, median: time since the newest probe used */
 	double ceiling, train_ceiling; /* accuracy of an oracle that knows the durations */
 	double busy_share;	       /* of the training labels */
@@ -102,6 +104,7 @@ struct judgment_case {
 
 struct judgment {
 	struct states states;
+	bool ignores_programs; /* as decided on the training range */
 	struct chains *chains; /* for FEATURE_STATE, fitted to the training range; NULL: unused */
 	struct judgment_case *cases; /* by target, then by size */
 	size_t case_count;

@@ -22,6 +22,7 @@
 struct writes {
 	double *seconds;
 	size_t count, seen, stride;
+	bool has_programs; /* the rows of programs, too */
 };
 
 static size_t count_writes(const struct chronicle *chronicle, size_t from, size_t to, size_t size,
@@ -44,6 +45,8 @@ static void append_writes(struct writes *writes, const struct chronicle_series *
 {
 	for (size_t i = 0; i < series->count; i++) {
 		if (!(series->time_s[i] >= plan->from_s && series->time_s[i] < plan->to_s))
+			continue;
+		if (sample_is_program(series, i) && !writes->has_programs)
 			continue;
 		if (writes->seen++ % writes->stride || sample_outcome(series, i) != SAMPLE_DONE ||
 		    !(series->seconds[i] > 0) || !isfinite(series->seconds[i]))
@@ -101,24 +104,42 @@ static uint8_t find_preferred(double *seconds, size_t count, uint64_t seed)
 	return mixture_fit(&mixture, &any, seconds, kept, NULL) < 0 ? 0 : (uint8_t)mixture.count;
 }
 
-static int fit_mixture(struct mixture *mixture, uint8_t *preferred,
-		       const struct chronicle *chronicle, size_t from, size_t to, size_t size,
-		       const struct labels_plan *plan, struct err *err)
+/* The series of one target or of all, of one size. */
+struct range {
+	size_t from, to, size;
+};
+
+static int fit_range(struct mixture *mixture, uint8_t *preferred, const struct chronicle *chronicle,
+		     const struct range *range, bool has_programs, const struct labels_plan *plan,
+		     struct err *err)
 {
 	struct mixture_plan wanted = { .family = MIXTURE_LOGNORMAL,
 				       .count = 2,
 				       .seed = plan->seed };
-	size_t all = count_writes(chronicle, from, to, size, plan);
-	struct writes writes = { .stride = 1 + all / LABELS_MOST };
+	size_t all = count_writes(chronicle, range->from, range->to, range->size, plan);
+	struct writes writes = { .stride = 1 + all / LABELS_MOST, .has_programs = has_programs };
 	AUTO_FREE double *seconds = xmalloc((all / writes.stride + 1) * sizeof(*seconds));
 	int r;
 
 	writes.seconds = seconds;
-	for (size_t t = from; t < to; t++)
-		append_writes(&writes, chronicle_series(chronicle, t, size), plan);
+	for (size_t t = range->from; t < range->to; t++)
+		append_writes(&writes, chronicle_series(chronicle, t, range->size), plan);
 	r = fit_without_few(mixture, &wanted, seconds, writes.count, err);
 	*preferred = r < 0 ? 0 : find_preferred(seconds, writes.count, plan->seed);
 	return r;
+}
+
+/* Programs write in other ways than probes, so their times do not define the states, unless there
+ * are too few probes. */
+static int fit_mixture(struct mixture *mixture, uint8_t *preferred,
+		       const struct chronicle *chronicle, const struct range *range,
+		       const struct labels_plan *plan, struct err *err)
+{
+	int r = fit_range(mixture, preferred, chronicle, range, false, plan, err);
+
+	if (r >= 0 || plan->ignores_programs)
+		return r;
+	return fit_range(mixture, preferred, chronicle, range, true, plan, err);
 }
 
 static size_t count_state_rows(const struct states *states)
@@ -151,11 +172,10 @@ int states_fit(struct states *states, const struct chronicle *chronicle,
 
 		for (size_t s = 1; s < made.size_count; s++) {
 			size_t at = t * made.size_count + s;
+			struct range range = { t, all ? chronicle->target_count : t + 1, s };
 
-			made.known[at] =
-				fit_mixture(&made.mixtures[at], &made.preferred[at], chronicle, t,
-					    all ? chronicle->target_count : t + 1, s, plan,
-					    &why) >= 0;
+			made.known[at] = fit_mixture(&made.mixtures[at], &made.preferred[at],
+						     chronicle, &range, plan, &why) >= 0;
 			known_count += made.known[at];
 		}
 	}

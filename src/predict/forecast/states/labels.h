@@ -6,7 +6,7 @@
  *
  * The duration of a write that timed out is unknown. It is not used to fit the mixture, and its
  * posterior of busy is 1. The number of states is two, as in the paper, although mixture.h could
- * fit more.
+ * fit more. The times of programs (SAMPLE_PROGRAM) define states only if probes are too few.
  */
 #ifndef SLUICE_PREDICT_FORECAST_STATES_LABELS_H
 #define SLUICE_PREDICT_FORECAST_STATES_LABELS_H
@@ -26,6 +26,7 @@ struct labels_plan {
 	enum labels_scope scope;
 	double from_s, to_s; /* time range of the writes that the mixtures are fitted to */
 	uint64_t seed;
+	bool ignores_programs; /* rows of programs (SAMPLE_PROGRAM) never define the states */
 };
 
 /* The mixtures of a system. */
