@@ -28,6 +28,7 @@
 
 #include "contract/advice.h"
 #include "contract/backlog.h"
+#include "contract/burst.h"
 #include "contract/handover.h"
 #include "contract/launch.h"
 #include "contract/loss.h"
@@ -36,7 +37,7 @@
 #include "contract/record.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 12
+#define SPOOL_VERSION 13
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
 #define BACKLOG_NAME "backlog" /* a link to the backlog of the user, if the run uses it */
@@ -131,8 +132,10 @@ struct control_changes {
 	_Atomic uint64_t steps[CONTROL_CHANGES_MAX]; /* accesses before which hints change */
 };
 
+#define PLACEMENT_TOTALS 1024 /* bursts that a run keeps: the last ones */
+
 /*
- * Placement by the backlog (contract/backlog.h), for the list of directories with these names. The
+ * Placement by the backlog (contract/backlog.h), for the list of destinations with these names. The
  * arrays are in the order of the list. The guest counts what it has placed.
  */
 struct control_placement {
@@ -149,6 +152,11 @@ struct control_placement {
 	_Atomic uint32_t files[PARAMETERS_DESTINATIONS];
 	_Atomic uint64_t bytes[PARAMETERS_DESTINATIONS];
 	_Atomic uint64_t closed_files, closed_bytes;
+	/* What is being written, and what the steps before have written: entry n % PLACEMENT_TOTALS
+	 * is the n-th. */
+	struct burst bursts[PARAMETERS_DESTINATIONS];
+	_Atomic uint32_t total_count;
+	struct burst_total totals[PLACEMENT_TOTALS];
 };
 
 /* The control page, through which the collector steers all processes of the run. All of them map

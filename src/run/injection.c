@@ -12,8 +12,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "observe/job/agreement.h"
 #include "observe/collect/collector.h"
+#include "observe/job/agreement.h"
 #include "observe/tally/parameters.h"
 #include "params/set.h"
 #include "run/figures.h"
@@ -522,7 +522,7 @@ void injection_release(struct injection *in)
 	free(in->command);
 	buf_release(&in->environment);
 	buf_release(&in->said);
-	free(in->adaptive.list);
+	placing_adaptive_release(&in->adaptive);
 }
 
 /* "cb_nodes=4 striping_factor=4@sample.h5part" of a text that another node has compiled. */

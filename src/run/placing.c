@@ -23,8 +23,10 @@
 #include "params/set.h"
 #include "params/spread.h"
 #include "predict/forecast/probe/targets.h"
+#include "predict/forecast/service/forecast_data.h"
 #include "predict/forecast/site.h"
 #include "predict/forecast/states/forecaster.h"
+#include "run/placing_rows.h"
 #include "store/store.h"
 
 /* How far back probes are read: features with long half-lives need some hours at least. */
@@ -385,19 +387,96 @@ static int find_forecast(struct inputs *k, const struct config *config, enum pla
 	return 0;
 }
 
-/* The list of directories among the parameters, if the adaptive rule places files. */
-static void find_adaptive(struct placing_adaptive *adaptive, enum placement_rule rule,
-			  const struct site *site, const struct param_set *set)
+void placing_adaptive_release(struct placing_adaptive *adaptive)
 {
-	const struct tunable *directories = tunable_by_name(PARAMETERS_SPREAD_DIRECTORIES);
+	for (size_t i = 0; i < adaptive->target_count; i++)
+		free(adaptive->targets[i]);
+	free(adaptive->targets);
+	free(adaptive->list);
+	free(adaptive->place);
+	free(adaptive->system);
+	*adaptive = (struct placing_adaptive){ 0 };
+}
 
-	for (size_t i = 0; rule == PLACEMENT_ADAPTIVE && i < set->count; i++) {
-		if (set->params[i].tunable != directories)
+/* The first kind for which there is a list, and the list; NULL: there is none. */
+static const struct kind *find_list(const struct param_set *set, const char **list)
+{
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+		for (size_t i = 0; i < set->count; i++)
+			if (set->params[i].tunable == tunable_by_name(kinds[k].parameter)) {
+				*list = set->params[i].value;
+				return &kinds[k];
+			}
+	return NULL;
+}
+
+/* Notes the target as that of its destination, unless another target has the same one. */
+static void name_destination(struct placing_adaptive *adaptive, const struct kind *kind,
+			     const struct target *target)
+{
+	struct destinations d = { 0 };
+	struct parameters_destination next;
+	const char *at = adaptive->list;
+
+	kind->add(&d, target, 1);
+	for (size_t i = 0; parameters_destination(&at, &next); i++)
+		if (d.count == 1 && strlen(d.names[0]) == next.bytes &&
+		    !memcmp(d.names[0], next.name, next.bytes)) {
+			bool is_first = !adaptive->targets[i];
+
+			free(adaptive->targets[i]);
+			adaptive->targets[i] = xstrdup(is_first ? target->name : "");
+		}
+	destinations_release(&d);
+}
+
+static void name_destinations(struct placing_adaptive *adaptive, const struct kind *kind,
+			      const struct site *site)
+{
+	struct parameters_destination next;
+	const char *at = adaptive->list;
+
+	while (parameters_destination(&at, &next))
+		adaptive->target_count++;
+	adaptive->targets = xcalloc(adaptive->target_count + 1, sizeof(*adaptive->targets));
+	for (size_t i = 0; i < site->target_count; i++) {
+		struct target target;
+
+		if (target_init(&target, site->targets[i].name, site->targets[i].place, NULL) < 0)
 			continue;
-		free(adaptive->list);
-		*adaptive = (struct placing_adaptive){ xstrdup(set->params[i].value),
-						       site->most_extra, site->least };
+		if (target.ops == kind->ops) {
+			name_destination(adaptive, kind, &target);
+			if (kind->is_one_system && !adaptive->place)
+				adaptive->place = xprintf("%s:%s", target.ops->kind, target.path);
+		}
+		target_release(&target);
 	}
+	for (size_t i = 0; i < adaptive->target_count; i++)
+		if (!adaptive->targets[i])
+			adaptive->targets[i] = xstrdup("");
+	if (!adaptive->place)
+		adaptive->place = xstrdup("");
+}
+
+/* The list among the parameters that the adaptive rule applies to; of several kinds, the first. */
+static void find_adaptive(struct placing_adaptive *adaptive, enum placement_rule rule,
+			  const struct inputs *k, const struct config *config,
+			  const struct param_set *set)
+{
+	const char *list;
+	const struct kind *kind = find_list(set, &list);
+
+	if (rule != PLACEMENT_ADAPTIVE || !kind)
+		return;
+	placing_adaptive_release(adaptive);
+	*adaptive = (struct placing_adaptive){ .list = xstrdup(list),
+					       .most = k->site.most_extra,
+					       .least = k->site.least };
+	adaptive->system =
+		*k->forecaster.system
+			? xstrdup(k->forecaster.system)
+			: forecast_system_name(config_text(config, SETTING_PROBE_SYSTEM));
+	name_destinations(adaptive, kind, &k->site);
 }
 
 int placing_find(struct param_set *set, struct placing_adaptive *adaptive,
@@ -415,7 +494,7 @@ int placing_find(struct param_set *set, struct placing_adaptive *adaptive,
 		if (r >= 0)
 			r = placing_set(&k.site, rule, rows, set, err);
 		if (r >= 0)
-			find_adaptive(adaptive, rule, &k.site, set);
+			find_adaptive(adaptive, rule, &k, config, set);
 	}
 	inputs_release(&k);
 	return r;
@@ -430,7 +509,7 @@ static char *find_placed_list(const struct control *control)
 	char *at = parameters_read_title(text, &application_wins);
 
 	while (at && parameters_read_line(&at, &line))
-		if (!strcmp(line.name, PARAMETERS_SPREAD_DIRECTORIES) &&
+		if (!strncmp(line.name, "spread_", 7) &&
 		    parameters_destinations_key(line.value) == control->placement.list)
 			return xstrdup(line.value);
 	return NULL;
@@ -453,13 +532,16 @@ static void report_targets(struct buf *out, const struct control_placement *p, c
 	}
 }
 
-void placing_report(struct collector *collector)
+void placing_report(struct collector *collector, const struct placing_adaptive *adaptive,
+		    const struct config *config)
 {
 	const struct control *control = collector_control(collector);
 	const struct control_placement *p = &control->placement;
 	AUTO_FREE char *list = p->count ? find_placed_list(control) : NULL;
 	AUTO_BUF struct buf out = { 0 };
 	uint64_t files = 0;
+	struct err err = { 0 };
+	int rows;
 
 	for (uint32_t i = 0; i < p->count && i < PARAMETERS_DESTINATIONS; i++)
 		files += p->files[i];
@@ -469,7 +551,13 @@ void placing_report(struct collector *collector)
 		   (unsigned long long)files, files == 1 ? "" : "s", p->steps,
 		   p->steps == 1 ? "" : "s");
 	report_targets(&out, p, list);
+	rows = placing_rows_save(p, adaptive, config, &err);
+	if (rows > 0)
+		buf_printf(&out, "; %d of their write times are stored for forecasts of %s", rows,
+			   adaptive->system);
 	collector_warn(collector, buf_text(&out));
+	if (rows < 0 && rows != -ENOENT)
+		collector_warn(collector, err.text);
 }
 
 static void advise_target(struct advice_target *to, const struct site_target *from,

@@ -41,9 +41,17 @@ int placing_set(const struct site *site, enum placement_rule rule,
 
 /* What the adaptive rule needs beside the parameters; zeroed: files are placed by shares. */
 struct placing_adaptive {
-	char *list;	    /* of directories; the caller frees it */
+	char *list;	    /* of destinations: directories, OSTs or pools */
+	char *place;	    /* the file system of OSTs or pools; "": directories */
 	double most, least; /* limits of the site */
+	/* For what is learned from the run: the system of the forecasts, and the name of the target
+	 * of each destination, "" if there are several. */
+	char *system;
+	char **targets;
+	size_t target_count;
 };
+
+void placing_adaptive_release(struct placing_adaptive *adaptive);
 
 /*
  * Does both for a run: reads the site of probe.site, the model of forecast.model and the latest
@@ -54,8 +62,12 @@ struct placing_adaptive {
 int placing_find(struct param_set *set, struct placing_adaptive *adaptive,
 		 const struct config *config, struct err *why, struct err *err);
 
-/* Tells the user where the adaptive rule has placed files; before collector_close(). */
-void placing_report(struct collector *collector);
+/*
+ * Stores what placed files have shown of their targets as training data (run/placing_rows.h), and
+ * tells the user where the adaptive rule has placed files; before collector_close().
+ */
+void placing_report(struct collector *collector, const struct placing_adaptive *adaptive,
+		    const struct config *config);
 
 /*
  * Fills in the targets of the site: how busy they are, and the share of each by place.rule (by

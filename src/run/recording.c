@@ -231,6 +231,7 @@ static int collector_open_with_parameters(struct recording *r,
 		injection_refuse_environment(&injection, "they are too long");
 	given.parameters = injection.text;
 	given.placed = injection.adaptive.list;
+	given.placed_place = injection.adaptive.place;
 	given.placed_most = injection.adaptive.most;
 	given.placed_least = injection.adaptive.least;
 	given.forbidden = forbidden;
@@ -240,6 +241,9 @@ static int collector_open_with_parameters(struct recording *r,
 	result = collector_open(&r->collector, &given, err);
 	if (result >= 0)
 		injection_report(&injection, r->collector);
+	placing_adaptive_release(&r->adaptive);
+	r->adaptive = injection.adaptive;
+	injection.adaptive = (struct placing_adaptive){ 0 };
 	injection_release(&injection);
 	return result;
 }
@@ -335,7 +339,7 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 	int result;
 
 	arbitration_report_guest(r->collector);
-	placing_report(r->collector);
+	placing_report(r->collector, &r->adaptive, r->options.config);
 	layouts_note(r->collector);
 	unapplied_report(r->collector, is_part && job_has_other_nodes(&r->job));
 	result = collector_close(r->collector, code, &out->totals, &out->err);
@@ -408,6 +412,7 @@ static int join_shared_collector(struct recording *r, struct err *err)
 static void recording_release(struct recording *r)
 {
 	job_release(&r->job);
+	placing_adaptive_release(&r->adaptive);
 	free(r->path);
 	free(r->container);
 	free(r->board);

@@ -11,6 +11,7 @@
 #include "base/job.h"
 #include "observe/collect/collector.h"
 #include "observe/job/share.h"
+#include "run/placing.h"
 
 struct launch_link;
 
@@ -26,9 +27,10 @@ struct recording_options {
 
 struct recording {
 	struct recording_options options;
-	struct job job;		     /* id NULL: not part of a parallel job */
-	char *path;		     /* of the trace; in a job, of the trace of all nodes */
-	char *container;	     /* path of the container that is written during the run */
+	struct job job;	 /* id NULL: not part of a parallel job */
+	char *path;	 /* of the trace; in a job, of the trace of all nodes */
+	char *container; /* path of the container that is written during the run */
+	struct placing_adaptive adaptive;
 	char *board;		     /* directory of the job's health files; NULL: there is none */
 	struct collector *collector; /* its own; NULL: the job's collector is shared */
 	struct share share;

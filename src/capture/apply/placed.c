@@ -17,10 +17,27 @@
 
 _Static_assert(BACKLOG_FILES < STORED, "the numbers of files do not fit");
 
+/* Calls must cover at least this part of the time from the first cached write to the end of the
+ * fsync(); else the kernel may have written between them. */
+#define COVERED 0.8
+
 static struct backlog *backlog;
+
+/* The process whose files `placed` has: after a fork, the parent until the child forgets them. */
+static _Atomic int32_t holder;
 
 /* By descriptor: the number of the file in the backlog + 1, and STORED; 0: it is not placed. */
 static _Atomic uint16_t placed[PLACED_DESCRIPTORS];
+
+/*
+ * Cached writes to a file that were not synchronized yet, by the number of the file. The entries of
+ * files that this process has not created are not used.
+ */
+static struct transfer {
+	_Atomic uint64_t begin_ns; /* 0: there are none */
+	_Atomic uint64_t called_ns, bytes;
+	_Atomic uint32_t destination; /* of the file */
+} transfers[BACKLOG_FILES];
 
 static uint64_t now_ns(void)
 {
@@ -59,21 +76,34 @@ void placed_join(void)
 {
 	uint32_t count = placement()->count;
 
-	if (!(rules_places & RULES_SPREAD) || !count || count > PARAMETERS_DESTINATIONS)
+	if (!rules_has(PLACE_LAYOUT) || !count || count > PARAMETERS_DESTINATIONS)
 		return;
 	if (!backlog)
 		backlog = map_backlog();
 	if (!backlog)
 		return;
-	backlog_remove_process(backlog, own_pid(), now_ns());
+	/* A forked child joins with its first record, and may have created a file before. */
+	if (atomic_exchange(&holder, own_pid()) != own_pid())
+		backlog_remove_process(backlog, own_pid(), now_ns());
 	rules_places |= RULES_PLACED;
 }
 
 void placed_forget(void)
 {
+	int32_t pid = own_pid();
+
+	/* Not after the child has created a file: see placed_join(). */
+	if (atomic_exchange(&holder, pid) == pid)
+		return;
 	for (int i = 0; backlog && i < PLACED_DESCRIPTORS; i++)
 		if (placed[i])
 			placed[i] = 0;
+}
+
+/* Is this a forked child that has neither joined nor created a file? */
+static bool is_forked(void)
+{
+	return frame_mode() == CAPTURE_DETACHED && holder != own_pid();
 }
 
 /* A process that has ended but was not waited for is dead, too. */
@@ -91,6 +121,19 @@ static bool is_alive(int32_t pid)
 	return n != 1;
 }
 
+/* Leaves the burst of the step that has ended in the control page, if it is complete. */
+static void end_burst(struct control_placement *p, uint32_t destination)
+{
+	struct burst_total total;
+	uint32_t n;
+
+	if (!burst_take(&p->bursts[destination], &total))
+		return;
+	total.destination = destination;
+	n = atomic_fetch_add_explicit(&p->total_count, 1, memory_order_relaxed);
+	p->totals[n % PLACEMENT_TOTALS] = total;
+}
+
 /* Begins a new step after a pause, or after a mark of the program. */
 static void begin_step(struct control_placement *p, uint64_t now)
 {
@@ -104,8 +147,10 @@ static void begin_step(struct control_placement *p, uint64_t now)
 	if (mark != begun && !atomic_compare_exchange_strong(&p->begun, &begun, mark))
 		return;
 	atomic_fetch_add_explicit(&p->steps, 1, memory_order_relaxed);
-	for (uint32_t i = 0; i < p->count; i++)
+	for (uint32_t i = 0; i < p->count; i++) {
 		atomic_store_explicit(&p->step_files[i], 0, memory_order_relaxed);
+		end_burst(p, i);
+	}
 }
 
 /* The mean size of the files so far. */
@@ -128,6 +173,7 @@ struct backlog_file *placed_choose(const struct parameters_line *rule, uint64_t 
 
 	if (!(rules_places & RULES_PLACED) || parameters_destinations_key(rule->value) != p->list)
 		return NULL;
+	placed_forget();
 	choice = (struct backlog_choice){ .count = p->count,
 					  .targets = p->targets,
 					  .weights = p->weights,
@@ -164,10 +210,79 @@ void placed_open(struct backlog_file *file, uint64_t turn, int fd, int flags)
 	atomic_fetch_add_explicit(&p->files[chosen], 1, memory_order_relaxed);
 	if (!file)
 		return;
-	if (fd < PLACED_DESCRIPTORS)
-		placed[fd] = (uint16_t)((file - backlog->files) + 1) | (is_stored ? STORED : 0);
-	else
+	if (fd >= PLACED_DESCRIPTORS) {
+		/* Nothing of what is written to it will be known. */
+		burst_spoil(&p->bursts[chosen], now_ns());
 		placed_cancel(&file);
+		return;
+	}
+	atomic_store(&transfers[file - backlog->files].begin_ns, 0);
+	atomic_store(&transfers[file - backlog->files].bytes, 0);
+	atomic_store(&transfers[file - backlog->files].called_ns, 0);
+	atomic_store(&transfers[file - backlog->files].destination, (uint32_t)chosen);
+	placed[fd] = (uint16_t)((file - backlog->files) + 1) | (is_stored ? STORED : 0);
+}
+
+static struct transfer *transfer_of(const struct backlog_file *file)
+{
+	return &transfers[file - backlog->files];
+}
+
+static struct burst *burst_of(const struct backlog_file *file)
+{
+	return &placement()->bursts[transfer_of(file)->destination];
+}
+
+/* Before a call. A cached write may be the first of a transfer. */
+static void begin_transfer(const struct backlog_file *file, enum backlog_call call, uint64_t now)
+{
+	uint64_t none = 0;
+
+	if (call == BACKLOG_STORED_WRITE ||
+	    (call == BACKLOG_CACHED_WRITE &&
+	     atomic_compare_exchange_strong(&transfer_of(file)->begin_ns, &none, now)))
+		burst_begin(burst_of(file), now);
+}
+
+/* Everything that was written before is stored. */
+static void end_transfer(const struct backlog_file *file, uint64_t now)
+{
+	struct transfer *transfer = transfer_of(file);
+	uint64_t begin = atomic_exchange(&transfer->begin_ns, 0);
+	uint64_t bytes = atomic_exchange(&transfer->bytes, 0);
+	uint64_t called = atomic_exchange(&transfer->called_ns, 0);
+
+	if (!begin)
+		return;
+	if ((double)called < COVERED * (double)(now - begin))
+		burst_spoil(burst_of(file), now);
+	burst_end(burst_of(file), bytes, now);
+}
+
+/* What was written is not known to be stored. */
+static void drop_transfer(const struct backlog_file *file, uint64_t now)
+{
+	if (!atomic_exchange(&transfer_of(file)->begin_ns, 0))
+		return;
+	burst_spoil(burst_of(file), now);
+	burst_end(burst_of(file), 0, now);
+}
+
+/* After a call, with its result as in placed_end(). */
+static void note_call(const struct placed_call *call, int64_t result, uint64_t now)
+{
+	struct transfer *transfer = transfer_of(call->file);
+	uint64_t bytes = result > 0 ? (uint64_t)result : 0;
+
+	if (result < 0)
+		burst_spoil(burst_of(call->file), now);
+	atomic_fetch_add_explicit(&transfer->called_ns, now - call->begin_ns, memory_order_relaxed);
+	if (call->call == BACKLOG_STORED_WRITE)
+		burst_end(burst_of(call->file), bytes, now);
+	else if (call->call == BACKLOG_CACHED_WRITE)
+		atomic_fetch_add_explicit(&transfer->bytes, bytes, memory_order_relaxed);
+	else if (call->call == BACKLOG_SYNC)
+		end_transfer(call->file, now);
 }
 
 static struct backlog_file *file_of(uint16_t entry)
@@ -201,8 +316,11 @@ static void count_file(struct backlog_file *file, uint64_t size)
 	uint32_t target = atomic_load_explicit(&file->target, memory_order_relaxed);
 	uint64_t written = written_bytes(file);
 
-	if (size > written)
+	if (size > written) {
 		atomic_fetch_add_explicit(&file->cached, size - written, memory_order_relaxed);
+		burst_spoil(burst_of(file), now_ns());
+	}
+	drop_transfer(file, now_ns());
 	atomic_fetch_add_explicit(&p->closed_files, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&p->closed_bytes, size, memory_order_relaxed);
 	for (uint32_t i = 0; i < p->count; i++)
@@ -225,6 +343,23 @@ static struct backlog_file *close_descriptor(int fd)
 	return file;
 }
 
+void placed_yield(int fd)
+{
+	struct control_placement *p = placement();
+	struct backlog_file *file;
+	uint32_t destination;
+
+	if (!placed_is_on() || (unsigned)fd >= PLACED_DESCRIPTORS || is_forked())
+		return;
+	file = drop_descriptor(fd);
+	if (!file)
+		return;
+	destination = transfer_of(file)->destination;
+	drop_transfer(file, now_ns());
+	atomic_fetch_sub_explicit(&p->files[destination], 1, memory_order_relaxed);
+	backlog_remove_file(backlog, file, now_ns());
+}
+
 void placed_begin_slow(struct placed_call *call, uint64_t bytes)
 {
 	uint16_t entry;
@@ -232,7 +367,7 @@ void placed_begin_slow(struct placed_call *call, uint64_t bytes)
 	if ((unsigned)call->fd >= PLACED_DESCRIPTORS || capture_self.vforked)
 		return;
 	entry = placed[call->fd];
-	if (!entry)
+	if (!entry || is_forked())
 		return;
 	if (call->call == BACKLOG_CLOSE) {
 		/* Before the real close, as another thread may get the same number right after. */
@@ -246,13 +381,16 @@ void placed_begin_slow(struct placed_call *call, uint64_t bytes)
 		return;
 	call->begin_ns = now_ns();
 	backlog_begin_call(call->file, call->call, bytes, call->begin_ns);
+	begin_transfer(call->file, call->call, call->begin_ns);
 }
 
-void placed_end_slow(struct placed_call *call, uint64_t bytes)
+void placed_end_slow(struct placed_call *call, int64_t result)
 {
 	uint64_t now = now_ns();
 
-	backlog_end_call(backlog, call->file, call->call, bytes, call->begin_ns, now);
+	note_call(call, result, now);
+	backlog_end_call(backlog, call->file, call->call, result > 0 ? (uint64_t)result : 0,
+			 call->begin_ns, now);
 	if (call->call == BACKLOG_CLOSE)
 		backlog_remove_file(backlog, call->file, now);
 	atomic_store_explicit(&placement()->last_ns, now, memory_order_relaxed);
@@ -263,7 +401,7 @@ void placed_copy_slow(int fd, int to)
 	struct backlog_file *file;
 
 	if (fd == to || (unsigned)fd >= PLACED_DESCRIPTORS || (unsigned)to >= PLACED_DESCRIPTORS ||
-	    capture_self.vforked)
+	    capture_self.vforked || is_forked())
 		return;
 	/* The file that `to` was before cannot be asked for its size any more. */
 	file = drop_descriptor(to);
@@ -280,7 +418,7 @@ void placed_copy_slow(int fd, int to)
 
 void placed_close_range_slow(unsigned first, unsigned last)
 {
-	if (capture_self.vforked)
+	if (capture_self.vforked || is_forked())
 		return;
 	for (unsigned fd = first; fd <= last && fd < PLACED_DESCRIPTORS; fd++) {
 		struct backlog_file *file = placed[fd] ? close_descriptor((int)fd) : NULL;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Files that are placed by the backlog of their targets (contract/backlog.h): chooses the directory
- * of a new file, and reports what the program then does with it. Guest.
+ * Files that are placed by the backlog of their targets (contract/backlog.h): chooses the
+ * directory, the pool of CephFS or the OST of Lustre of a new file, and reports what the program
+ * then does with it. Guest.
  *
  * The host decides whether a run does so, and puts a link to the backlog of the user into the run's
  * directory; all runs of the user on a node share it. A process maps it when it joins. A file is
  * measured while its descriptor and the duplicates of it are open in the process that created it;
  * calls of an inherited descriptor are not. Calls are measured for write() and its relatives,
  * copies in the kernel, fsync(), fwrite(), and the close; the size of the file is read at the
- * close, so that bytes written otherwise are known then. An open file is never moved.
+ * close, so that bytes written otherwise are known then. An open file is never moved. What each
+ * step has written to each target, and how long that took, is left in the control page
+ * (contract/burst.h).
  *
  * A measured call costs two readings of the clock and no system call; every other call costs a
  * test.
@@ -53,8 +56,11 @@ struct backlog_file *placed_choose(const struct parameters_line *rule, uint64_t 
 void placed_open(struct backlog_file *file, uint64_t turn, int fd, int flags);
 void placed_cancel(struct backlog_file **file);
 
+/* The file is not where it was placed any more, because the program has set its layout. */
+void placed_yield(int fd);
+
 void placed_begin_slow(struct placed_call *call, uint64_t bytes);
-void placed_end_slow(struct placed_call *call, uint64_t bytes);
+void placed_end_slow(struct placed_call *call, int64_t result);
 void placed_copy_slow(int fd, int to);
 void placed_close_range_slow(unsigned first, unsigned last);
 
@@ -82,11 +88,11 @@ static inline void placed_begin(struct placed_call *call, enum backlog_call kind
 	struct placed_call placed;   \
 	placed_begin(&placed, BACKLOG_##kind, fd, bytes)
 
-/* After the call; bytes is what it has written, or negative. Keeps errno. */
-static inline void placed_end(struct placed_call *call, int64_t bytes)
+/* After the call; result is what it has written, or negative if it failed. Keeps errno. */
+static inline void placed_end(struct placed_call *call, int64_t result)
 {
 	if (unlikely(call->file))
-		placed_end_slow(call, bytes > 0 ? (uint64_t)bytes : 0);
+		placed_end_slow(call, result);
 }
 
 /* After `to` was made a duplicate of fd; -1: it was not. */

@@ -234,8 +234,8 @@ CALL(ADVISE) FAILS(IS_ERRNO)
 int posix_fadvise64(FD int fd, OFFSET off64_t offset, SIZE off64_t length, FLAGS int advice);
 
 /* Synchronization with storage. */
-FIRST(PLACED_CALL(SYNC, fd, 0);) LAST(placed_end(&placed, 0);) CALL(SYNC) int fsync(FD int fd);
-FIRST(PLACED_CALL(SYNC, fd, 0);) LAST(placed_end(&placed, 0);) CALL(SYNC) int fdatasync(FD int fd);
+FIRST(PLACED_CALL(SYNC, fd, 0);) LAST(placed_end(&placed, ret);) CALL(SYNC) int fsync(FD int fd);
+FIRST(PLACED_CALL(SYNC, fd, 0);) LAST(placed_end(&placed, ret);) CALL(SYNC) int fdatasync(FD int fd);
 CALL(SYNC) void sync(void);
 CALL(SYNC) int syncfs(FD int fd);
 CALL(SYNC)

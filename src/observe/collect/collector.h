@@ -59,9 +59,10 @@ struct collector_options {
 	const char *parameters; /* text of contract/parameters.h; NULL: none */
 	const char *forbidden;	/* names as in control.forbidden; NULL: none */
 	const struct advice *advice; /* for programs that ask; NULL: no opinion on anything */
-	/* The list of directories that files are placed on by their backlog, with the limits of the
-	 * site; NULL: by the weights of the list. */
-	const char *placed;
+	/* The list of destinations that files are placed on by their backlog, with the limits of
+	 * the site; NULL: by the weights of the list. placed_place is the file system of their
+	 * names; "": they are directories. */
+	const char *placed, *placed_place;
 	double placed_most, placed_least;
 	bool parameters_shared; /* the other nodes of the job use the same parameters */
 	/* NULL: processes find the spool directory. Otherwise `trace` is completed by the number of

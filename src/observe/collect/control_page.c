@@ -96,6 +96,18 @@ static int join_backlog(struct mapping *mapping, const char *directory)
 	return r;
 }
 
+/* The names of pools and OSTs are unique within their file system only. */
+static uint64_t placement_key(const struct collector_options *o,
+			      const struct parameters_destination *destination)
+{
+	bool is_path = !o->placed_place || !*o->placed_place;
+	AUTO_FREE char *name =
+		xprintf("%s%s%.*s", is_path ? "" : o->placed_place, is_path ? "" : ",",
+			(int)destination->bytes, destination->name);
+
+	return backlog_key(name, strlen(name));
+}
+
 /* Without the backlog, files are placed by the weights of the list. */
 static void set_placement(struct control *page, const char *directory,
 			  const struct collector_options *o)
@@ -109,7 +121,7 @@ static void set_placement(struct control *page, const char *directory,
 	if (join_backlog(&mapping, directory) < 0)
 		return;
 	while (n < PARAMETERS_DESTINATIONS && parameters_destination(&at, &next)) {
-		int target = backlog_find_target(mapping.base, backlog_key(next.name, next.bytes));
+		int target = backlog_find_target(mapping.base, placement_key(o, &next));
 
 		if (target < 0)
 			break;

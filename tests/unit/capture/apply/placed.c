@@ -41,7 +41,7 @@ static void make_run(void)
 	close(fd);
 	shared->magic = BACKLOG_MAGIC;
 	capture_membership.control = &control;
-	rules_places = RULES_SPREAD;
+	rules_places = UINT32_C(1) << PLACE_LAYOUT;
 	control.placement.count = TARGETS;
 	placed_join();
 	REQUIRE(rules_places & RULES_PLACED);
@@ -54,7 +54,6 @@ static void start(void)
 {
 	if (!shared)
 		make_run();
-	placed_forget();
 	memset(shared, 0, sizeof(*shared));
 	shared->magic = BACKLOG_MAGIC;
 	memset(&control, 0, sizeof(control));
@@ -307,6 +306,145 @@ static void forked_child_leaves_the_files_of_its_parent(void)
 	CHECK_INT(file->owner, 0);
 }
 
+/* It joins with the record of that call, after the file was placed. */
+static void first_file_of_a_forked_child_is_measured(void)
+{
+	struct backlog_file *file;
+	int status;
+	pid_t pid;
+
+	start();
+	pid = fork();
+	REQUIRE(pid >= 0);
+	if (!pid) {
+		int fd = create(&file, 0);
+
+		placed_forget();
+		placed_join();
+		write_placed(fd, 4 * KIB);
+		close_placed(fd);
+		/* The page is not shared in this test. */
+		_exit(control.placement.bytes[0] != 4 * KIB);
+	}
+	REQUIRE(waitpid(pid, &status, 0) == pid);
+	CHECK_INT(status, 0);
+}
+
+/* Ends the step so far, and begins another one. */
+static void begin_step(void)
+{
+	struct backlog_file *file;
+
+	control.placement.last_ns = 1;
+	close_placed(create(&file, 0));
+}
+
+/* Takes so long that a pause of the test beside it does not matter. */
+static void write_slowly(int fd, size_t bytes)
+{
+	static const char zeros[64 * KIB];
+	struct placed_call call;
+
+	placed_begin(&call, BACKLOG_CACHED_WRITE, fd, bytes);
+	usleep(200000);
+	placed_end(&call, write(fd, zeros, bytes));
+}
+
+static void step_leaves_what_it_has_stored(void)
+{
+	const struct burst_total *total = &control.placement.totals[0];
+	struct backlog_file *file;
+	int fd;
+
+	start();
+	fd = create(&file, 0);
+	write_slowly(fd, 4 * KIB);
+	write_placed(fd, 4 * KIB);
+	sync_placed(fd);
+	close_placed(fd);
+	fd = create(&file, O_DSYNC);
+	write_placed(fd, 8 * KIB);
+	close_placed(fd);
+	CHECK_INT(control.placement.total_count, 0);
+	begin_step();
+	REQUIRE(control.placement.total_count == 2);
+	CHECK_INT(total->destination, 0);
+	CHECK_INT(total->bytes, 8 * KIB);
+	CHECK_INT(total->transfers, 1);
+	CHECK(total->busy_ns >= 200000000);
+	CHECK_INT(total[1].destination, 1);
+	CHECK_INT(total[1].bytes, 8 * KIB);
+}
+
+static void fail_placed(int fd, enum backlog_call kind)
+{
+	struct placed_call call;
+
+	placed_begin(&call, kind, fd, KIB);
+	placed_end(&call, -1);
+}
+
+static void step_that_was_not_stored_leaves_nothing(void)
+{
+	struct backlog_file *file;
+	int fd;
+
+	/* Closed without a sync. */
+	start();
+	fd = create(&file, 0);
+	write_placed(fd, 4 * KIB);
+	close_placed(fd);
+	begin_step();
+	CHECK_INT(control.placement.total_count, 0);
+	/* Written otherwise. */
+	start();
+	fd = create(&file, 0);
+	write_placed(fd, 4 * KIB);
+	sync_placed(fd);
+	REQUIRE(ftruncate(fd, 32 * KIB) == 0);
+	close_placed(fd);
+	begin_step();
+	CHECK_INT(control.placement.total_count, 0);
+	/* Failed. */
+	start();
+	fd = create(&file, 0);
+	write_placed(fd, 4 * KIB);
+	fail_placed(fd, BACKLOG_SYNC);
+	close_placed(fd);
+	begin_step();
+	CHECK_INT(control.placement.total_count, 0);
+}
+
+/* The kernel may write while the program does not. */
+static void pause_before_the_sync_leaves_nothing(void)
+{
+	struct backlog_file *file;
+	int fd;
+
+	start();
+	fd = create(&file, 0);
+	write_placed(fd, 4 * KIB);
+	usleep(200000);
+	sync_placed(fd);
+	close_placed(fd);
+	begin_step();
+	CHECK_INT(control.placement.total_count, 0);
+}
+
+static void file_that_the_program_lays_out_is_not_counted(void)
+{
+	struct backlog_file *file;
+	int fd;
+
+	start();
+	fd = create(&file, 0);
+	placed_yield(fd);
+	CHECK_INT(file->owner, 0);
+	CHECK_INT(control.placement.files[0], 0);
+	close_placed(fd);
+	CHECK_INT(control.placement.closed_files, 0);
+}
+
 /* In a child: has a write behind it that the cache has absorbed, and is killed in a call. */
 static void write_until_killed(int ready)
 {
@@ -366,4 +504,7 @@ TESTS(TEST(file_is_outstanding_until_it_is_closed),
       TEST(duplicate_replaces_what_the_number_was), TEST(range_closes_its_files),
       TEST(high_descriptor_is_not_measured), TEST(other_lists_are_not_placed),
       TEST(mark_begins_one_step), TEST(forked_child_leaves_the_files_of_its_parent),
+      TEST(first_file_of_a_forked_child_is_measured), TEST(step_leaves_what_it_has_stored),
+      TEST(step_that_was_not_stored_leaves_nothing), TEST(pause_before_the_sync_leaves_nothing),
+      TEST(file_that_the_program_lays_out_is_not_counted),
       TEST(killed_process_leaves_only_its_cached_bytes))
