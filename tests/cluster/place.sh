@@ -35,8 +35,16 @@ check_eq "$(on head ls -A "$mount/pools")" "" "files that the probes left"
 
 # A job writes to one OSD.
 on head sbatch --parsable --output=/dev/null --ntasks=1 --wrap="exec python3 $SOURCE/bench/cluster_load.py write 16 $targets/osd2" >job
+# is_loaded: is the OSD much slower than without the job, which takes some time to fill its queues?
 is_loaded() {
-	on head ls -A "$targets/osd2" | grep -q fuse_hidden
+	on head ls -A "$targets/osd2" | grep -q fuse_hidden || return
+	on head python3 -c 'import os, sys, time
+fd = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
+os.unlink(sys.argv[1])
+begin = time.monotonic()
+os.write(fd, bytes(4 << 20))
+os.fsync(fd)
+sys.exit(time.monotonic() - begin < 1)' "$targets/osd2/slow"
 }
 wait_for "the load" is_loaded
 cat >writer.py <<'END'
@@ -62,3 +70,68 @@ for i in 0 1 2 3; do
 done
 check_eq $((held[0] + held[1] + held[2] + held[3])) 48 "files on the targets: ${held[*]}"
 [ $((held[2] * 3)) -lt $((held[0] + held[1] + held[3])) ] || fail "the loaded target: ${held[*]}"
+
+# The same with the pools of the OSDs: each file stays where the program creates it, and gets a pool before its first write. The
+# pieces of a checkpoint of several files are placed one by one.
+echo "[targets]" >site.ini
+for i in 0 1 2 3; do
+	echo "osd$i = ceph:$mount/pools,pool=osd$i" >>site.ini
+done
+sed "s|data/%d-%d|$mount/pools/checkpoint.%d.%05d|g" writer.py >pieces.py
+check_rc 0 on head "$sluice" run --place adaptive -o "$work/pieces" -- python3 -B "$work/pieces.py"
+check_words "$(cat err)" "placed 48 new files in"
+# pools: prints the number of files in each pool
+pools() {
+	on head python3 - "$mount/pools" <<'END'
+import collections, os, stat, sys
+files = [os.path.join(sys.argv[1], name) for name in os.listdir(sys.argv[1])]
+assert all(stat.S_ISREG(os.lstat(file).st_mode) for file in files)
+count = collections.Counter(os.getxattr(file, "ceph.file.layout.pool").decode() for file in files)
+print(*(count.pop("osd%d" % i, 0) for i in range(4)), sum(count.values()))
+END
+}
+read -r a b c d other <<<"$(pools)"
+check_eq $((a + b + c + d)) 48 "files in the pools: $a $b $c $d"
+[ $((c * 3)) -lt $((a + b + d)) ] || fail "the pool of the loaded OSD: $a $b $c $d"
+check_eq "$other" 0 "files in other pools"
+check_words "$(cat err)" "in osd0" "in osd1" "in osd3"
+"$sluice" report "$work/pieces" >report
+check_line report spread_pools osd0 "$a/$a" "placement"
+
+# A file that has data, and one whose program sets a layout, are left alone. Processes that create a shared file at the same time
+# use the pool of the first one.
+on head rm -rf "$mount/pools"
+on head mkdir "$mount/pools"
+cat >layouts.py <<'END'
+import os, sys
+layout = "ceph.file.layout"
+os.chdir(sys.argv[1])
+def show(name):
+    fields = dict(word.split("=") for word in os.getxattr(name, layout).decode().split())
+    print(name, fields["stripe_count"], fields["pool"])
+fd = os.open("own", os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+os.setxattr(fd, layout + ".stripe_count", b"2")
+os.write(fd, b"x")
+os.close(fd)
+show("own")
+fd = os.open("old", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+os.write(fd, b"x")
+os.close(fd)
+show("old")
+for p in range(4):
+    if not os.fork():
+        fd = os.open("shared", os.O_CREAT | os.O_RDWR)
+        os.pwrite(fd, bytes([65 + p]) * 4096, p * 4096)
+        os.fsync(fd)
+        os._exit(0)
+for p in range(4):
+    assert os.wait()[1] == 0
+assert open("shared", "rb").read() == b"".join(bytes([65 + p]) * 4096 for p in range(4))
+show("shared")
+END
+on head sh -c "echo hello >$mount/pools/old"
+check_rc 0 on head "$sluice" run --place adaptive -o "$work/layouts" -- python3 -B "$work/layouts.py" "$mount/pools"
+check_eq "$(head -n 2 out)" "own 2 cephfs_data
+old 1 cephfs_data" "files that are left alone"
+[[ $(tail -n 1 out) =~ ^shared\ 1\ osd[0-3]$ ]] || fail "the shared file: $(cat out)"
+check_words "$(cat err)" "spread_pools" "the program sets it"

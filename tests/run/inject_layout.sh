@@ -180,6 +180,21 @@ check_has "$(sed -n 2p told)" 'spread_osts=7,9;spread_pools=!filesystem;striping
 check_eq "$(grep -c 'hint/set="spread_osts=' told)" 5 "files whose targets are read back"
 "$sluice" report trace | grep -A 9 '^Parameters' >report
 check_has "$(grep spread_osts report)" "1/1" "targets in the report"
+
+# `sluice run --place adaptive` chooses the target of each file when it is created. A file that Lustre has put elsewhere does
+# not count.
+mkdir spool
+printf '[targets]\na = lustre:%s,ost=3\nb = lustre:%s,ost=7\n' "$work/data" "$work/data" >site.ini
+export SLUICE_PROBE_SITE=$work/site.ini SLUICE_SPOOL_DIR=$work/spool SLUICE_FORECAST_MODEL=$work/model
+makes "$sluice" run --place adaptive -o trace --
+diff expected out || fail "adaptive: the program behaves differently"
+check_eq "$(cut -d ' ' -f 4 log | sort | uniq -c | awk '{ n += $1; print $2 } END { print n }' | paste -sd ' ')" "3 7 5" "targets and files: $(cat log)"
+check_words "$(cat err)" "placed 5 new files in" "in 3" "in 7"
+STANDIN_OST=9 makes "$sluice" run --place adaptive -o trace --
+diff expected out || fail "adaptive, elsewhere: the program behaves differently"
+! grep -q "placed" err || fail "files that are elsewhere count: $(cat err)"
+unset SLUICE_PROBE_SITE SLUICE_SPOOL_DIR SLUICE_FORECAST_MODEL
+
 # Missing targets, or a library that cannot choose targets: the file is opened as without Sluice.
 sed 's/"3\*2,7,9"/"99"/' spread.json >none.json
 makes "$sluice" run -p none.json -o trace --

@@ -9,6 +9,7 @@
 
 #include "capture/apply/inject.h"
 #include "capture/apply/layout_internal.h"
+#include "capture/apply/placed.h"
 #include "capture/apply/spread.h"
 #include "capture/libraries/wrapper_helpers.h"
 #include "capture/record/handles.h"
@@ -396,6 +397,32 @@ static void judge_rules(const struct layout *layout, struct layout_workspace *sp
 	}
 }
 
+/* Is the file where the backlog wanted it? */
+static bool is_as_placed(const struct layout *layout, struct layout_workspace *space)
+{
+	const char *list = layout->system->spread;
+	const struct parameters_line *rule = list ? layout_rule(space->full, list) : NULL;
+	struct parameters_destination in;
+
+	if (!rule || layout->refusal || !weighted_rotation_destination(rule, layout->turn, &in) ||
+	    in.bytes >= RULES_PATH_BYTES)
+		return false;
+	memcpy(space->target, in.name, in.bytes);
+	space->target[in.bytes] = 0;
+	return has_value(&space->effective, list, space->target) == 1;
+}
+
+/* A file that the file system has put elsewhere, or that was not created, is not measured. */
+static void end_placed(struct layout *layout, int fd, struct layout_workspace *space)
+{
+	if (layout->turn == WEIGHTED_ROTATION_NONE || !(layout->turn & WEIGHTED_ROTATION_INDEX))
+		return;
+	if (fd >= 0 && is_as_placed(layout, space))
+		placed_open(layout->placed, layout->turn, fd, layout->flags);
+	else
+		placed_cancel(&layout->placed);
+}
+
 /* The texts of the workspace are empty. */
 static void file_end(struct layout *layout, int fd, struct layout_workspace *space)
 {
@@ -410,6 +437,8 @@ static void file_end(struct layout *layout, int fd, struct layout_workspace *spa
 		layout->system->get(layout, fd, space);
 		judge_rules(layout, space);
 	}
+	if (layout->system != &elsewhere)
+		end_placed(layout, fd, space);
 	if (fd >= 0 && capture_handles && handle_peek(fd))
 		inject_record(CALL_posix_parameters, handle_peek(fd), &space->requested,
 			      &space->effective);

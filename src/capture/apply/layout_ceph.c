@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "capture/apply/inject.h"
+#include "capture/apply/placed.h"
 #include "capture/record/capture.h"
 #include "capture/record/kernel.h"
 #include "contract/striping.h"
@@ -87,6 +88,17 @@ static void ceph_write(char to[CEPH_TEXT_BYTES], const struct ceph_layout *layou
 	to = ceph_append(to, "stripe_unit=", layout->unit);
 	to = ceph_append(to, " stripe_count=", layout->count);
 	ceph_append(to, " object_size=", layout->object);
+}
+
+/* The pool that the first placed file of the process had before, for directories whose layout does
+ * not name one. Written once. */
+static char usual_pool[CEPH_POOL_BYTES];
+static _Atomic uint32_t has_usual_pool;
+
+static void note_usual_pool(const char *pool)
+{
+	if (*pool && !atomic_exchange(&has_usual_pool, 1))
+		memcpy(usual_pool, pool, strlen(pool) + 1);
 }
 
 /* Reads the layout of an open file. */
@@ -231,18 +243,37 @@ static const char *ceph_reason_to_keep(const struct layout *layout, int fd,
 	return ceph_sizes_equal(now, &inherited) ? NULL : "exists";
 }
 
+/* Of several processes that create a shared file at once, the first one's pool stays: another one
+ * may have begun to write there. */
+static void ceph_keep_pool(struct layout *layout, const struct ceph_layout *now,
+			   struct layout_workspace *space)
+{
+	struct ceph_layout inherited;
+
+	if (layout->turn == WEIGHTED_ROTATION_NONE)
+		return;
+	strcpy(space->target, space->path);
+	ceph_inherit(space->target, &inherited);
+	if (!*inherited.pool || !strcmp(now->pool, inherited.pool))
+		return;
+	placed_cancel(&layout->placed);
+	layout->turn = WEIGHTED_ROTATION_NONE;
+}
+
 static void ceph_set(struct layout *layout, int fd, struct layout_workspace *space)
 {
 	char name[CEPH_POOL_BYTES];
-	const char *pool = ceph_requested_pool(layout, space->full, name);
 	struct ceph_layout now, plan;
 	bool is_requested;
+	const char *pool;
 	long error = 0;
 
 	if (!ceph_get(fd, &now)) {
 		layout->refusal = "filesystem";
 		return;
 	}
+	ceph_keep_pool(layout, &now, space);
+	pool = ceph_requested_pool(layout, space->full, name);
 	is_requested = ceph_request(space->full, &now, &plan, &layout->refusal);
 	/* Another process has set it already: there is nothing to do, nor to refuse. */
 	if (is_requested && ceph_sizes_equal(&plan, &now))
@@ -250,8 +281,10 @@ static void ceph_set(struct layout *layout, int fd, struct layout_workspace *spa
 	if (layout->refusal || (!is_requested && !pool))
 		return;
 	layout->refusal = ceph_reason_to_keep(layout, fd, &now, space->target);
-	if (!layout->refusal && pool)
+	if (!layout->refusal && pool) {
+		note_usual_pool(now.pool);
 		error = ceph_put_pool(fd, pool);
+	}
 	if (!layout->refusal && is_requested && !error)
 		error = ceph_put(fd, &plan);
 	if (error < 0)
@@ -263,8 +296,10 @@ static void ceph_create(struct layout *layout, struct layout_workspace *space)
 {
 	const struct parameters_line *rule = layout_rule(space->full, PARAMETERS_SPREAD_POOLS);
 
-	if (rule && layout->is_absent)
-		layout->turn = weighted_rotation_take(capture_membership.control->turns, rule, 1);
+	if (!rule || !layout->is_absent)
+		return;
+	layout->turn = weighted_rotation_take(capture_membership.control->turns, rule, 1);
+	layout->placed = placed_choose(rule, &layout->turn, &space->view);
 }
 
 static void ceph_report(const struct layout *layout, int fd, struct layout_workspace *space)
@@ -290,6 +325,22 @@ static void ceph_report(const struct layout *layout, int fd, struct layout_works
 		info_text_put(effective, PARAMETERS_SPREAD_POOLS, now.pool);
 }
 
+/* Moves an empty file back from a pool of the rules. True: it was in one. */
+static bool ceph_yield_pool(int fd, const struct ceph_layout *now,
+			    const struct ceph_layout *inherited, const char *full)
+{
+	const struct parameters_line *rule = layout_rule(full, PARAMETERS_SPREAD_POOLS);
+	const char *list = rule ? rule->value : "";
+	const char *pool = *inherited->pool ? inherited->pool : usual_pool;
+	struct parameters_destination next;
+
+	while (parameters_destination(&list, &next))
+		if (*pool && strlen(now->pool) == next.bytes && strcmp(now->pool, pool) != 0 &&
+		    !memcmp(now->pool, next.name, next.bytes))
+			return ceph_put_pool(fd, pool) >= 0;
+	return false;
+}
+
 /* Gives an empty file the layout of its directory again, so that the attributes that the program
  * sets have the same result as without Sluice. */
 static bool ceph_yield(int fd, const char *attribute, struct layout_workspace *space)
@@ -297,15 +348,19 @@ static bool ceph_yield(int fd, const char *attribute, struct layout_workspace *s
 	struct ceph_layout now, plan, inherited;
 	const char *refusal = NULL;
 	struct stat st;
+	bool is_moved;
 
 	if (strncmp(attribute, CEPH_LAYOUT, strlen(CEPH_LAYOUT)) != 0 ||
 	    kernel_call(SYS_fstat, fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size ||
 	    !ceph_get(fd, &now))
 		return false;
 	ceph_inherit(space->path, &inherited);
+	is_moved = ceph_yield_pool(fd, &now, &inherited, space->full);
+	if (is_moved)
+		placed_yield(fd);
 	if (!ceph_request(space->full, &inherited, &plan, &refusal) || refusal ||
 	    !ceph_sizes_equal(&now, &plan) || ceph_sizes_equal(&now, &inherited))
-		return false;
+		return is_moved;
 	ceph_put(fd, &inherited);
 	return true;
 }

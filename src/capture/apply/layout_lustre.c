@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "capture/apply/inject.h"
+#include "capture/apply/placed.h"
 #include "capture/record/capture.h"
 #include "capture/record/handles.h"
 #include "capture/record/kernel.h"
@@ -174,7 +175,7 @@ static bool request_read(struct request *request, const char *full)
 
 /* Creates the file with its stripes. */
 static void create_as_requested(struct request *request, struct layout *layout,
-				const struct layout_workspace *space)
+				struct layout_workspace *space)
 {
 	const struct parameters_line *rule = layout_rule(space->full, PARAMETERS_SPREAD_OSTS);
 	bool is_requested = request_read(request, space->full);
@@ -188,6 +189,9 @@ static void create_as_requested(struct request *request, struct layout *layout,
 		layout->turn =
 			weighted_rotation_take(capture_membership.control->turns, rule,
 					       request->count > 0 ? (unsigned)request->count : 1);
+		/* The backlog knows one target per file. */
+		if (request->count <= 1)
+			layout->placed = placed_choose(rule, &layout->turn, &space->view);
 		choose_targets(request, rule, layout->turn);
 	}
 	if (lustre_create(space->path, request) != 0)
