@@ -9,6 +9,7 @@ mkdir spool data t0 t1 t2 t3
 {
 	echo "[targets]"
 	for i in 0 1 2 3; do echo "t$i = $work/t$i"; done
+	printf "[placement]\nmost_extra = 1.1\nleast = 1\n" # each step writes one file to each target
 } >site.ini
 
 # Three hours of probes of 64 KiB and reference writes of 1 MiB, which were faster than any real disk. Nothing is busy at the end.
