@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "params/striping.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,35 @@ static bool read_ceph(struct striping *striping, const char *path, uint64_t size
 		striping->set_bytes = set;
 	}
 	return true;
+}
+
+bool striping_inherited(struct striping *striping, const char *directory)
+{
+	/* What Ceph uses if no directory has a layout. */
+	struct striping found = { .filesystem = filesystem_of(directory),
+				  .count = 1,
+				  .unit = 4 << 20 };
+	AUTO_FREE char *path = realpath(directory, NULL);
+	char text[256], *slash;
+
+	if (!path || found.filesystem != FILESYSTEM_CEPH)
+		return false;
+	for (;; *slash = 0) {
+		ssize_t n = getxattr(path, "ceph.dir.layout", text, sizeof(text) - 1);
+
+		text[n > 0 ? n : 0] = 0;
+		if (n > 0) {
+			found.unit = read_ceph_number(text, "stripe_unit=");
+			found.count = read_ceph_number(text, "stripe_count=");
+			break;
+		}
+		slash = strrchr(path, '/');
+		/* Directories of other file systems are above the root of this one. */
+		if ((n < 0 && errno == EOPNOTSUPP) || !slash || slash == path)
+			break;
+	}
+	*striping = found;
+	return found.unit && found.count;
 }
 
 static bool read_beegfs(struct striping *striping, const char *path)

@@ -28,4 +28,8 @@ struct striping {
 /* False: the path is not a file with stripes, or they cannot be read. */
 bool striping_read(struct striping *striping, const char *path);
 
+/* The stripes of new files in the directory. False: it is not on CephFS, the only file system for
+ * which they are known without creating a file. */
+bool striping_inherited(struct striping *striping, const char *directory);
+
 #endif

@@ -3,11 +3,13 @@
  * Compares the calls that the ranks of tests/mpi/collective.c make inside each collective access
  *with the counts of the model (predict/model/counts/counts.h):
  *
- *	internals TRACE CASES RANKS [LISTS]
+ *	internals TRACE CASES RANKS [LISTS [NODES [STRIPES UNIT]]]
  *
  * LISTS is list_messages of predict/model/machine.h (default 1). CASES is the list that the program
- * read. Each rank, access and kind of call is compared, and differences are printed. The last line
- *is "equal E of N". The exit code is 1 unless all are equal.
+ * read. Each rank, access and kind of call is compared, and differences are printed. With STRIPES
+ *and UNIT, the layout of all files, which the program also had as hints, the storage calls that
+ *access each object are compared as well. The last line is "equal E of N". The exit code is 1
+ *unless all are equal.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,9 +41,11 @@ struct seen {
 struct job {
 	struct one cases[CASES_MAX];
 	size_t count;
-	uint64_t ranks;
-	struct seen *seen; /* by case, then by rank */
-	struct map inside; /* per call, open or finished: the access that it is part of */
+	uint64_t ranks, nodes;
+	struct stripes stripes;	    /* count 0: not compared */
+	struct seen *seen;	    /* by case, then by rank */
+	struct rank_calls *objects; /* by case, then by object of the file */
+	struct map inside;	    /* per call, open or finished: the access that it is part of */
 };
 
 static const struct {
@@ -92,17 +96,33 @@ static void message_add(struct seen *seen, const char *call)
 	seen->others++;
 }
 
-static void storage_add(struct rank_calls *calls, const struct call_info *call,
-			const struct activity *a)
+static void storage_add(struct rank_calls *calls, const struct call_info *call, uint64_t bytes)
 {
-	uint64_t bytes = a->result > 0 ? (uint64_t)a->result : 0;
-
 	if (call->class == CLASS_READ) {
 		calls->reads++;
 		calls->read_bytes += bytes;
 	} else if (call->class == CLASS_WRITE) {
 		calls->writes++;
 		calls->written_bytes += bytes;
+	}
+}
+
+static uint64_t bytes_of(const struct activity *a)
+{
+	return a->result > 0 ? (uint64_t)a->result : 0;
+}
+
+/* Adds the call to all objects that it accesses. */
+static void objects_add(struct job *job, size_t number, const struct call_info *call,
+			const struct activity *a)
+{
+	struct range range = { (uint64_t)a->offset, (uint64_t)a->offset + bytes_of(a) };
+
+	for (uint64_t i = 0; i < job->stripes.count; i++) {
+		uint64_t bytes = stripes_bytes(&job->stripes, i, range);
+
+		if (bytes)
+			storage_add(&job->objects[number * job->stripes.count + i], call, bytes);
 	}
 }
 
@@ -149,8 +169,10 @@ static void activity_add(struct job *job, const struct trace_head *head, const s
 			return;
 		if (call->class == CLASS_MESSAGE)
 			message_add(seen, call->name);
-		else if (a->layer == LAYER_POSIX)
-			storage_add(&seen->calls, call, a);
+		else if (a->layer == LAYER_POSIX) {
+			storage_add(&seen->calls, call, bytes_of(a));
+			objects_add(job, (size_t)(seen - job->seen) / job->ranks, call, a);
+		}
 	}
 	map_put(&job->inside, key_of(a, a->id), seen);
 }
@@ -182,7 +204,7 @@ static int word_of(const char *word, const char *const *words)
 }
 
 /* Parses a line as tests/mpi/collective.c does. */
-static bool case_parse(const char *line, uint64_t ranks, struct one *out)
+static bool case_parse(const char *line, const struct job *job, struct one *out)
 {
 	static const char *const ways[] = { "write", "read", NULL };
 	static const char *const patterns[] = { "contiguous", "strided", NULL };
@@ -203,8 +225,12 @@ static bool case_parse(const char *line, uint64_t ranks, struct one *out)
 		return false;
 	a->is_read = word_of(way, ways) == 1;
 	a->pattern = word_of(pattern, patterns) == 1 ? ACCESS_STRIDED : ACCESS_CONTIGUOUS;
-	a->nodes = 1;
-	a->ranks = ranks;
+	a->nodes = job->nodes;
+	a->ranks = job->ranks;
+	/* The program sets cb_config_list, too. */
+	s->node_aggregators = s->aggregators;
+	s->stripes = job->stripes.count;
+	s->stripe_bytes = job->stripes.unit;
 	s->buffering = (enum buffering)word_of(buffering, bufferings);
 	if (strcmp(buffering, "pieces") == 0)
 		s->buffering = s->sieving = BUFFERING_DISABLED;
@@ -219,14 +245,31 @@ static int cases_read(struct job *job, const char *path, struct err *err)
 	if (!f)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	while (job->count < CASES_MAX && fgets(line, sizeof(line), f)) {
-		if (!case_parse(line, job->ranks, &job->cases[job->count]))
+		if (!case_parse(line, job, &job->cases[job->count]))
 			return err_set(err, EINVAL, "%s:%zu: not a case", path, job->count + 1);
 		job->count++;
 	}
 	return 0;
 }
 
-/* Prints the differences. True: there are none. */
+/* Prints the differences. True: there are none. who: "rank" or "object". */
+static bool calls_compare(struct rank_calls *seen, struct rank_calls *wanted, size_t n,
+			  const char *who, uint64_t which)
+{
+	bool equal = true;
+
+	for (size_t i = 0; i < KINDS; i++) {
+		uint64_t is = *number(seen, i), should = *number(wanted, i);
+
+		if (is == should)
+			continue;
+		printf("case %zu %s %" PRIu64 ": %s: %" PRIu64 " seen, %" PRIu64 " expected\n",
+		       n + 1, who, which, kinds[i].name, is, should);
+		equal = false;
+	}
+	return equal;
+}
+
 static bool rank_compare(struct seen *seen, struct rank_calls *wanted, size_t n, uint64_t rank)
 {
 	bool equal = seen->accesses == 1 && !seen->others;
@@ -235,16 +278,7 @@ static bool rank_compare(struct seen *seen, struct rank_calls *wanted, size_t n,
 		printf("case %zu rank %" PRIu64 ": %" PRIu64 " accesses, %" PRIu64
 		       " messages of other kinds\n",
 		       n + 1, rank, seen->accesses, seen->others);
-	for (size_t i = 0; i < KINDS; i++) {
-		uint64_t is = *number(&seen->calls, i), should = *number(wanted, i);
-
-		if (is == should)
-			continue;
-		printf("case %zu rank %" PRIu64 ": %s: %" PRIu64 " seen, %" PRIu64 " expected\n",
-		       n + 1, rank, kinds[i].name, is, should);
-		equal = false;
-	}
-	return equal;
+	return calls_compare(&seen->calls, wanted, n, "rank", rank) && equal;
 }
 
 static int case_compare(struct job *job, const struct machine *machine, size_t n, struct err *err)
@@ -259,6 +293,16 @@ static int case_compare(struct job *job, const struct machine *machine, size_t n
 		if (r < 0)
 			return r;
 		if (!rank_compare(&job->seen[n * job->ranks + rank], &wanted, n, rank))
+			equal = false;
+	}
+	for (uint64_t object = 0; object < job->stripes.count; object++) {
+		struct rank_calls wanted = { 0 };
+		int r = object_calls_count(&wanted, machine, &c->access, &c->settings, object, err);
+
+		if (r < 0)
+			return r;
+		if (!calls_compare(&job->objects[n * job->stripes.count + object], &wanted, n,
+				   "object", object))
 			equal = false;
 	}
 	return equal;
@@ -284,20 +328,29 @@ int main(int argc, char **argv)
 	/* As packaged by Debian: one aggregator per node by default. */
 	struct machine machine = { .name = "here",
 				   .romio = ROMIO_GENERIC,
-				   .aggregators = 1,
+				   .node_aggregators = 1,
 				   .buffer_bytes = UINT64_C(16) << 20 };
-	struct job job = { 0 };
+	struct job job = { .nodes = 1 };
 	struct err err = { 0 };
 	int r;
 
-	if (argc < 4 || argc > 5) {
-		fprintf(stderr, "usage: internals TRACE CASES RANKS [LISTS]\n");
+	if (argc < 4 || argc > 8 || argc == 7) {
+		fprintf(stderr,
+			"usage: internals TRACE CASES RANKS [LISTS [NODES [STRIPES UNIT]]]\n");
 		return 2;
 	}
-	machine.list_messages = argc == 5 ? strtoull(argv[4], NULL, 10) : 1;
+	machine.list_messages = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
 	job.ranks = machine.cores = strtoull(argv[3], NULL, 10);
+	if (argc > 5)
+		job.nodes = strtoull(argv[5], NULL, 10);
+	if (argc > 7)
+		job.stripes = (struct stripes){ strtoull(argv[6], NULL, 10),
+						strtoull(argv[7], NULL, 10) };
+	machine.file_stripes = job.stripes.count;
+	machine.file_stripe_bytes = job.stripes.unit;
 	r = cases_read(&job, argv[2], &err);
 	job.seen = xcalloc(job.count * job.ranks + 1, sizeof(*job.seen));
+	job.objects = xcalloc(job.count * job.stripes.count + 1, sizeof(*job.objects));
 	if (r >= 0)
 		r = trace_read(&job, argv[1], &err);
 	if (r >= 0)
@@ -306,5 +359,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "internals: %s\n", err.text);
 	map_release(&job.inside);
 	free(job.seen);
+	free(job.objects);
 	return r < 0 ? 2 : r;
 }

@@ -18,8 +18,13 @@ static const struct option counts_options[] = {
 	OPTION_INCLUDE(model_access_options, 0),
 	{ 0, "machine", "NAME|FILE", NULL, "description of the machine (default: this machine)",
 	  OPTION_TEXT, offsetof(struct model_args, machine) },
+	{ 0, "dir", "PATH", ".", "directory of the file, if this machine is used", OPTION_TEXT,
+	  offsetof(struct model_args, dir) },
 	{ 'r', "rank", "N", NULL, "show the calls that this rank makes inside the MPI library",
 	  OPTION_COUNT, offsetof(struct model_args, rank) },
+	{ 0, "object", "N", NULL,
+	  "show the storage calls of all ranks that access this object of a striped file",
+	  OPTION_COUNT, offsetof(struct model_args, object) },
 	OPTION_INCLUDE(model_json_options, 0),
 	{ 0 }
 };
@@ -64,6 +69,20 @@ static void print_terms(const struct counts *counts)
 	table_release(&table);
 }
 
+static void print_stripes(const struct counted *c)
+{
+	struct stripes stripes = counts_stripes(&c->machine, &c->settings);
+	char unit[UNIT_TEXT];
+
+	if (stripes.count)
+		term_sentence(stdout,
+			      "the file has %lu stripe%s in units of %s; messages and receivers "
+			      "of a storage round are the pieces into which they cut its writes, "
+			      "and the targets that share them\n",
+			      stripes.count, stripes.count == 1 ? "" : "s",
+			      unit_bytes(unit, (double)stripes.unit));
+}
+
 static void print_counts(const struct counted *c)
 {
 	AUTO_FREE char *line = settings_text(&c->settings, &c->machine, &c->access);
@@ -74,6 +93,7 @@ static void print_counts(const struct counted *c)
 	print_terms(&c->counts);
 	if (!c->counts.aggregators) {
 		term_sentence(stdout, "\nno aggregators: every rank accesses its own data\n");
+		print_stripes(c);
 		return;
 	}
 	term_sentence(stdout, "\n%lu aggregator%s, %lu full round%s of %s%s\n",
@@ -81,6 +101,7 @@ static void print_counts(const struct counted *c)
 		      c->counts.rounds, c->counts.rounds == 1 ? "" : "s",
 		      unit_bytes(bytes, (double)c->counts.round_bytes),
 		      c->counts.incomplete ? " and an incomplete one" : "");
+	print_stripes(c);
 }
 
 static void json_term(struct json *json, const struct term *term)
@@ -144,13 +165,16 @@ static uint64_t call_value(const struct rank_calls *calls, size_t row)
 	return *(const uint64_t *)((const char *)calls + call_rows[row].offset);
 }
 
-static void print_calls(const struct rank_calls *calls)
+/* The first row of storage calls; an object has no others. */
+#define CALL_ROWS_STORAGE 8
+
+static void print_calls(const struct rank_calls *calls, size_t first)
 {
 	static const char *const titles[] = { "call", ">count", NULL };
 	struct table table;
 
 	table_init(&table, titles);
-	for (size_t i = 0; i < CALL_ROWS; i++) {
+	for (size_t i = first; i < CALL_ROWS; i++) {
 		table_add(&table, "%s", call_rows[i].title);
 		table_add(&table, "%lu", call_value(calls, i));
 	}
@@ -158,13 +182,14 @@ static void print_calls(const struct rank_calls *calls)
 	table_release(&table);
 }
 
-static void print_calls_json(const struct rank_calls *calls, uint64_t rank)
+static void print_calls_json(const struct rank_calls *calls, const char *what, uint64_t number,
+			     size_t first)
 {
 	struct json json;
 
 	json_start(&json, stdout, MODEL_SCHEMA);
-	json_count(&json, "rank", rank);
-	for (size_t i = 0; i < CALL_ROWS; i++)
+	json_count(&json, what, number);
+	for (size_t i = first; i < CALL_ROWS; i++)
 		json_count(&json, call_rows[i].name, call_value(calls, i));
 	json_end(&json);
 }
@@ -179,9 +204,25 @@ static int show_rank(const struct command *command, const struct counted *c)
 	if (r < 0)
 		return command_fail_err(command, r, &err);
 	if (c->args->json)
-		print_calls_json(&calls, c->args->rank);
+		print_calls_json(&calls, "rank", c->args->rank, 0);
 	else
-		print_calls(&calls);
+		print_calls(&calls, 0);
+	return command_finish(command);
+}
+
+static int show_object(const struct command *command, const struct counted *c)
+{
+	struct rank_calls calls;
+	struct err err = { 0 };
+	int r = object_calls_count(&calls, &c->machine, &c->access, &c->settings, c->args->object,
+				   &err);
+
+	if (r < 0)
+		return command_fail_err(command, r, &err);
+	if (c->args->json)
+		print_calls_json(&calls, "object", c->args->object, CALL_ROWS_STORAGE);
+	else
+		print_calls(&calls, CALL_ROWS_STORAGE);
 	return command_finish(command);
 }
 
@@ -213,6 +254,10 @@ static int counts_run(struct command *command)
 		r = model_settings(command, args, &c.machine, &c.access, &c.settings, NULL);
 	if (r)
 		return r;
+	if (args->rank != OPTION_NONE && args->object != OPTION_NONE)
+		return command_misuse(command, "--rank cannot be combined with --object");
+	if (args->object != OPTION_NONE)
+		return show_object(command, &c);
 	return args->rank == OPTION_NONE ? show_counts(command, &c) : show_rank(command, &c);
 }
 

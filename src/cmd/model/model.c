@@ -125,7 +125,7 @@ int model_machine(const struct model_args *args, const char *platform, struct ma
 	if (platform && *platform && !strchr(platform, '/') &&
 	    machine_open(machine, platform, NULL) >= 0)
 		return 0;
-	return machine_detect(machine, ".", err);
+	return machine_detect(machine, args->dir, err);
 }
 
 int model_access(const struct command *command, const struct model_args *args,

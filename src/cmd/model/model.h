@@ -24,8 +24,8 @@ struct model_args {
 	const char *run;
 	struct option_list
 		params; /* NAME=VALUE: the settings to predict for, or the current ones */
-	const char *model, *rows, *platform, *machine, *learners, *output, *space, *coverage;
-	uint64_t candidates, folds, seed, threads, top, rank;
+	const char *model, *rows, *platform, *machine, *dir, *learners, *output, *space, *coverage;
+	uint64_t candidates, folds, seed, threads, top, rank, object;
 	bool no_log, no_lookup, all, json;
 };
 
@@ -60,7 +60,8 @@ char *model_path(const struct command *command, const struct model_args *args);
 /* Returns COMMAND_GOOD; else the error was printed. The caller releases the model. */
 int model_open(const struct command *command, const struct model_args *args, struct hybrid *hybrid);
 
-/* The machine of --machine, else of the platform (may be NULL), else this one. */
+/* The machine of --machine, else of the platform (may be NULL), else this one with files in --dir.
+ */
 int model_machine(const struct model_args *args, const char *platform, struct machine *machine,
 		  struct err *err);
 

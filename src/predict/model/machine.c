@@ -16,7 +16,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/option.h"
+#include "params/striping.h"
 #include "predict/describe.h"
+#include "predict/model/stripes.h"
 
 /* MPICH's default of cb_buffer_size. */
 #define DEFAULT_BUFFER_BYTES (16 << 20)
@@ -32,6 +34,8 @@ static const struct describe_row rows[] = {
 	{ "forwarding", "pset_nodes", DESCRIBE_WHOLE, 0, 1, 1e6, FIELD(pset_nodes) },
 	{ "storage", "cache", DESCRIBE_SIZE, 0, 0, 1e12, FIELD(cache_bytes) },
 	{ "storage", "block", DESCRIBE_SIZE, 1, 1, 1e12, FIELD(block_bytes) },
+	{ "storage", "stripes", DESCRIBE_WHOLE, 0, 1, STRIPES_MOST, FIELD(file_stripes) },
+	{ "storage", "stripe", DESCRIBE_SIZE, 0, 1, 2147483647, FIELD(file_stripe_bytes) },
 	{ "defaults", "aggregators", DESCRIBE_WHOLE, 0, 1, 1e6, FIELD(aggregators) },
 	{ "defaults", "node_aggregators", DESCRIBE_WHOLE, 0, 1, 1e5, FIELD(node_aggregators) },
 	{ "defaults", "cb_buffer_size", DESCRIBE_SIZE, 1, 1, 2147483647, FIELD(buffer_bytes) },
@@ -186,6 +190,7 @@ int machine_detect(struct machine *machine, const char *directory, struct err *e
 				.node_aggregators = 1,
 				.buffer_bytes = DEFAULT_BUFFER_BYTES };
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	struct striping striping;
 	struct statfs fs;
 	struct stat st;
 	bool is_memory;
@@ -196,6 +201,10 @@ int machine_detect(struct machine *machine, const char *directory, struct err *e
 	here.cores = cores > 0 ? (uint64_t)cores : 1;
 	here.cache_bytes = is_memory ? 0 : physical_memory();
 	here.block_bytes = (uint64_t)st.st_blksize;
+	if (striping_inherited(&striping, directory)) {
+		here.file_stripes = striping.count;
+		here.file_stripe_bytes = striping.unit;
+	}
 	if (gethostname(here.name, sizeof(here.name) - 1) < 0 || !*here.name)
 		memcpy(here.name, "here", sizeof("here"));
 	snprintf(here.title, sizeof(here.title), "%.63s (MPICH's generic code%s)", here.name,

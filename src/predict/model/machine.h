@@ -45,6 +45,10 @@ struct machine {
 	uint64_t pset_nodes;  /* compute nodes per I/O node; 0: the machine has no I/O nodes */
 	uint64_t cache_bytes; /* of an I/O node, or of a compute node if there are no I/O nodes */
 	uint64_t block_bytes; /* of the file system */
+	/* The stripes of new files on a file system whose stripes ROMIO does not know of; 0: it
+	 * does not stripe files. On Lustre, ROMIO uses stripes and stripe_bytes, and aggregators
+	 * write whole stripes. */
+	uint64_t file_stripes, file_stripe_bytes;
 	/* The site's defaults of hints; 0: not set. */
 	uint64_t aggregators;	   /* 0: one per rank, as far as node_aggregators allows */
 	uint64_t node_aggregators; /* K of cb_config_list=*:K; ROMIO's default is 1 */
@@ -63,7 +67,8 @@ int machine_read_text(struct machine *machine, const char *name, const char *tex
 
 /*
  * This computer, for files in the directory: one node that runs the generic code of MPICH 4. The
- * cache is the physical memory; it is 0 if the file system itself is in memory.
+ * cache is the physical memory; it is 0 if the file system itself is in memory. The stripes of new
+ * files are those of the directory, if they are known (striping_inherited() in params/striping.h).
  */
 int machine_detect(struct machine *machine, const char *directory, struct err *err);
 

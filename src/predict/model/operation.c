@@ -86,5 +86,11 @@ size_t operation_features(enum operation operation, const struct elemental *at, 
 	if (operation_has_writers(operation))
 		append_feature(&f, "writers", "log_writers", at->writers);
 	append_feature(&f, "bytes", "log_bytes", at->bytes);
+	/* They follow, because models of earlier versions, which do not have them, store the
+	 * numbers of features. */
+	if (operations[operation].kind == OPERATION_STORAGE) {
+		append_feature(&f, "pieces", "log_pieces", at->senders);
+		append_feature(&f, "targets", "log_targets", at->receivers);
+	}
 	return f.count;
 }

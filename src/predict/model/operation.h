@@ -60,6 +60,8 @@ int operation_by_name(const char *name);
 /*
  * The arguments of one operation. Arguments that its kind does not have are 0.
  *
+ * A round on a striped file is like an exchange: its writes are pieces for targets.
+ *
  * An exchange consists of `senders` messages of `bytes` each to `receivers` ranks, which are spread
  * over all ranks as aggregators are. Up to one message per rank, each rank sends one message to one
  * receiver, and receivers get equal numbers of messages to within one: this is the shuffle of a
@@ -84,8 +86,11 @@ int operation_by_name(const char *name);
  * because a rank waits until the rank before it has unlocked the window.
  */
 struct elemental {
-	double nodes, cores;	   /* cores: ranks per node */
-	double senders, receivers; /* EXCHANGE: messages, and ranks that receive */
+	double nodes, cores; /* cores: ranks per node */
+	/* EXCHANGE: messages, and ranks that receive. STORAGE: the pieces into which the stripes of
+	 * the file cut the writes of a round, and the targets that receive them (struct
+	 * stripes_spread in stripes.h); 0 if the file system does not stripe files. */
+	double senders, receivers;
 	/* STORAGE and PIECES: writers or readers per node, possibly a fraction. */
 	double writers;
 	double bytes; /* of a message, of the write of one writer, of a piece or of a window */
@@ -97,7 +102,7 @@ bool elementals_are_same(const struct elemental *a, const struct elemental *b);
  * The features for a learner: counts and bytes, each also as its binary logarithm (0 for 0).
  * Returns their number. names, which are constants, and values may be NULL.
  */
-#define OPERATION_FEATURES 10
+#define OPERATION_FEATURES 12
 size_t operation_features(enum operation operation, const struct elemental *at, double *values,
 			  const char **names);
 

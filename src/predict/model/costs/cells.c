@@ -47,9 +47,10 @@ static struct elemental row_arguments(const struct element *row, enum operation 
 {
 	struct elemental at = { .nodes = row->nodes, .cores = row->cores, .bytes = row->bytes };
 
-	if (operations[operation].kind == OPERATION_EXCHANGE) {
-		at.senders = row->senders;
-		at.receivers = row->receivers;
+	if (operations[operation].kind == OPERATION_EXCHANGE ||
+	    operations[operation].kind == OPERATION_STORAGE) {
+		at.senders = cost_round(row->senders);
+		at.receivers = cost_round(row->receivers);
 	}
 	if (operation_has_writers(operation))
 		at.writers = cost_round(row->writers);

@@ -9,8 +9,24 @@
 #include "base/integer.h"
 #include "predict/model/counts/counts_internal.h"
 
-static void add_storage(struct rank_calls *calls, bool is_read, uint64_t bytes)
+/* Counts the calls of a rank, or those of its storage calls that access one object of the file. */
+#define ALL_OBJECTS UINT64_MAX
+
+struct tally {
+	struct rank_calls *calls;
+	const struct layout *layout;
+	uint64_t object; /* or ALL_OBJECTS */
+};
+
+static void add_storage(const struct tally *t, bool is_read, uint64_t from, uint64_t bytes)
 {
+	struct rank_calls *calls = t->calls;
+
+	if (t->object != ALL_OBJECTS)
+		bytes = stripes_bytes(&t->layout->stripes, t->object,
+				      (struct range){ from, from + bytes });
+	if (t->object != ALL_OBJECTS && !bytes)
+		return;
 	if (is_read) {
 		calls->reads++;
 		calls->read_bytes += bytes;
@@ -23,7 +39,7 @@ static void add_storage(struct rank_calls *calls, bool is_read, uint64_t bytes)
 /* Data sieving. A piece that extends beyond the window starts the next window at the end of the
  * current one. */
 struct sieve {
-	struct rank_calls *calls;
+	const struct tally *tally;
 	const struct layout *layout;
 	uint64_t end; /* after the rank's last byte */
 	uint64_t window_end, stripe;
@@ -41,9 +57,9 @@ static uint64_t sieve_window_bytes(const struct sieve *s, uint64_t from)
 /* A write reads the window first. */
 static void sieve_fill(struct sieve *s, uint64_t from, uint64_t bytes)
 {
-	add_storage(s->calls, true, bytes);
+	add_storage(s->tally, true, from, bytes);
 	if (!s->layout->access.is_read)
-		add_storage(s->calls, false, bytes);
+		add_storage(s->tally, false, from, bytes);
 	s->window_end = from + bytes;
 }
 
@@ -59,18 +75,19 @@ static void sieve_piece(struct sieve *s, uint64_t from, uint64_t to)
 }
 
 /* Counts the storage calls of an independent access. */
-static void count_independent(struct rank_calls *calls, const struct layout *l,
-			      const struct machine *machine, uint64_t rank)
+static void count_independent(const struct tally *tally, const struct machine *machine,
+			      uint64_t rank)
 {
+	const struct layout *l = tally->layout;
 	uint64_t at = l->first + rank * l->spacing;
-	struct sieve sieve = { .calls = calls, .layout = l };
+	struct sieve sieve = { .tally = tally, .layout = l };
 
 	if (!access_has_pieces(&l->access)) {
-		add_storage(calls, l->access.is_read, l->access.rank_bytes);
+		add_storage(tally, l->access.is_read, at, l->access.rank_bytes);
 		return;
 	}
 	for (uint64_t k = 0; !l->sieve && k < l->pieces; k++)
-		add_storage(calls, l->access.is_read, l->block);
+		add_storage(tally, l->access.is_read, at + k * l->period, l->block);
 	if (!l->sieve)
 		return;
 	if (machine->romio == ROMIO_LUSTRE && !l->access.is_read)
@@ -107,8 +124,9 @@ static void count_aggregator_messages(const struct layout *l, uint64_t i, uint64
 }
 
 /* Skips windows without data; reads windows with holes before writing them. */
-static void count_aggregator_storage(struct rank_calls *calls, const struct layout *l, uint64_t i)
+static void count_aggregator_storage(const struct tally *tally, uint64_t i)
 {
+	const struct layout *l = tally->layout;
 	uint64_t rounds = layout_own_rounds(l, i);
 
 	for (uint64_t m = 0; m < rounds; m++) {
@@ -119,9 +137,9 @@ static void count_aggregator_storage(struct rank_calls *calls, const struct layo
 		if (!data)
 			continue;
 		if (l->access.is_read || data < bytes)
-			add_storage(calls, true, bytes);
+			add_storage(tally, true, window.from, bytes);
 		if (!l->access.is_read)
-			add_storage(calls, false, bytes);
+			add_storage(tally, false, window.from, bytes);
 	}
 }
 
@@ -172,13 +190,22 @@ static void count_offset_exchange(struct rank_calls *calls, const struct layout 
 		calls->allreduces += 2;
 }
 
-int rank_calls_count(struct rank_calls *out, const struct machine *machine,
-		     const struct access *access, const struct settings *settings, uint64_t rank,
-		     struct err *err)
+static void count_storage(const struct tally *tally, const struct machine *machine,
+			  const struct settings *settings, uint64_t rank)
 {
-	struct rank_calls calls = { 0 };
+	const struct layout *l = tally->layout;
+	int64_t number = layout_number(l, rank);
+
+	if (counts_is_independent(machine, &l->access, settings))
+		count_independent(tally, machine, rank);
+	else if (number >= 0)
+		count_aggregator_storage(tally, (uint64_t)number);
+}
+
+/* Fails unless the form of the machine divides files as layout.h does. */
+static int check_layout(const struct machine *machine, const struct access *access, struct err *err)
+{
 	const struct counts_form *form;
-	struct layout layout;
 	int r = access_check(access, err);
 
 	if (r < 0)
@@ -189,6 +216,41 @@ int rank_calls_count(struct rank_calls *out, const struct machine *machine,
 	if (!form->has_layout)
 		return err_set(err, ENOTSUP, "calls of single ranks are not known for romio = %s",
 			       form->name);
+	return 0;
+}
+
+int object_calls_count(struct rank_calls *out, const struct machine *machine,
+		       const struct access *access, const struct settings *settings,
+		       uint64_t object, struct err *err)
+{
+	struct rank_calls calls = { 0 };
+	struct layout layout;
+	struct tally tally = { &calls, &layout, object };
+	int r = check_layout(machine, access, err);
+
+	if (r < 0)
+		return r;
+	layout_compute(&layout, machine, access, settings);
+	if (object >= layout.stripes.count)
+		return err_set(err, EINVAL, "the file has %lu stripes, but no stripe %lu",
+			       layout.stripes.count, object);
+	for (uint64_t rank = 0; rank < access->ranks; rank++)
+		count_storage(&tally, machine, settings, rank);
+	*out = calls;
+	return 0;
+}
+
+int rank_calls_count(struct rank_calls *out, const struct machine *machine,
+		     const struct access *access, const struct settings *settings, uint64_t rank,
+		     struct err *err)
+{
+	struct rank_calls calls = { 0 };
+	struct layout layout;
+	struct tally tally = { &calls, &layout, ALL_OBJECTS };
+	int r = check_layout(machine, access, err);
+
+	if (r < 0)
+		return r;
 	if (rank >= access->ranks)
 		return err_set(err, EINVAL,
 			       "rank %lu is out of range: the access has ranks 0 to %lu", rank,
@@ -196,16 +258,12 @@ int rank_calls_count(struct rank_calls *out, const struct machine *machine,
 	layout_compute(&layout, machine, access, settings);
 	if (settings->buffering != BUFFERING_DISABLED)
 		count_offset_exchange(&calls, &layout, machine);
-	if (counts_is_independent(machine, access, settings))
-		count_independent(&calls, &layout, machine, rank);
-	else {
-		int64_t number = layout_number(&layout, rank);
-
+	count_storage(&tally, machine, settings, rank);
+	if (!counts_is_independent(machine, access, settings)) {
 		count_collectives(&calls, &layout, machine);
 		if (machine->romio != ROMIO_GPFS)
-			count_two_phase_messages(&calls, &layout, rank, number);
-		if (number >= 0)
-			count_aggregator_storage(&calls, &layout, (uint64_t)number);
+			count_two_phase_messages(&calls, &layout, rank,
+						 layout_number(&layout, rank));
 	}
 	*out = calls;
 	return 0;

@@ -15,6 +15,7 @@
 #include "predict/model/access.h"
 #include "predict/model/machine.h"
 #include "predict/model/operation.h"
+#include "predict/model/stripes.h"
 
 struct term {
 	enum operation operation;
@@ -116,5 +117,14 @@ struct rank_calls {
 int rank_calls_count(struct rank_calls *calls, const struct machine *machine,
 		     const struct access *access, const struct settings *settings, uint64_t rank,
 		     struct err *err);
+
+/* The storage calls of all ranks that access one object of the file, and their bytes in it. A call
+ * counts for each object that it accesses. -EINVAL: the file has no such object, or no stripes. */
+int object_calls_count(struct rank_calls *calls, const struct machine *machine,
+		       const struct access *access, const struct settings *settings,
+		       uint64_t object, struct err *err);
+
+/* The stripes of the file that the settings result in; 0: it has none. */
+struct stripes counts_stripes(const struct machine *machine, const struct settings *settings);
 
 #endif

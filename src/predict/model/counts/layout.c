@@ -302,6 +302,15 @@ static uint64_t sieve_bytes(const struct layout *l, const struct machine *machin
 		       l->access.is_read ? SIEVE_READ_BYTES : SIEVE_WRITE_BYTES);
 }
 
+/* A machine without stripes ignores the hints. */
+struct stripes counts_stripes(const struct machine *machine, const struct settings *settings)
+{
+	if (!machine->file_stripes || !machine->file_stripe_bytes)
+		return (struct stripes){ 0 };
+	return (struct stripes){ hint_or(settings->stripes, machine->file_stripes),
+				 hint_or(settings->stripe_bytes, machine->file_stripe_bytes) };
+}
+
 void layout_compute(struct layout *layout, const struct machine *machine,
 		    const struct access *access, const struct settings *settings)
 {
@@ -322,6 +331,7 @@ void layout_compute(struct layout *layout, const struct machine *machine,
 	l.node_aggregators = counts_node_aggregators(machine, access, settings);
 	l.lists = machine->list_messages == 2 ? 2 : 1;
 	divide_file(&l, machine, settings);
+	l.stripes = counts_stripes(machine, settings);
 	l.sieve = sieve_bytes(&l, machine, settings);
 	*layout = l;
 }

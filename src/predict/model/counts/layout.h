@@ -12,6 +12,7 @@
 
 #include "predict/model/access.h"
 #include "predict/model/machine.h"
+#include "predict/model/stripes.h"
 
 enum layout_domains {
 	LAYOUT_EVEN,	/* equal parts */
@@ -31,11 +32,12 @@ struct layout {
 	uint64_t hinted;      /* number of aggregators by the hint (cb_nodes in effect) */
 	uint64_t aggregators; /* aggregators that get work; on Lustre possibly fewer */
 	uint64_t node_aggregators, cores;
-	uint64_t buffer; /* bytes per aggregator and round; on Lustre the stripe */
-	uint64_t unit;	 /* of ALIGNED, BLOCKS and STRIPES, in bytes */
-	uint64_t lists;	 /* messages with offsets and lengths from a rank to an aggregator */
-	uint64_t sieve;	 /* largest window of data sieving; 0: a call per piece */
-	uint64_t domain; /* of EVEN and ALIGNED: bytes of a part before alignment */
+	uint64_t buffer;	/* bytes per aggregator and round; on Lustre the stripe */
+	uint64_t unit;		/* of ALIGNED, BLOCKS and STRIPES, in bytes */
+	uint64_t lists;		/* messages with offsets and lengths from a rank to an aggregator */
+	uint64_t sieve;		/* largest window of data sieving; 0: a call per piece */
+	uint64_t domain;	/* of EVEN and ALIGNED: bytes of a part before alignment */
+	struct stripes stripes; /* of the file */
 };
 
 /* access_check() must have accepted the access. */
@@ -47,11 +49,6 @@ uint64_t layout_bytes(const struct layout *layout, uint64_t from, uint64_t to);
 
 /* The number of the rank among aggregators, or -1 if it is not an aggregator. */
 int64_t layout_number(const struct layout *layout, uint64_t rank);
-
-/* From the first byte to the byte after the last. Empty: from == to. */
-struct range {
-	uint64_t from, to;
-};
 
 /* The rounds of aggregator i, and of the aggregator with the most rounds. */
 uint64_t layout_own_rounds(const struct layout *layout, uint64_t i);

@@ -16,6 +16,7 @@ struct rounds {
 	double step;	      /* windows begin at multiples of it, relative to the first piece */
 	uint64_t aggregators; /* aggregators that have work */
 	bool is_first;	      /* the file has not been accessed yet */
+	uint64_t next;	      /* number of the next round */
 };
 
 static double min_double(double a, double b)
@@ -98,6 +99,56 @@ static void add_exchange(const struct rounds *r, const char *what, double count,
 		     aggregators, aggregators * window * share);
 }
 
+/* Limits of the rounds and of the windows of a round that represent all. */
+#define ROUNDS_SAMPLED 4
+#define WINDOWS_SAMPLED 64
+
+static struct range rank_window(const struct layout *l, uint64_t rank, uint64_t bytes)
+{
+	uint64_t from = l->first + rank * l->spacing;
+
+	return (struct range){ from, from + bytes };
+}
+
+/* The stripes that a round writes or reads. bytes: of each rank, which accesses its own window;
+ * 0: the windows are those of aggregators. */
+static struct stripes_spread round_spread(const struct layout *l, uint64_t round, uint64_t bytes)
+{
+	uint64_t all = bytes ? l->access.ranks : l->aggregators;
+	uint64_t step = (all + WINDOWS_SAMPLED - 1) / WINDOWS_SAMPLED;
+	struct range windows[WINDOWS_SAMPLED];
+	struct stripes_spread spread;
+	size_t n = 0;
+
+	for (uint64_t i = 0; i < all; i += step)
+		windows[n++] = bytes ? rank_window(l, i, bytes) : layout_window(l, i, round);
+	spread = stripes_spread_find(&l->stripes, windows, n);
+	spread.pieces *= (double)all / (double)n;
+	return spread;
+}
+
+/* The mean over rounds. The time of a round is proportional to the reciprocal of its targets. */
+static void set_stripes(struct elemental *at, const struct layout *l, uint64_t first,
+			uint64_t count, uint64_t bytes)
+{
+	uint64_t samples = u64_min(count, ROUNDS_SAMPLED), used = 0;
+	double pieces = 0, shares = 0;
+
+	for (uint64_t i = 0; l->stripes.count && i < samples; i++) {
+		struct stripes_spread spread = round_spread(l, first + i * count / samples, bytes);
+
+		if (!(spread.targets > 0))
+			continue;
+		pieces += spread.pieces;
+		shares += 1 / spread.targets;
+		used++;
+	}
+	if (!used)
+		return;
+	at->senders = pieces / (double)used;
+	at->receivers = stripes_targets((double)used / shares);
+}
+
 enum phase { PHASE_FIRST, PHASE_FULL, PHASE_PARTIAL };
 
 static void add_storage(const struct rounds *r, enum phase phase, double count, double aggregators,
@@ -113,6 +164,7 @@ static void add_storage(const struct rounds *r, enum phase phase, double count, 
 
 	at.writers = aggregators / at.nodes;
 	at.bytes = window;
+	set_stripes(&at, r->layout, r->next, (uint64_t)count, 0);
 	if (r->layout->access.is_read) {
 		counts_add(r->counts, reads[phase], names[phase], count * m.data, &at);
 		return;
@@ -134,6 +186,7 @@ static void add_phase(struct rounds *r, enum phase phase, uint64_t count, uint64
 		     times, (double)aggregators, (double)window);
 	if (r->is_first) {
 		add_storage(r, PHASE_FIRST, 1, (double)aggregators, (double)window);
+		r->next++;
 		times--;
 	}
 	r->is_first = false;
@@ -143,6 +196,7 @@ static void add_phase(struct rounds *r, enum phase phase, uint64_t count, uint64
 		phase = PHASE_FULL;
 	if (times > 0)
 		add_storage(r, phase, times, (double)aggregators, (double)window);
+	r->next += (uint64_t)times;
 }
 
 /* Every rank sends offset and length of each of its requests to the aggregators. */
@@ -197,7 +251,7 @@ static struct shares normalize_shares(struct shares s)
 void counts_add_rounds(struct counts *counts, const struct layout *l, const struct shares *given)
 {
 	const struct shares s = normalize_shares(*given);
-	struct rounds r = { counts, l, window_step(l), s.many + s.few, true };
+	struct rounds r = { counts, l, window_step(l), s.many + s.few, true, 0 };
 	uint64_t buffer = l->buffer, own = s.many_bytes / buffer, rest = s.many_bytes % buffer;
 	uint64_t all = s.few ? s.few_bytes / buffer : own;
 	uint64_t alone = own - all; /* full rounds of the longer parts only */
@@ -248,6 +302,7 @@ static void add_sieved_read(struct counts *counts, const struct layout *l, doubl
 {
 	struct elemental at = every_rank(l, window), piece = every_rank(l, l->block);
 
+	set_stripes(&at, l, 0, 1, window);
 	counts_add(counts, OPERATION_READ_FIRST, "first window", 1, &at);
 	counts_add(counts, OPERATION_READ_FULL, "other windows", times - 1, &at);
 	counts_add(counts, OPERATION_PIECE_COPY, "pieces in windows", (double)l->pieces, &piece);
@@ -290,6 +345,7 @@ void counts_independent(struct counts *counts, const struct layout *l)
 		return;
 	}
 	counts->transfer = TRANSFER_CONTIGUOUS;
+	set_stripes(&at, l, 0, 1, l->access.rank_bytes);
 	counts_add(counts, l->access.is_read ? OPERATION_READ_FIRST : OPERATION_WRITE_FIRST,
 		   "data of each rank", 1, &at);
 }

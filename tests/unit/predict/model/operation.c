@@ -39,9 +39,10 @@ static void an_operation_has_the_arguments_of_its_kind(void)
 
 	CHECK_INT(operation_features(OPERATION_ALLREDUCE, &at, values, NULL), 6);
 	CHECK(values[4] == 4);
-	CHECK_INT(operation_features(OPERATION_WRITE_FULL, &at, values, NULL), 8);
+	CHECK_INT(operation_features(OPERATION_WRITE_FULL, &at, values, NULL), 12);
 	CHECK(values[4] == 1.0625 && values[6] == 4);
-	CHECK_INT(operation_features(OPERATION_READ_FIRST, NULL, NULL, NULL), 8);
+	CHECK(values[8] == 2048 && values[10] == 136);
+	CHECK_INT(operation_features(OPERATION_READ_FIRST, NULL, NULL, NULL), 12);
 	CHECK_INT(operation_features(OPERATION_PIECE_WRITE, &at, values, NULL), 8);
 	CHECK(values[4] == 1.0625);
 }
