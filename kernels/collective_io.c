@@ -11,13 +11,16 @@
  * Papers: HYB-7.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "kernels/kernel.h"
+#include "kernels/striping.h"
 
 #define DATA_SEED 7
 
@@ -201,6 +204,38 @@ static void access_file(const struct run *run, const struct test_case *one, bool
 	times->moved = moved;
 }
 
+static uint64_t hint_number(const struct test_case *one, const char *name)
+{
+	char value[MPI_MAX_INFO_VAL + 1] = "";
+	int found = 0;
+
+	if (one->info != MPI_INFO_NULL)
+		MPI_Info_get(one->info, name, MPI_MAX_INFO_VAL, value, &found);
+	return found ? strtoull(value, NULL, 10) : 0;
+}
+
+/* Creates the file with the stripes of the hints, if it is on a file system that takes them but
+ * whose stripes the MPI library does not set. */
+static void create_striped(const struct run *run, const struct test_case *one, struct err *err)
+{
+	uint64_t stripes = hint_number(one, "striping_factor"),
+		 unit = hint_number(one, "striping_unit");
+	int fd;
+
+	if (run->kernel->rank || (!stripes && !unit))
+		return;
+	fd = open(run->args->file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		err_set(err, errno, "%s: %s", run->args->file, strerror(errno));
+		return;
+	}
+	if (striping_is_settable(fd))
+		striping_set(fd, stripes, unit, err);
+	else
+		unlink(run->args->file);
+	close(fd);
+}
+
 static void remove_file(const struct run *run)
 {
 	if (!run->kernel->rank)
@@ -244,6 +279,7 @@ static int run_case(struct run *run, const struct test_case *one, bool write, ui
 
 	if (write) {
 		remove_file(run);
+		create_striped(run, one, &err);
 		fill_data(run, one);
 	} else {
 		memset(run->data, 0, one->size);

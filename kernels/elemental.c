@@ -170,11 +170,14 @@ static int read_writers(char **words, struct elemental_cell *cell, struct err *e
 
 static int read_storage(char **words, struct elemental_cell *cell, struct err *err)
 {
+	uint64_t *stripes[] = { &cell->stripes, &cell->stripe };
 	int r;
 
 	cell->kind = ELEMENTAL_STORAGE;
 	r = read_writers(words, cell, err);
-	return r < 0 ? r : read_parts(words[7], cell, err);
+	if (r >= 0)
+		r = read_parts(words[7], cell, err);
+	return r < 0 || !words[8] ? r : read_numbers(words + 8, stripes, 2, err);
 }
 
 static int read_pieces(char **words, struct elemental_cell *cell, struct err *err)
@@ -287,6 +290,26 @@ static char *get_cells(const struct kernel *kernel, const char *path)
 	return buf_take(&text);
 }
 
+/* An elemental operation has one number of ranks per node. */
+static int check_place(const struct elemental *e)
+{
+	uint64_t each = (uint64_t)e->kernel->ranks / e->place.node_count;
+	struct err err = { 0 };
+
+	for (uint64_t node = 0; node < e->place.node_count; node++) {
+		uint64_t ranks = 0;
+
+		for (int r = 0; r < e->kernel->ranks; r++)
+			ranks += e->place.nodes[r] == node;
+		if (ranks != each)
+			err_set(&err, EINVAL,
+				"the launcher started %llu ranks on one node and %llu on average; "
+				"place the same number on each node (Slurm: --ntasks-per-node)",
+				(unsigned long long)ranks, (unsigned long long)each);
+	}
+	return kernel_agree(e->kernel, &err);
+}
+
 int main(int argc, char **argv)
 {
 	struct kernel kernel = {
@@ -309,7 +332,7 @@ int main(int argc, char **argv)
 		printf("@nodes %llu %d\n", (unsigned long long)e.place.node_count, kernel.ranks);
 		fflush(stdout);
 	}
-	text = get_cells(&kernel, args.cells);
+	text = check_place(&e) >= 0 ? get_cells(&kernel, args.cells) : NULL;
 	code = text && run_cells(&e, text) >= 0 ? KERNEL_GOOD : KERNEL_FAILED;
 	elemental_place_release(&e.place);
 	free(e.sizes);

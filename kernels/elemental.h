@@ -34,6 +34,7 @@ struct elemental_cell {
 	bool reads;
 	uint64_t parts[ELEMENTAL_PARTS]; /* writers of the partial rounds */
 	size_t part_count;
+	uint64_t stripes, stripe; /* STORAGE: of the file, in bytes; 0: as in the directory */
 };
 
 /* The placement of all ranks; identical on all ranks. */
@@ -81,7 +82,7 @@ struct elemental_session {
 	const struct elemental_cell *cell;
 	struct chosen writers;
 	int64_t mine; /* index among the writers; -1: not a writer */
-	int fd;	      /* -1: not open, or not a writer */
+	int fd;	      /* -1: not open */
 	char *data;
 	double apart_s; /* time of one separation */
 };
@@ -92,7 +93,8 @@ int elemental_session_open(struct elemental_session *session, const struct eleme
 			   const struct elemental_cell *cell, size_t bytes);
 void elemental_session_release(struct elemental_session *session);
 
-/* Collective. Rank 0 creates a new file, and the writers open it. */
+/* Collective. Rank 0 creates a new file, and all ranks open it, as they do in the MPI library: a
+ * file system may cache the data of a file that only one node has open. */
 int elemental_session_create(struct elemental_session *session);
 void elemental_session_close_file(struct elemental_session *session);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "kernels/elemental.h"
+#include "kernels/striping.h"
 
 #define ALIGNMENT 4096
 
@@ -68,7 +69,6 @@ static void open_file(struct elemental_session *s, int flags, struct err *err)
 		err_set(err, errno, "%s: %s", s->e->file, strerror(errno));
 }
 
-/* Rank 0 creates the file, and the writers open it. */
 int elemental_session_create(struct elemental_session *s)
 {
 	struct err err = { 0 };
@@ -76,9 +76,11 @@ int elemental_session_create(struct elemental_session *s)
 	remove_file(s->e);
 	if (s->e->kernel->rank == 0)
 		open_file(s, O_CREAT | O_EXCL, &err);
+	if (s->fd >= 0 && (s->cell->stripes || s->cell->stripe))
+		striping_set(s->fd, s->cell->stripes, s->cell->stripe, &err);
 	if (kernel_agree(s->e->kernel, &err) < 0)
 		return -EIO;
-	if (s->e->kernel->rank && s->mine >= 0)
+	if (s->e->kernel->rank)
 		open_file(s, 0, &err);
 	if (kernel_agree(s->e->kernel, &err) < 0)
 		return -EIO;

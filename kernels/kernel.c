@@ -92,13 +92,29 @@ int kernel_agree(const struct kernel *k, const struct err *err)
 	return -EIO;
 }
 
+/* 0: the nodes have different numbers of ranks. */
+static int count_nodes(const struct kernel *k)
+{
+	int rank, near, is_first, nodes, most;
+	MPI_Comm node;
+
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+	MPI_Comm_rank(node, &rank);
+	MPI_Comm_size(node, &near);
+	MPI_Comm_free(&node);
+	is_first = rank == 0;
+	MPI_Allreduce(&is_first, &nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Allreduce(&near, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	return nodes * most == k->ranks ? nodes : 0;
+}
+
 /* The text of the library has several lines; the first words identify it. */
 void kernel_print_library(const struct kernel *k)
 {
 	char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
 	void *symbol = dlsym(RTLD_DEFAULT, "MPI_Init");
 	Dl_info info = { 0 };
-	int length;
+	int length, nodes = count_nodes(k);
 
 	if (k->rank)
 		return;
@@ -109,7 +125,7 @@ void kernel_print_library(const struct kernel *k)
 			*c = ' ';
 	if (!symbol || !dladdr(symbol, &info) || !info.dli_fname)
 		return;
-	printf("%s library=%s version=%s\n", k->name, info.dli_fname, text);
+	printf("%s nodes=%d library=%s version=%s\n", k->name, nodes, info.dli_fname, text);
 	fflush(stdout);
 }
 

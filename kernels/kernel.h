@@ -49,7 +49,8 @@ int kernel_note(struct err *err, int code, const char *format, ...)
  */
 int kernel_agree(const struct kernel *k, const struct err *err);
 
-/* Prints "NAME library=PATH version=TEXT" on rank 0: the MPI library that is in use. */
+/* Collective. Prints "NAME nodes=N library=PATH version=TEXT" on rank 0: the number of nodes (0 if
+ * they have different numbers of ranks), and the MPI library that is in use. */
 void kernel_print_library(const struct kernel *k);
 
 /*

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "cli/format.h"
 #include "cmd/model/model.h"
+#include "params/striping.h"
 #include "predict/model/costs/rows.h"
 #include "predict/model/measure/measure.h"
 #include "tune/program/identity.h"
@@ -26,7 +27,8 @@
 #define CACHE_AUTO 0
 
 struct measure_args {
-	const char *ranks, *buffers, *writers, *pieces, *dir, *platform, *output;
+	const char *ranks, *buffers, *writers, *pieces, *stripes, *stripe_units, *dir, *platform,
+		*output;
 	struct model_job job;
 	int placement, cache;
 	uint64_t cache_bytes, rounds, repeat;
@@ -48,6 +50,12 @@ static const struct option measure_options[] = {
 	{ 0, "pieces", "SIZE,...", "64,512,4K,32K",
 	  "sizes of the pieces of accesses that are not contiguous; none: do not measure pieces",
 	  OPTION_TEXT, FIELD(pieces) },
+	{ 0, "stripes", "N,N,...", NULL,
+	  "numbers of stripes of the files, on CephFS (default: that of the directory)",
+	  OPTION_TEXT, FIELD(stripes) },
+	{ 0, "stripe-units", "SIZE,...", NULL,
+	  "units of several stripes (default: that of the directory)", OPTION_TEXT,
+	  FIELD(stripe_units) },
 	{ 0, "placement", CAMPAIGN_PLACEMENT_WORDS, "topology",
 	  "choose writers uniformly by rank, or spread them over nodes", OPTION_CHOICE,
 	  FIELD(placement) },
@@ -100,6 +108,30 @@ static enum campaign_cache choose_cache(const struct measure_args *args)
 	return (enum campaign_cache)(args->cache - 1);
 }
 
+/* The stripes of the directory, unless the user names others. */
+static int choose_stripes(struct campaign_request *wish, const struct measure_args *args,
+			  struct err *err)
+{
+	struct striping striping = { 0 };
+	bool is_known = striping_inherited(&striping, args->dir);
+	int r = 0;
+
+	if (!is_known && (args->stripes || args->stripe_units))
+		return err_set(err, ENOTSUP,
+			       "--stripes: %s is not on CephFS; the stripes of other file systems "
+			       "cannot be set",
+			       args->dir);
+	if (!is_known)
+		return 0;
+	wish->stripes = (struct campaign_numbers){ { striping.count }, 1 };
+	wish->units = (struct campaign_numbers){ { striping.unit }, 1 };
+	if (args->stripes)
+		r = campaign_numbers(&wish->stripes, "stripes", args->stripes, err);
+	if (r >= 0 && args->stripe_units)
+		r = campaign_numbers(&wish->units, "stripe-units", args->stripe_units, err);
+	return r;
+}
+
 static int plan_campaign(struct campaign_run *run, const char *what, struct err *err)
 {
 	const struct measure_args *args = run->command->args;
@@ -129,6 +161,8 @@ static int plan_campaign(struct campaign_run *run, const char *what, struct err 
 		r = campaign_numbers(&wish->writers, "writers", args->writers, err);
 	if (r >= 0 && strcmp(args->pieces, "none") != 0)
 		r = campaign_numbers(&wish->pieces, "pieces", args->pieces, err);
+	if (r >= 0 && wish->storage)
+		r = choose_stripes(wish, args, err);
 	return r < 0 ? r : campaign_make(&run->campaign, wish, err);
 }
 

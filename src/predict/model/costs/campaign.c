@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/unit.h"
 #include "predict/model/costs/rows.h"
+#include "predict/model/costs/selectors.h"
 
 /* Communication: cheap operations are repeated 100 times, all others at least 5 times. */
 #define REPETITIONS_MOST 100
@@ -232,6 +233,52 @@ static uint64_t count_rounds(const struct campaign_cell *cell,
 	return least > request->rounds ? least : request->rounds;
 }
 
+struct stripes_spread campaign_spread(const struct campaign_cell *cell, uint64_t round,
+				      uint64_t writers)
+{
+	AUTO_FREE struct range *ranges = xcalloc(writers + 1, sizeof(*ranges));
+	uint64_t region = (cell->rounds + cell->part_count) * cell->bytes;
+
+	/* As in kernels/elemental_storage.c: each writer advances in its own region. */
+	for (uint64_t i = 0; i < writers; i++) {
+		ranges[i].from =
+			selector_part(cell->writers, writers, i) * region + round * cell->bytes;
+		ranges[i].to = ranges[i].from + cell->bytes;
+	}
+	return stripes_spread_find(&cell->stripes, ranges, writers);
+}
+
+/* One cell per buffer. */
+static void append_buffers(struct campaign *campaign, const struct campaign_request *request,
+			   struct campaign_cell cell)
+{
+	for (size_t b = 0; b < request->buffers.count; b++) {
+		cell.bytes = request->buffers.items[b];
+		cell.rounds = count_rounds(&cell, request);
+		estimate_storage(&cell, request);
+		append_cell(campaign, &cell);
+	}
+}
+
+/* One file per layout. The units of a single stripe are adjacent, whatever their size is. */
+static void append_layouts(struct campaign *campaign, const struct campaign_request *request,
+			   struct campaign_cell cell)
+{
+	const struct campaign_numbers *units = &request->units;
+
+	if (!request->stripes.count)
+		append_buffers(campaign, request, cell);
+	for (size_t i = 0; i < request->stripes.count; i++)
+		for (size_t u = 0; u < units->count; u++) {
+			if (request->stripes.items[i] == 1 && u)
+				break;
+			cell.stripes =
+				(struct stripes){ request->stripes.items[i], units->items[u] };
+			append_buffers(campaign, request, cell);
+			cell.first_repetition += request->repetitions;
+		}
+}
+
 static void append_storage(struct campaign *campaign, const struct campaign_request *request,
 			   uint64_t ranks)
 {
@@ -252,12 +299,7 @@ static void append_storage(struct campaign *campaign, const struct campaign_requ
 			memcpy(cell.parts, writers.items, sizeof(cell.parts));
 			cell.part_count = writers.count;
 		}
-		for (size_t b = 0; b < request->buffers.count; b++) {
-			cell.bytes = request->buffers.items[b];
-			cell.rounds = count_rounds(&cell, request);
-			estimate_storage(&cell, request);
-			append_cell(campaign, &cell);
-		}
+		append_layouts(campaign, request, cell);
 	}
 }
 
@@ -345,7 +387,8 @@ static void thin_repetitions(struct campaign *campaign, double share)
 static bool is_one_series(const struct campaign_cell *a, const struct campaign_cell *b)
 {
 	return a->ranks == b->ranks && a->operation == b->operation && a->senders == b->senders &&
-	       a->receivers == b->receivers && a->writers == b->writers;
+	       a->receivers == b->receivers && a->writers == b->writers &&
+	       a->stripes.count == b->stripes.count && a->stripes.unit == b->stripes.unit;
 }
 
 /* True if item i of n is among m items that are spread evenly from the first to the last. */
@@ -416,6 +459,12 @@ static int check_storage(const struct campaign_request *request, struct err *err
 				       " is not a multiple of %d bytes, as bypassing the page "
 				       "cache requires",
 				       request->buffers.items[i], CAMPAIGN_ALIGNMENT);
+	if (request->stripes.count && !request->units.count)
+		return err_set(err, EINVAL, "the units of the stripes are missing");
+	if (request->stripes.count &&
+	    request->stripes.items[request->stripes.count - 1] > STRIPES_MOST)
+		return err_set(err, EINVAL, "--stripes: a file has at most %d stripes",
+			       STRIPES_MOST);
 	if (request->cache == CAMPAIGN_EXCEEDED && !request->cache_bytes)
 		return err_set(err, EINVAL, "the size of the page cache is unknown");
 	return 0;

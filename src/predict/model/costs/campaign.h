@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "predict/model/operation.h"
+#include "predict/model/stripes.h"
 #include "store/elements.h"
 
 struct buf;
@@ -45,6 +46,9 @@ struct campaign_request {
 	struct campaign_numbers buffers;
 	struct campaign_numbers writers; /* empty: powers of two, and all ranks */
 	struct campaign_numbers pieces;	 /* sizes of pieces; empty: no pieces, no data sieving */
+	/* Numbers of stripes and, if there are several, their units; empty: the file system does
+	 * not stripe files. */
+	struct campaign_numbers stripes, units;
 	enum campaign_placement placement;
 	enum campaign_cache cache;
 	uint64_t cache_bytes;	      /* EXCEEDED: size of all caches together */
@@ -60,6 +64,10 @@ struct campaign_cell {
 	uint64_t senders, receivers, writers, bytes, rounds, repetitions;
 	uint64_t parts[CAMPAIGN_LIST]; /* writers of the partial rounds */
 	size_t part_count;
+	struct stripes stripes; /* of the file; 0: as the file system does */
+	/* Number of its first repetition: rows of files whose stripes are equally loaded differ
+	 * only in the repetition. */
+	uint64_t first_repetition;
 	double seconds;	     /* estimate for all repetitions */
 	uint64_t written;    /* bytes in all repetitions */
 	uint64_t file_bytes; /* size of the largest file */
@@ -81,6 +89,10 @@ struct campaign {
 int campaign_make(struct campaign *campaign, const struct campaign_request *request,
 		  struct err *err);
 void campaign_release(struct campaign *campaign);
+
+/* The pieces and targets of a round of a storage cell, in which `writers` of all writers write. */
+struct stripes_spread campaign_spread(const struct campaign_cell *cell, uint64_t round,
+				      uint64_t writers);
 
 /* Parses "2,4,16M" to ascending distinct positive numbers. */
 int campaign_numbers(struct campaign_numbers *numbers, const char *option, const char *text,

@@ -15,6 +15,9 @@
 #include "predict/model/costs/campaign.h"
 #include "predict/model/costs/rows.h"
 
+/* The benchmark program prints the rows of all rounds up to this number. */
+#define ROWS_LISTED 64
+
 static bool is_near(double a, double b)
 {
 	return fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b));
@@ -43,10 +46,12 @@ static bool has_comm(const struct elements *rows, const struct campaign_cell *ce
 	return false;
 }
 
+/* round: of the file, which determines the stripes that it writes. */
 static bool has_storage(const struct elements *rows, const struct campaign *campaign,
 			const struct campaign_cell *cell, enum operation operation,
-			uint64_t writers)
+			uint64_t writers, uint64_t round)
 {
+	struct stripes_spread spread = campaign_spread(cell, round, writers);
 	char placement[ELEMENT_WORD], cache[ELEMENT_WORD];
 
 	format_words(campaign, placement, cache);
@@ -55,7 +60,8 @@ static bool has_storage(const struct elements *rows, const struct campaign *camp
 
 		if (strcmp(row->operation, operations[operation].name) == 0 &&
 		    row->bytes == (double)cell->bytes && strcmp(row->placement, placement) == 0 &&
-		    strcmp(row->cache, cache) == 0 &&
+		    strcmp(row->cache, cache) == 0 && row->senders == spread.pieces &&
+		    row->receivers == spread.targets &&
 		    is_near(row->nodes * row->cores, (double)cell->ranks) &&
 		    is_near(row->nodes * row->writers, (double)writers))
 			return true;
@@ -67,17 +73,23 @@ static bool has_cell(const struct elements *rows, const struct campaign *campaig
 		     const struct campaign_cell *cell)
 {
 	if (operations[cell->operation].kind == OPERATION_PIECES)
-		return has_storage(rows, campaign, cell, cell->operation, cell->writers) &&
+		return has_storage(rows, campaign, cell, cell->operation, cell->writers, 0) &&
 		       (cell->operation != OPERATION_PIECE_WRITE || !campaign->reads ||
-			has_storage(rows, campaign, cell, OPERATION_PIECE_READ, cell->writers));
+			has_storage(rows, campaign, cell, OPERATION_PIECE_READ, cell->writers, 0));
 	if (operations[cell->operation].kind != OPERATION_STORAGE)
 		return has_comm(rows, cell);
-	if (!has_storage(rows, campaign, cell, OPERATION_WRITE_FIRST, cell->writers) ||
+	if (!has_storage(rows, campaign, cell, OPERATION_WRITE_FIRST, cell->writers, 0) ||
 	    (campaign->reads &&
-	     !has_storage(rows, campaign, cell, OPERATION_READ_FIRST, cell->writers)))
+	     !has_storage(rows, campaign, cell, OPERATION_READ_FIRST, cell->writers, 0)))
 		return false;
+	/* Of long sequences, only some rounds have a row. */
+	for (uint64_t round = 1;
+	     cell->stripes.count && cell->rounds <= ROWS_LISTED && round < cell->rounds; round++)
+		if (!has_storage(rows, campaign, cell, OPERATION_WRITE_FULL, cell->writers, round))
+			return false;
 	for (size_t i = 0; i < cell->part_count; i++)
-		if (!has_storage(rows, campaign, cell, OPERATION_WRITE_PARTIAL, cell->parts[i]))
+		if (!has_storage(rows, campaign, cell, OPERATION_WRITE_PARTIAL, cell->parts[i],
+				 cell->rounds + i))
 			return false;
 	return true;
 }
@@ -115,7 +127,10 @@ static void append_storage_line(const struct campaign *campaign, const struct ca
 	buf_putc(out, ' ');
 	for (size_t i = 0; i < c->part_count; i++)
 		buf_printf(out, "%s%" PRIu64, i ? "," : "", c->parts[i]);
-	buf_puts(out, c->part_count ? "\n" : "-\n");
+	buf_puts(out, c->part_count ? "" : "-");
+	if (c->stripes.count)
+		buf_printf(out, " %" PRIu64 " %" PRIu64, c->stripes.count, c->stripes.unit);
+	buf_putc(out, '\n');
 }
 
 static void append_pieces_line(const struct campaign *campaign, const struct campaign_cell *c,
@@ -187,6 +202,13 @@ static void fill_row(struct element *row, const struct campaign_intake *intake,
 	row->bytes = (double)cell->bytes;
 	if (operation_has_writers(cell->operation))
 		format_words(intake->campaign, row->placement, row->cache);
+	if (cell->stripes.count) {
+		struct stripes_spread spread = campaign_spread(cell, (uint64_t)row->round, writers);
+
+		row->senders = spread.pieces;
+		row->receivers = spread.targets;
+		row->repetition += (int64_t)cell->first_repetition;
+	}
 }
 
 static int parse_row(struct campaign_intake *intake, const char *line, int64_t now_ns,
@@ -199,10 +221,12 @@ static int parse_row(struct campaign_intake *intake, const char *line, int64_t n
 
 	if (sscanf(line, "@row %zu %15s %" SCNu64 " %" SCNd64 " %" SCNd64 " %lf", &id,
 		   row.operation, &writers, &row.round, &row.repetition, &row.seconds) != 6 ||
-	    operation_by_name(row.operation) < 0 || !isfinite(row.seconds) || row.seconds < 0)
+	    operation_by_name(row.operation) < 0 || !isfinite(row.seconds) || row.seconds < 0 ||
+	    row.round < 0)
 		return report_garbled(line, err);
 	cell = find_cell(intake, id);
-	if (!cell || (intake->rows.count && intake->cell != id))
+	if (!cell || (intake->rows.count && intake->cell != id) ||
+	    (cell->stripes.count && writers > cell->writers))
 		return report_garbled(line, err);
 	fill_row(&row, intake, cell, writers);
 	intake->cell = id;

@@ -291,7 +291,8 @@ static int check_space(const struct measure_options *options, struct err *err)
 	if (access(options->dir, W_OK | X_OK) != 0 || statvfs(options->dir, &fs) != 0)
 		return err_set(err, errno, "--dir: %s: %s", options->dir, strerror(errno));
 	available = (uint64_t)fs.f_bavail * fs.f_frsize;
-	if (available >= needed + needed / SPARE_SHARE)
+	/* Some file systems do not know their size: CephFS without a manager, for example. */
+	if (!fs.f_blocks || available >= needed + needed / SPARE_SHARE)
 		return 0;
 	return err_set(err, ENOSPC,
 		       "%s has %s free, but the largest file takes %s; use another --dir, smaller "
