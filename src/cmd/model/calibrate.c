@@ -56,6 +56,22 @@ static bool has_reads(const struct hybrid *hybrid)
 	return hybrid->costs.of[OPERATION_READ_FIRST].is_fitted;
 }
 
+/* What the model can predict: nodes, stripes and pieces that were measured. */
+static void find_range(struct calibrate_run *run)
+{
+	const struct cost *pieces = &run->hybrid.costs.of[OPERATION_PIECE_WRITE];
+	struct validate_range *range = &run->range;
+
+	*range = (struct validate_range){ .machine = &run->hybrid.machine,
+					  .ranks = &run->ranks,
+					  .most_stripes = hybrid_most_stripes(&run->hybrid) };
+	for (size_t i = 0; i < run->ranks.count; i++)
+		range->nodes[i] = hybrid_choose_nodes(&run->hybrid, &run->hybrid.machine,
+						      run->ranks.items[i]);
+	if (pieces->is_fitted)
+		range->least_piece = (uint64_t)pieces->least.bytes;
+}
+
 /* Adds the recommended settings of each access to the plan, if they are not in it already. */
 static int add_recommended(struct calibrate_run *run, struct err *err)
 {
@@ -182,7 +198,7 @@ static int run_session(struct calibrate_run *run, const struct calibrate_args *a
 	int r = 0;
 
 	validate_release(&run->plan);
-	validate_draw(&run->plan, &run->hybrid.machine, &run->ranks, accesses, seed);
+	validate_draw(&run->plan, &run->range, accesses, seed);
 	if (args->check)
 		r = add_recommended(run, &err);
 	if (r < 0)
@@ -237,6 +253,8 @@ static int calibrate_main(struct command *command)
 		ret = command_misuse(command, "%s", err.text);
 	if (!ret)
 		ret = model_open(command, &args->model, &run.hybrid);
+	if (!ret)
+		find_range(&run);
 	run.ways = args->writes_only || !has_reads(&run.hybrid) ? 1 : VALIDATE_WAYS;
 	run.repeat = args->repeat;
 	if (!ret)

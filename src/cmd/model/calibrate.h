@@ -14,6 +14,7 @@ struct calibrate_run {
 	struct command *command;
 	struct hybrid hybrid;
 	struct campaign_numbers ranks;
+	struct validate_range range;
 	struct validate_plan plan;
 	size_t (*recommended)[VALIDATE_WAYS]; /* cases of the plan, by group; --check only */
 	int ways;			      /* 1: writes only */

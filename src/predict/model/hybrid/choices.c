@@ -118,6 +118,7 @@ int choices_from_space(struct choices *choices, const struct space *space,
 #define SIEVE_MAX (UINT64_C(4) << 20)
 #define STRIPES_MAX 128
 #define STRIPE_BYTES_MAX (64 * BUFFER_MIN)
+#define STRIPE_BYTES_MIN (UINT64_C(64) << 10)
 
 struct catalog {
 	struct choices made;
@@ -205,13 +206,40 @@ static void append_aggregators(struct catalog *c, struct settings s)
 		append_buffers(c, s);
 }
 
+uint64_t hybrid_most_stripes(const struct hybrid *hybrid)
+{
+	double targets = hybrid->costs.of[OPERATION_WRITE_FIRST].most.receivers;
+
+	if (!hybrid->machine.file_stripes)
+		return 0;
+	return targets < STRIPES_MAX ? (uint64_t)targets : STRIPES_MAX;
+}
+
+/* Stripes that ROMIO does not know of. The units of a single stripe are adjacent. */
+static void append_file_stripes(struct catalog *c)
+{
+	struct settings s = { .stripes = 1 };
+
+	if (c->hybrid->machine.file_stripes != 1 && hybrid_most_stripes(c->hybrid))
+		append_aggregators(c, s);
+	for (s.stripes = 2; s.stripes <= hybrid_most_stripes(c->hybrid); s.stripes *= 2)
+		for (s.stripe_bytes = STRIPE_BYTES_MIN; s.stripe_bytes <= STRIPE_BYTES_MAX;
+		     s.stripe_bytes *= 4)
+			append_aggregators(c, s);
+}
+
+/* A file that is read has its stripes already. */
 static void append_stripes(struct catalog *c)
 {
 	struct settings s = { 0 };
 
 	append_aggregators(c, s);
-	if (c->hybrid->machine.romio != ROMIO_LUSTRE || c->access->is_read)
+	if (c->access->is_read)
 		return;
+	if (c->hybrid->machine.romio != ROMIO_LUSTRE) {
+		append_file_stripes(c);
+		return;
+	}
 	for (s.stripes = 1; s.stripes <= STRIPES_MAX; s.stripes *= 2)
 		for (s.stripe_bytes = BUFFER_MIN; s.stripe_bytes <= STRIPE_BYTES_MAX;
 		     s.stripe_bytes *= 4)

@@ -29,10 +29,15 @@ void choices_release(struct choices *choices);
 int choices_from_space(struct choices *choices, const struct space *space,
 		       const struct machine *machine, const struct access *access, struct err *err);
 
+/* The most stripes of a file whose rounds were benchmarked, on a file system whose stripes ROMIO
+ * does not know of; 0: none. */
+uint64_t hybrid_most_stripes(const struct hybrid *hybrid);
+
 /*
- * Lists powers of two of aggregators, buffers and (on Lustre) stripes, with and without collective
- * buffering. Settings whose full rounds lie outside the benchmarked range are omitted. The default
- * is always included. -ENODATA: the model cannot predict even the default.
+ * Lists powers of two of aggregators, buffers and stripes (on Lustre, or as many as were
+ * benchmarked), with and without collective buffering. Settings whose full rounds lie outside the
+ * benchmarked range are omitted. The default is always included. -ENODATA: the model cannot predict
+ * even the default.
  */
 int choices_from_catalog(struct choices *choices, const struct hybrid *hybrid,
 			 const struct access *access, struct err *err);

@@ -183,6 +183,27 @@ int hybrid_predict(const struct hybrid *hybrid, const struct access *access,
 	return 0;
 }
 
+/* The number of nodes that this many ranks were measured on; 0: on none, or on several. */
+static uint64_t find_measured_nodes(const struct hybrid *hybrid, uint64_t ranks)
+{
+	double nodes = 0;
+
+	for (int i = 0; hybrid && i < OPERATIONS; i++) {
+		const struct cost *cost = &hybrid->costs.of[i];
+
+		for (size_t c = 0; c < cost->cell_count; c++) {
+			const struct elemental *at = &cost->cells[c].at;
+
+			if (at->nodes * at->cores != (double)ranks || at->nodes == nodes)
+				continue;
+			if (nodes > 0)
+				return 0;
+			nodes = at->nodes;
+		}
+	}
+	return (uint64_t)nodes;
+}
+
 /* The largest number of nodes that any operation was measured on; 0: unknown. */
 static uint64_t count_measured_nodes(const struct hybrid *hybrid)
 {
@@ -198,8 +219,11 @@ uint64_t hybrid_choose_nodes(const struct hybrid *hybrid, const struct machine *
 			     uint64_t ranks)
 {
 	uint64_t nodes = (ranks + machine->cores - 1) / machine->cores,
-		 known = count_measured_nodes(hybrid);
+		 known = count_measured_nodes(hybrid),
+		 measured = find_measured_nodes(hybrid, ranks);
 
+	if (measured)
+		return measured;
 	while (nodes && ranks % nodes)
 		nodes++;
 	return known && nodes > known && ranks % known == 0 ? known : nodes;

@@ -64,7 +64,7 @@ struct hybrid {
 };
 
 #define HYBRID_SCHEMA "sluice.hybrid" /* begins a model file */
-#define HYBRID_COVERAGE 0.9 /* default coverage of prediction intervals */
+#define HYBRID_COVERAGE 0.9	      /* default coverage of prediction intervals */
 
 /* -ENOTSUP if the product has no form for the machine's ROMIO. */
 int hybrid_fit(struct hybrid *hybrid, const struct machine *machine, const struct elements *rows,
@@ -99,8 +99,8 @@ struct prediction {
 };
 
 /*
- * The number of nodes for this many ranks: the fewest that hold them, but no more than were
- * measured if those suffice. hybrid may be NULL.
+ * The number of nodes for this many ranks: that on which they were measured, else the fewest that
+ * hold them, but no more than were measured if those suffice. hybrid may be NULL.
  */
 uint64_t hybrid_choose_nodes(const struct hybrid *hybrid, const struct machine *machine,
 			     uint64_t ranks);

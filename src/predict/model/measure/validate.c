@@ -89,6 +89,24 @@ static void take_output(struct job *job, const char *path)
 	}
 }
 
+/* A prediction is for a number of nodes. */
+static int check_nodes(const struct job *job, struct err *err)
+{
+	uint64_t nodes = job->plan->accesses[job->plan->cases[job->cases[0]].group].nodes;
+
+	if (!job->library.path[0] || job->library.nodes == nodes)
+		return 0;
+	if (!job->library.nodes)
+		return err_set(err, EINVAL,
+			       "the launcher started different numbers of ranks on the nodes; "
+			       "place the same number on each (Slurm: --ntasks-per-node)");
+	return err_set(err, EINVAL,
+		       "the launcher started %" PRIu64 " ranks on %" PRIu64
+		       " node%s, but they were measured on %" PRIu64
+		       "; use the launcher of 'sluice model measure'",
+		       job->ranks, job->library.nodes, job->library.nodes == 1 ? "" : "s", nodes);
+}
+
 static int check_job(const struct job *job, const struct child_end *end, const char *output,
 		     struct err *err)
 {
@@ -131,7 +149,8 @@ static int run_job(struct job *job, struct err *err)
 	if (r < 0)
 		return r;
 	take_output(job, output);
-	return check_job(job, &end, output, err);
+	r = check_nodes(job, err);
+	return r < 0 ? r : check_job(job, &end, output, err);
 }
 
 static int run_ranks(struct job *job, uint64_t ranks, struct err *err)

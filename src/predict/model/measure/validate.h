@@ -35,9 +35,18 @@ struct validate_plan {
 	size_t count, cap;
 };
 
-/* Draws `count` accesses for each number of ranks of one node, with their settings. */
-void validate_draw(struct validate_plan *plan, const struct machine *machine,
-		   const struct campaign_numbers *ranks, size_t count, uint64_t seed);
+/* From what accesses and settings are drawn. */
+struct validate_range {
+	const struct machine *machine;
+	const struct campaign_numbers *ranks;
+	uint64_t nodes[CAMPAIGN_LIST]; /* by number of ranks; 0: 1 */
+	uint64_t most_stripes;	       /* less than 2: the stripes are those of the directory */
+	uint64_t least_piece; /* of strided accesses, in bytes; 0: contiguous accesses only */
+};
+
+/* Draws `count` accesses for each number of ranks, with their settings. */
+void validate_draw(struct validate_plan *plan, const struct validate_range *range, size_t count,
+		   uint64_t seed);
 void validate_release(struct validate_plan *plan);
 
 /* The access of a group in one direction. */
@@ -51,10 +60,11 @@ size_t validate_find_or_add(struct validate_plan *plan, size_t group,
 int validate_write_line(const struct validate_plan *plan, size_t at, const struct machine *machine,
 			struct buf *out, struct err *err);
 
-/* Takes a line of collective_io's output: a run of the job's case, or the library. cases: numbers
- * of the job's cases in the plan. Other lines are ignored. */
+/* Takes a line of collective_io's output: a run of the job's case, or nodes and library. cases:
+ * numbers of the job's cases in the plan. Other lines are ignored. */
 struct validate_library {
 	char path[256], version[128];
+	uint64_t nodes; /* of the job */
 };
 void validate_take_line(struct validate_plan *plan, const size_t *cases, size_t count,
 			const char *line, struct validate_library *library);

@@ -29,6 +29,9 @@
 #define PIECES_MAX (UINT64_C(1) << 14)
 #define BUFFER_FIRST 18
 #define BUFFER_SIZES 7
+/* Units of stripes: powers of four. */
+#define UNIT_FIRST 16
+#define UNIT_SIZES 4
 
 void validate_release(struct validate_plan *plan)
 {
@@ -53,17 +56,20 @@ static uint64_t draw_size(struct random *random, unsigned first, unsigned count)
 	return power + (random_below(random, 2) ? power / 2 : 0);
 }
 
-static struct access draw_access(struct random *random, uint64_t ranks, size_t number)
+static struct access draw_access(struct random *random, const struct validate_range *range,
+				 size_t ranks, size_t number)
 {
-	struct access a = { .nodes = 1, .ranks = ranks };
+	struct access a = { .nodes = range->nodes[ranks] ? range->nodes[ranks] : 1,
+			    .ranks = range->ranks->items[ranks] };
 	uint64_t pieces;
 
-	if (number % KINDS == 0) {
+	if (number % KINDS == 0 || !range->least_piece) {
 		a.rank_bytes = draw_size(random, CONTIGUOUS_FIRST, CONTIGUOUS_SIZES);
 		return a;
 	}
 	a.pattern = ACCESS_STRIDED;
-	a.block_bytes = a.stride_bytes = draw_power(random, PIECE_FIRST, PIECE_SIZES);
+	a.block_bytes = draw_power(random, PIECE_FIRST, PIECE_SIZES);
+	a.block_bytes = a.stride_bytes = u64_max(a.block_bytes, range->least_piece);
 	pieces = draw_size(random, STRIDED_FIRST, STRIDED_SIZES) / a.block_bytes;
 	a.rank_bytes = a.block_bytes * u64_min(u64_max(pieces, 2), PIECES_MAX);
 	return a;
@@ -85,18 +91,44 @@ static bool is_independent(const struct machine *machine, const struct access *a
 	       counts.transfer != TRANSFER_COLLECTIVE;
 }
 
-/* The default is one kind of transfer; the others are requested. */
-static void draw_cases(struct validate_plan *plan, const struct machine *machine,
+/* Several stripes in random units; nothing on a machine without stripes. */
+static void draw_stripes(struct settings *settings, const struct validate_range *range,
+			 struct random *random)
+{
+	unsigned choices = 0;
+
+	while (UINT64_C(2) << choices <= range->most_stripes)
+		choices++;
+	if (!choices)
+		return;
+	settings->stripes = draw_power(random, 1, choices);
+	settings->stripe_bytes = UINT64_C(1) << (UNIT_FIRST + 2 * random_below(random, UNIT_SIZES));
+}
+
+/* The default is one kind of transfer; the others are requested. If files can have several stripes,
+ * these are added to both kinds, and to the random settings. */
+static void draw_cases(struct validate_plan *plan, const struct validate_range *range,
 		       const struct access *access, struct random *random)
 {
 	struct settings s = { .buffering = BUFFERING_DISABLED };
-	struct settings enabled = { .buffering = BUFFERING_ENABLED };
+	struct settings enabled = { .buffering = BUFFERING_ENABLED }, striped;
 
 	add_case(plan, &(struct settings){ 0 });
-	if (is_independent(machine, access))
+	if (is_independent(range->machine, access))
 		add_case(plan, &enabled);
 	else
 		add_case(plan, &s);
+	if (range->most_stripes > 1) {
+		striped = enabled;
+		draw_stripes(&striped, range, random);
+		add_case(plan, &striped);
+	}
+	if (range->most_stripes > 1 && !access_has_pieces(access)) {
+		striped = s;
+		draw_stripes(&striped, range, random);
+		add_case(plan, &striped);
+	}
+	draw_stripes(&enabled, range, random);
 	enabled.aggregators = 1 + random_below(random, access->ranks);
 	enabled.buffer_bytes = draw_power(random, BUFFER_FIRST, BUFFER_SIZES);
 	add_case(plan, &enabled);
@@ -109,21 +141,22 @@ static void draw_cases(struct validate_plan *plan, const struct machine *machine
 	add_case(plan, &s);
 }
 
-void validate_draw(struct validate_plan *plan, const struct machine *machine,
-		   const struct campaign_numbers *ranks, size_t count, uint64_t seed)
+void validate_draw(struct validate_plan *plan, const struct validate_range *range, size_t count,
+		   uint64_t seed)
 {
+	const struct campaign_numbers *ranks = range->ranks;
 	struct random random;
 
 	*plan = (struct validate_plan){ 0 };
 	for (size_t r = 0; r < ranks->count; r++) {
 		random_stream(&random, seed, ranks->items[r]);
 		for (size_t i = 0; i < count; i++) {
-			struct access access = draw_access(&random, ranks->items[r], i);
+			struct access access = draw_access(&random, range, r, i);
 
 			plan->accesses = xgrow(plan->accesses, &plan->access_cap,
 					       plan->access_count + 1, sizeof(*plan->accesses));
 			plan->accesses[plan->access_count++] = access;
-			draw_cases(plan, machine, &access, &random);
+			draw_cases(plan, range, &access, &random);
 		}
 	}
 }
@@ -175,10 +208,13 @@ int validate_write_line(const struct validate_plan *plan, size_t at, const struc
 static void take_library(const char *line, struct validate_library *library)
 {
 	const char *path = strstr(line, " library="), *version = strstr(line, " version=");
+	const char *nodes = strstr(line, " nodes=");
 	size_t n;
 
 	if (!path || !version || version < path)
 		return;
+	if (nodes && nodes < path)
+		library->nodes = strtoull(nodes + strlen(" nodes="), NULL, 10);
 	path += strlen(" library=");
 	n = (size_t)(version - path);
 	if (n >= sizeof(library->path))

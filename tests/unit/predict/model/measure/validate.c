@@ -16,13 +16,16 @@ static const struct machine generic = {
 	.romio = ROMIO_GENERIC, .cores = 4, .node_aggregators = 1, .buffer_bytes = 16 << 20
 };
 static const struct campaign_numbers two_and_four = { { 2, 4 }, 2 };
+static const struct validate_range usual = { .machine = &generic,
+					     .ranks = &two_and_four,
+					     .least_piece = 64 };
 
 static void every_access_has_its_default_and_other_transfers(void)
 {
 	struct validate_plan plan;
 	size_t seen[TRANSFERS] = { 0 };
 
-	validate_draw(&plan, &generic, &two_and_four, 30, 7);
+	validate_draw(&plan, &usual, 30, 7);
 	CHECK_INT(plan.access_count, 60);
 	for (size_t i = 0; i < plan.count; i++) {
 		const struct validate_case *one = &plan.cases[i];
@@ -54,14 +57,40 @@ static void a_seed_determines_the_accesses(void)
 {
 	struct validate_plan a, b, c;
 
-	validate_draw(&a, &generic, &two_and_four, 10, 1);
-	validate_draw(&b, &generic, &two_and_four, 10, 1);
-	validate_draw(&c, &generic, &two_and_four, 10, 2);
+	validate_draw(&a, &usual, 10, 1);
+	validate_draw(&b, &usual, 10, 1);
+	validate_draw(&c, &usual, 10, 2);
 	CHECK(accesses_are_same(&a, &b));
 	CHECK(!accesses_are_same(&a, &c));
 	validate_release(&a);
 	validate_release(&b);
 	validate_release(&c);
+}
+
+static void accesses_match_what_was_measured(void)
+{
+	struct validate_range range = usual;
+	struct validate_plan plan;
+	size_t striped = 0;
+
+	/* Two nodes, up to four stripes, no pieces. */
+	range.nodes[0] = range.nodes[1] = 2;
+	range.most_stripes = 4;
+	range.least_piece = 0;
+	validate_draw(&plan, &range, 20, 3);
+	for (size_t i = 0; i < plan.count; i++) {
+		const struct settings *s = &plan.cases[i].settings;
+
+		striped += s->stripes > 1;
+		CHECK(s->stripes == 0 || s->stripes == 2 || s->stripes == 4);
+		CHECK(!s->stripes == !s->stripe_bytes);
+	}
+	CHECK(striped >= 2 * plan.access_count);
+	for (size_t g = 0; g < plan.access_count; g++) {
+		CHECK_INT(plan.accesses[g].nodes, 2);
+		CHECK_INT(plan.accesses[g].pattern, ACCESS_CONTIGUOUS);
+	}
+	validate_release(&plan);
 }
 
 static void settings_are_added_once(void)
@@ -70,7 +99,7 @@ static void settings_are_added_once(void)
 	struct validate_plan plan;
 	size_t count, at;
 
-	validate_draw(&plan, &generic, &two_and_four, 2, 1);
+	validate_draw(&plan, &usual, 2, 1);
 	count = plan.count;
 	CHECK_INT(validate_find_or_add(&plan, 0, &(struct settings){ 0 }), 0);
 	at = validate_find_or_add(&plan, 1, &s);
@@ -108,13 +137,17 @@ static void runs_are_taken_from_the_output(void)
 	struct validate_plan plan;
 	struct validate_case *one;
 
-	validate_draw(&plan, &generic, &two_and_four, 1, 1);
+	validate_draw(&plan, &usual, 1, 1);
 	one = &plan.cases[1];
 	validate_take_line(&plan, cases, 1,
 			   "collective_io library=/lib/a b.so version=MPICH Version: 4.0.2",
 			   &library);
 	CHECK_TEXT(library.path, "/lib/a b.so");
 	CHECK_TEXT(library.version, "MPICH Version: 4.0.2");
+	validate_take_line(&plan, cases, 1,
+			   "collective_io nodes=2 library=/lib/a b.so version=MPICH Version: 4.0.2",
+			   &library);
+	CHECK_INT(library.nodes, 2);
 	validate_take_line(&plan, cases, 1,
 			   "collective_io direction=write ranks=2 size=1 case=1 elapsed_s=0.5 x",
 			   &library);
@@ -137,5 +170,5 @@ static void runs_are_taken_from_the_output(void)
 }
 
 TESTS(TEST(every_access_has_its_default_and_other_transfers), TEST(a_seed_determines_the_accesses),
-      TEST(settings_are_added_once), TEST(lines_name_the_hints_of_both_directions),
-      TEST(runs_are_taken_from_the_output))
+      TEST(accesses_match_what_was_measured), TEST(settings_are_added_once),
+      TEST(lines_name_the_hints_of_both_directions), TEST(runs_are_taken_from_the_output))
