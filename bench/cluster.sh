@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Is the cluster of testbed/ a valid striped file system? Starts one and writes files of 128 MiB with 1, 2 and 4 stripes, in
-# turn. Then places files on its OSDs (bench/cluster_placement.sh) and tunes kernels on it (bench/cluster_tuning.sh). Needs
-# root. docs/reference/benchmarks.md describes it. BUILD names the build tree; CLUSTER_STEPS the seconds of placement (0:
-# none), CLUSTER_KERNELS the kernels to tune, by default all.
+# turn. Then places files on its OSDs (bench/cluster_placement.sh), tunes kernels on it (bench/cluster_tuning.sh) and fits a
+# model of it (bench/cluster_model.sh). Needs root. docs/reference/benchmarks.md describes it. BUILD names the build tree;
+# CLUSTER_STEPS the seconds of placement (0: none), CLUSTER_KERNELS the kernels to tune, by default all; CLUSTER_MODEL=0
+# omits the model.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 . "$source/bench/libbench.sh"
@@ -49,4 +50,7 @@ kernels=${CLUSTER_KERNELS-vpic vorpal gcrm strided}
 # shellcheck disable=SC2086 # words
 [ -z "$kernels" ] || "$source/testbed/enter" head bash "$source/bench/cluster_tuning.sh" "$work/tuned" $kernels
 bars tuned
+: >modelled
+[ "${CLUSTER_MODEL:-}" = 0 ] || "$source/testbed/enter" head bash "$source/bench/cluster_model.sh" "$work/modelled" || true
+bars modelled
 finish cluster
