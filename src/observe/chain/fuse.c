@@ -148,7 +148,7 @@ static bool agrees(const struct fuse *f, const struct request *r, const struct c
 		return *is_transfer;
 	}
 	if (r->opcode != FUSE_WRITE || is_stream || class == CLASS_COPY)
-		return r->opcode != FUSE_WRITE || is_stream || class == CLASS_COPY;
+		return true;
 	if (class != CLASS_WRITE)
 		return false;
 	*is_transfer = is_within(r, c);
