@@ -90,12 +90,16 @@ void placed_join(void)
 
 void placed_forget(void)
 {
-	int32_t pid = own_pid();
+	int32_t pid;
 
+	/* In a sandbox it is off, too: the system call may be forbidden. */
+	if (!placed_is_on())
+		return;
+	pid = own_pid();
 	/* Not after the child has created a file: see placed_join(). */
 	if (atomic_exchange(&holder, pid) == pid)
 		return;
-	for (int i = 0; backlog && i < PLACED_DESCRIPTORS; i++)
+	for (int i = 0; i < PLACED_DESCRIPTORS; i++)
 		if (placed[i])
 			placed[i] = 0;
 }
