@@ -37,7 +37,7 @@ if [ "$(lost)" -gt 0 ]; then
 fi
 
 case_begin "the disk of the spool is full"
-if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1000k,mode=700 none small 2>/dev/null; then
+if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1200k,mode=700 none small 2>/dev/null; then
 	at_exit 'umount "$work/small" 2>/dev/null'
 	run_options="--spool-dir $work/small" captured "$prog/limits" busy 300000
 	same_code
@@ -50,7 +50,7 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1000k,mode=700
 	control=$("$sluice" run -q -o trace -- sh -c 'stat -c %s "$SLUICE_SPOOL/control"')
 	case_begin "the disk of the spool has no room for counters"
 	# Besides the control page, there is room for the header and the first chunks.
-	dd if=/dev/zero of=small/fill bs=1k count=$((1000 - (control + 4095) / 4096 * 4 - 200)) status=none
+	dd if=/dev/zero of=small/fill bs=1k count=$((1200 - (control + 4095) / 4096 * 4 - 200)) status=none
 	run_options="--spool-dir $work/small" captured "$prog/limits" busy 300000
 	same_code
 	same_out
@@ -60,7 +60,7 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1000k,mode=700
 
 	case_begin "the disk of the spool has no room for the header"
 	# Besides the control page, there is room for half a header.
-	dd if=/dev/zero of=small/fill bs=1k count=$((1000 - (control + 4095) / 4096 * 4 - 16)) status=none || true
+	dd if=/dev/zero of=small/fill bs=1k count=$((1200 - (control + 4095) / 4096 * 4 - 16)) status=none || true
 	run_options="--spool-dir $work/small" captured "$prog/limits" busy 1000
 	same_code
 	check_eq "$(cat captured.out)" 1000 "output"
