@@ -13,6 +13,7 @@
 #include "contract/hints.h"
 #include "contract/record.h"
 #include "fake_plugin_host.h"
+#include "history_answers.h"
 #include "observe/plugins/hint_choice.h"
 #include "store/outcomes.h"
 #include "store_sample.h"
@@ -713,29 +714,6 @@ static void another_job_is_another_opening(void)
 	sample_remove(&sample);
 }
 
-static char *prepared(const struct sample *sample, const char *const *options, struct err *err)
-{
-	AUTO_FREE char *path = place_join(sample->directory, HINTS_ANSWERS_NAME);
-	char text[4096] = "";
-	struct config config;
-	FILE *f;
-	int r;
-
-	config_init(&config);
-	for (; options && *options; options++)
-		REQUIRE(config_assign(&config, *options, "test", NULL) >= 0);
-	REQUIRE(config_set(&config, SETTING_STORE_PATH, sample->path, "test", NULL) >= 0);
-	r = history_prepare(&config, sample->directory, err);
-	config_release(&config);
-	if (r < 0)
-		return NULL;
-	f = fopen(path, "re");
-	REQUIRE(f);
-	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
-	fclose(f);
-	return xstrdup(text);
-}
-
 static void choices_are_written_before_the_run(void)
 {
 	static const char *const options[] = { "plugin.history.explore=10%",
@@ -747,7 +725,7 @@ static void choices_are_written_before_the_run(void)
 
 	setenv("USER", "somebody", 1);
 	sample_make(&sample);
-	first = prepared(&sample, NULL, NULL);
+	first = history_answers(&sample, NULL, NULL);
 	CHECK_TEXT(first, "sluice-answers 2\n");
 	train(&sample, NULL, DATA_NC, NO_FILE, 100);
 	train(&sample, NULL, DATA_NC, SET_2, 200);
@@ -755,132 +733,12 @@ static void choices_are_written_before_the_run(void)
 	outcomes_add(store, &(struct outcome_key){ "read", "somebody", "app", "x", "", 1 }, "1",
 		     "a=1;b=2", 1, 1, NULL);
 	store_close(store);
-	second = prepared(&sample, options, NULL);
+	second = history_answers(&sample, options, NULL);
 	CHECK_TEXT(second, "sluice-answers 2\nexplore 100000 2 0\ntry cb_nodes=2\ntry a=1;b=2\n"
 			   "program app\n"
 			   "best nc w cb_buffer_size=200000000;romio_ds_write=disable\n"
 			   "best nc b cb_buffer_size=200000000;romio_ds_write=disable\n");
 	sample_remove(&sample);
-}
-
-/* Adds what two runs have seen: seconds for 1000 bytes with the defaults, and with a set. */
-static void learn_kind(struct store *store, const char *operation, unsigned size_class,
-		       const char *hints, double defaults, double set)
-{
-	struct outcome_key key = { operation, "somebody", "app", "dat", "/", size_class };
-
-	if (defaults > 0)
-		outcomes_add(store, &key, "1", "", 1000, defaults, NULL);
-	outcomes_add(store, &key, "2", hints, 1000, set, NULL);
-}
-
-static void check_answers(const struct sample *sample, const char *option, const char *expected)
-{
-	const char *const options[] = { "plugin.history.learn=1", option, NULL };
-	AUTO_FREE char *text = prepared(sample, options, NULL);
-
-	CHECK_TEXT(text ? text : "", expected);
-}
-
-static void the_best_hints_of_each_kind_of_accesses_are_chosen(void)
-{
-	struct sample sample;
-	struct store *store;
-
-	setenv("USER", "somebody", 1);
-	sample_make(&sample);
-	store = sample_open(&sample);
-	/* One set is better for all: it is used for the whole file. */
-	learn_kind(store, "write_all", 9, "romio_cb_write=enable", 20, 4);
-	learn_kind(store, "write_all strided", 4, "romio_cb_write=enable", 10, 5);
-	check_answers(&sample, NULL,
-		      "sluice-answers 2\nprogram app\nbest dat w romio_cb_write=enable\n"
-		      "best dat b romio_cb_write=enable\n");
-	/* Another one is better for strided accesses, and sets what the first one sets. */
-	learn_kind(store, "write_all strided", 4, "romio_cb_write=disable", 0, 1);
-	check_answers(&sample, NULL,
-		      "sluice-answers 2\nprogram app\nbest dat w romio_cb_write=enable\n"
-		      "best dat b romio_cb_write=enable\nchanges 32\nprogram app\n"
-		      "alone dat w write_all 9 contiguous romio_cb_write=enable\n"
-		      "alone dat w write_all 4 strided romio_cb_write=disable\n"
-		      "beside dat w write_all 4 strided romio_cb_write=disable\n"
-		      "alone dat b write_all 9 contiguous romio_cb_write=enable\n"
-		      "alone dat b write_all 4 strided romio_cb_write=disable\n"
-		      "beside dat b write_all 4 strided romio_cb_write=disable\n");
-	check_answers(&sample, "plugin.history.changes=0",
-		      "sluice-answers 2\nprogram app\nbest dat w romio_cb_write=enable\n"
-		      "best dat b romio_cb_write=enable\n");
-	check_answers(&sample, "plugin.history.margin=90%",
-		      "sluice-answers 2\nprogram app\nbest dat w romio_cb_write=enable\n"
-		      "best dat b romio_cb_write=enable\n");
-	check_answers(&sample, "plugin.history.attributes=volume",
-		      "sluice-answers 2\nprogram app\nbest dat w romio_cb_write=enable\n"
-		      "best dat b romio_cb_write=enable\n");
-	sample_remove(&sample);
-	store_close(store);
-}
-
-/* No set is better for the whole file. */
-static void a_file_may_be_opened_without_hints(void)
-{
-	struct sample sample;
-	struct store *store;
-
-	setenv("USER", "somebody", 1);
-	sample_make(&sample);
-	store = sample_open(&sample);
-	learn_kind(store, "write_all", 9, "romio_cb_write=enable", 10, 2);
-	learn_kind(store, "write_all strided", 4, "romio_cb_write=enable", 10, 20);
-	check_answers(&sample, NULL,
-		      "sluice-answers 2\nchanges 32\nprogram app\n"
-		      "access dat w write_all 9 contiguous romio_cb_write=enable\n"
-		      "access dat b write_all 9 contiguous romio_cb_write=enable\n");
-	sample_remove(&sample);
-	store_close(store);
-}
-
-/* Independent accesses to a file of several ranks keep the hints that it was opened with. */
-static void hints_for_the_whole_file_are_kept_for_independent_accesses(void)
-{
-	struct sample sample;
-	struct store *store;
-
-	setenv("USER", "somebody", 1);
-	sample_make(&sample);
-	store = sample_open(&sample);
-	learn_kind(store, "write", 9, "romio_ds_write=disable", 200, 40);
-	learn_kind(store, "write_all", 9, "romio_ds_write=disable", 100, 90);
-	learn_kind(store, "write_all", 9, "romio_cb_write=disable;romio_ds_write=enable", 0, 10);
-	check_answers(
-		&sample, "plugin.history.calls=MPI/MPI_File_write_all,MPI_File_write",
-		"sluice-answers 2\nprogram app\nbest dat w romio_ds_write=disable\n"
-		"best dat b romio_ds_write=disable\nchanges 32\n"
-		"calls MPI_File_write_all MPI_File_write\nprogram app\n"
-		"alone dat w write 9 contiguous romio_ds_write=disable\n"
-		"alone dat w write_all 9 contiguous romio_cb_write=disable;romio_ds_write=enable\n"
-		"beside dat w write_all 9 contiguous romio_cb_write=disable;romio_ds_write=enable\n"
-		"alone dat b write 9 contiguous romio_ds_write=disable\n"
-		"alone dat b write_all 9 contiguous romio_cb_write=disable;romio_ds_write=enable\n"
-		"beside dat b write_all 9 contiguous "
-		"romio_cb_write=disable;romio_ds_write=enable\n");
-	sample_remove(&sample);
-	store_close(store);
-}
-
-/* The number of aggregators is fixed when a file is opened. */
-static void only_hints_that_can_change_are_chosen_for_accesses(void)
-{
-	struct sample sample;
-	struct store *store;
-
-	setenv("USER", "somebody", 1);
-	sample_make(&sample);
-	store = sample_open(&sample);
-	learn_kind(store, "write_all", 9, "cb_nodes=2", 100, 20);
-	learn_kind(store, "write_all strided", 4, "cb_nodes=2", 100, 300);
-	check_answers(&sample, NULL, "sluice-answers 2\n");
-	sample_remove(&sample);
-	store_close(store);
 }
 
 static void invalid_options_are_errors(void)
@@ -910,7 +768,7 @@ static void invalid_options_are_errors(void)
 		const char *const options[] = { cases[i].option, NULL };
 		struct err err = { 0 };
 
-		CHECK(!prepared(&sample, options, &err));
+		CHECK(!history_answers(&sample, options, &err));
 		if (!strstr(err.text, cases[i].complaint))
 			printf("%s\n", err.text);
 		CHECK(strstr(err.text, cases[i].complaint));
@@ -979,10 +837,6 @@ TESTS(TEST(after_training_the_better_set_is_chosen), TEST(ties_and_small_gains_k
       TEST(non_blocking_accesses_last_until_they_are_complete),
       TEST(hints_that_change_after_the_open_count), TEST(another_job_is_another_opening),
       TEST(accesses_count_for_the_hints_in_force),
-      TEST(accesses_are_told_apart_by_their_attributes),
-      TEST(the_best_hints_of_each_kind_of_accesses_are_chosen),
-      TEST(a_file_may_be_opened_without_hints),
-      TEST(hints_for_the_whole_file_are_kept_for_independent_accesses),
-      TEST(only_hints_that_can_change_are_chosen_for_accesses),
-      TEST(choices_are_written_before_the_run), TEST(invalid_options_are_errors),
-      TEST(only_watched_calls_count), TEST(trials_are_counted_over_runs))
+      TEST(accesses_are_told_apart_by_their_attributes), TEST(choices_are_written_before_the_run),
+      TEST(invalid_options_are_errors), TEST(only_watched_calls_count),
+      TEST(trials_are_counted_over_runs))
