@@ -152,6 +152,14 @@ static void see_reply(const struct frame *f, uint64_t link, const void *at, size
 		put_reply(f, link, head.unique);
 }
 
+/* How many of the bytes that were transferred are in the first buffer. */
+static size_t first_bytes(const struct iovec *iov, int count, ssize_t bytes)
+{
+	if (bytes <= 0 || count <= 0)
+		return 0;
+	return iov->iov_len < (size_t)bytes ? iov->iov_len : (size_t)bytes;
+}
+
 void fuse_read(const struct frame *f, uint64_t link, const void *buf, ssize_t bytes)
 {
 	if (bytes > 0)
@@ -161,12 +169,10 @@ void fuse_read(const struct frame *f, uint64_t link, const void *buf, ssize_t by
 void fuse_readv(const struct frame *f, uint64_t link, const struct iovec *iov, int count,
 		ssize_t bytes)
 {
-	size_t first;
+	size_t first = first_bytes(iov, count, bytes);
 
-	if (bytes <= 0 || count <= 0)
-		return;
-	first = iov->iov_len < (size_t)bytes ? iov->iov_len : (size_t)bytes;
-	see_request(f, link, iov->iov_base, first, (uint64_t)bytes);
+	if (first)
+		see_request(f, link, iov->iov_base, first, (uint64_t)bytes);
 }
 
 void fuse_write(const struct frame *f, uint64_t link, const void *buf, ssize_t bytes)
@@ -178,12 +184,10 @@ void fuse_write(const struct frame *f, uint64_t link, const void *buf, ssize_t b
 void fuse_writev(const struct frame *f, uint64_t link, const struct iovec *iov, int count,
 		 ssize_t bytes)
 {
-	size_t first;
+	size_t first = first_bytes(iov, count, bytes);
 
-	if (bytes <= 0 || count <= 0)
-		return;
-	first = iov->iov_len < (size_t)bytes ? iov->iov_len : (size_t)bytes;
-	see_reply(f, link, iov->iov_base, first, (uint64_t)bytes);
+	if (first)
+		see_reply(f, link, iov->iov_base, first, (uint64_t)bytes);
 }
 
 void fuse_vmsplice(const struct frame *f, uint64_t link, const struct iovec *iov, size_t count,
