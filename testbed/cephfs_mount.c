@@ -21,6 +21,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,8 +257,10 @@ static int release_file(const char *path, struct fuse_file_info *info)
 static struct transfer {
 	int fd;
 	time_t since; /* seconds of the monotonic clock; 0: free */
+	bool is_used; /* by the thread */
 } transfers[TRANSFERS_MAX];
 static pthread_mutex_t transfers_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t waked = PTHREAD_COND_INITIALIZER;
 
 static time_t monotonic_seconds(void)
 {
@@ -283,12 +286,33 @@ static struct transfer *transfer_begin(int fd)
 	return found;
 }
 
+/* The file cannot be closed before its transfers end, so fd stays valid while the thread uses it;
+ * libcephfs would use memory that the close has freed. */
 static void transfer_end(struct transfer *transfer)
 {
 	if (!transfer)
 		return;
 	pthread_mutex_lock(&transfers_lock);
+	while (transfer->is_used)
+		pthread_cond_wait(&waked, &transfers_lock);
 	transfer->since = 0;
+	pthread_mutex_unlock(&transfers_lock);
+}
+
+static bool wake_begin(struct transfer *transfer)
+{
+	pthread_mutex_lock(&transfers_lock);
+	transfer->is_used =
+		transfer->since && monotonic_seconds() - transfer->since >= WAKE_SECONDS;
+	pthread_mutex_unlock(&transfers_lock);
+	return transfer->is_used;
+}
+
+static void wake_end(struct transfer *transfer)
+{
+	pthread_mutex_lock(&transfers_lock);
+	transfer->is_used = false;
+	pthread_cond_broadcast(&waked);
 	pthread_mutex_unlock(&transfers_lock);
 }
 
@@ -296,16 +320,12 @@ static void *wake_slow_transfers(void *unused)
 {
 	for (;; sleep(WAKE_SECONDS)) {
 		for (int i = 0; i < TRANSFERS_MAX; i++) {
-			struct transfer seen;
 			struct ceph_statx found;
 
-			pthread_mutex_lock(&transfers_lock);
-			seen = transfers[i];
-			pthread_mutex_unlock(&transfers_lock);
-			/* The transfer may end and the file be closed meanwhile; that is harmless.
-			 */
-			if (seen.since && monotonic_seconds() - seen.since >= WAKE_SECONDS)
-				ceph_fstatx(ceph, seen.fd, &found, CEPH_STATX_SIZE, 0);
+			if (!wake_begin(&transfers[i]))
+				continue;
+			ceph_fstatx(ceph, transfers[i].fd, &found, CEPH_STATX_SIZE, 0);
+			wake_end(&transfers[i]);
 		}
 	}
 	return unused;
