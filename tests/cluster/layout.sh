@@ -65,12 +65,16 @@ json.dump([f for f in report["findings"] if f["code"].startswith("stripe-")], op
 print(*sorted((l["filesystem"], l["stripes"], l["unit"]) for l in report["layouts"]), file=open("layouts", "w"))
 END
 }
+# check_two WHEN: the file has two stripes, and that is enough. Whether both writers meet on one of them is a matter of time.
+check_two() {
+	check_eq "$(cat layouts) $(grep -c '"stripe-count"' found)" "('ceph', 2, 1048576) 0" "$1: $(cat found)"
+}
 pieces=8 region=8
 shares one
 check_eq "$(cat layouts)" "('ceph', 1, 1048576)" "stripes in the report"
 check_words "$(cat found)" stripe-count "2 processes" "--params striping_factor=2" "setfattr -n ceph.dir.layout.stripe_count -v 2 $data"
 shares two -p striping_factor=2
-check_eq "$(cat layouts) $(cat found)" "('ceph', 2, 1048576) []" "after the command of Sluice"
+check_two "after the command of Sluice"
 # make_directory NAME COUNT UNIT: new files in it have these stripes
 make_directory() {
 	on head python3 -c 'import os, sys
@@ -81,7 +85,7 @@ os.setxattr(path, "ceph.dir.layout.stripe_unit", unit.encode())' "$data/$1" "$2"
 }
 make_directory wide 2 1048576
 shares wide/file
-check_eq "$(cat layouts) $(cat found)" "('ceph', 2, 1048576) []" "after the attribute was set"
+check_two "after the attribute was set"
 
 # Both processes write to the first of two stripes all the time. Both commands that the finding offers let them use both.
 pieces=16 region=32

@@ -20,7 +20,7 @@ launcher() {
 	mpich) pmi=pmi2 lists=1 preload=$BUILD/testbed/mpich_finalize.so ;;
 	openmpi) pmi=pmix lists=2 preload= ;;
 	esac
-	srun="srun --mpi=$pmi -N 2 --ntasks-per-node=2"
+	srun=(srun "--mpi=$pmi" -N 2 --ntasks-per-node=2)
 }
 
 # usable MPI: whether its programs can run under srun
@@ -54,11 +54,11 @@ compare() {
 	local mpi=$1 cases=$2 stripes=$3 found
 	check_rc 0 on head env SLUICE_CAPTURE_MESSAGES=on OMPI_MCA_io="$(romio)" ${preload:+LD_PRELOAD="$preload"} \
 		sh -c 'cd "$1" && shift && exec "$@"' sh "$folder" "$sluice" run -p "striping_factor=$stripes striping_unit=65536" \
-		-o "$work/trace" -- $srun -n 4 "$BUILD/mpi/$mpi/collective" "$work/$cases"
-	"$sluice" report trace >report
-	check_has "$(grep "^ *striping_factor " report)" "$stripes " "$mpi: stripes: $(cat report)"
-	check_has "$(grep "^ *striping_factor " report)" "the file system" "$mpi: stripes: $(cat report)"
-	found=$("$prog/internals" trace "$cases" 4 $lists 2 "$stripes" 65536) || fail "$mpi, $stripes stripes: $(tail -20 <<<"$found")"
+		-o "$work/trace" -- "${srun[@]}" -n 4 "$BUILD/mpi/$mpi/collective" "$work/$cases"
+	"$sluice" report trace >shown
+	check_has "$(grep "^ *striping_factor " shown)" "$stripes " "$mpi: stripes: $(cat shown)"
+	check_has "$(grep "^ *striping_factor " shown)" "the file system" "$mpi: stripes: $(cat shown)"
+	found=$("$prog/internals" trace "$cases" 4 "$lists" 2 "$stripes" 65536) || fail "$mpi, $stripes stripes: $(tail -20 <<<"$found")"
 	check_eq "$found" "equal $(wc -l <"$cases") of $(wc -l <"$cases")" "$mpi: $stripes stripes"
 	compared=$((compared + $(wc -l <"$cases")))
 }
@@ -90,7 +90,7 @@ model() {
 for mpi in openmpi mpich; do
 	usable $mpi || continue
 	launcher $mpi
-	model 0 measure --mpi $mpi -n 4 --launcher "$srun -n {ranks}" --dir "$folder" --stripes 1,4 --stripe-units 65536 \
+	model 0 measure --mpi "$mpi" -n 4 --launcher "${srun[*]} -n {ranks}" --dir "$folder" --stripes 1,4 --stripe-units 65536 \
 		--writers 2,4 --buffers 256K,1M --pieces none --rounds 2 --repeat 2 --writes-only --max-time 2s --platform "on $mpi" \
 		-o "$work/rows.csv"
 	# Two nodes; the pieces and targets of rounds depend on the stripes.
@@ -99,19 +99,19 @@ for mpi in openmpi mpich; do
 		"4 1;64 4" "$mpi: pieces and targets of 4 writers"
 	check_eq "$(on head ls -A "$folder")" "" "$mpi: files after the measurement"
 	# The same command has nothing left to measure.
-	model 0 measure --mpi $mpi -n 4 --launcher "$srun -n {ranks}" --dir "$folder" --stripes 1,4 --stripe-units 65536 \
+	model 0 measure --mpi "$mpi" -n 4 --launcher "${srun[*]} -n {ranks}" --dir "$folder" --stripes 1,4 --stripe-units 65536 \
 		--writers 2,4 --buffers 256K,1M --pieces none --rounds 2 --repeat 2 --writes-only --max-time 2s --platform "on $mpi" --json
 	check_eq "$(json_get out '["cells_measured"]')" 0 "$mpi: cells that were measured again"
 done
 model 0 fit --platform "on $mpi" --dir "$folder" --learners linear --candidates 2 --folds 3 -o "$work/bed.model"
-model 0 calibrate -m "$work/bed.model" --mpi $mpi -n 4 --launcher "$srun -n {ranks}" --dir "$folder" --accesses 2 \
+model 0 calibrate -m "$work/bed.model" --mpi "$mpi" -n 4 --launcher "${srun[*]} -n {ranks}" --dir "$folder" --accesses 2 \
 	--repeat 1 --json
 check_eq "$(on head ls -A "$folder")" "" "files after the calibration"
 # A job on another number of hosts than was measured is no calibration. Hosts have the same number of ranks.
-model 1 calibrate -m "$work/bed.model" --mpi $mpi -n 4 --launcher "srun --mpi=$pmi -N 1 -O -n {ranks}" --dir "$folder" \
+model 1 calibrate -m "$work/bed.model" --mpi "$mpi" -n 4 --launcher "srun --mpi=$pmi -N 1 -O -n {ranks}" --dir "$folder" \
 	--accesses 1 --repeat 1
 check_words "$(cat err)" "on 1 node" "measured on 2"
-model 1 measure comm --mpi $mpi -n 4 --launcher "srun --mpi=$pmi -O -N 2 -m arbitrary -w node1,node1,node1,node2 -n {ranks}" \
+model 1 measure comm --mpi "$mpi" -n 4 --launcher "srun --mpi=$pmi -O -N 2 -m arbitrary -w node1,node1,node1,node2 -n {ranks}" \
 	--max-time 1s --platform uneven
 check_words "$(cat err)" "ranks on one node" ntasks-per-node
 # Settings include stripes, and the file of settings sets them.
