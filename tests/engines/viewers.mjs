@@ -9,7 +9,7 @@ const [modules, directory, ...files] = process.argv.slice(2)
 const require = createRequire(path.join(modules, 'viewers.mjs'))
 const { chromium } = require('playwright-core')
 const viewer = path.join(modules, 'speedscope/dist/release/index.html')
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', timeout: 300000,
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', timeout: 300000,
 	args: ['--no-sandbox', '--enable-unsafe-swiftshader', '--allow-file-access-from-files'] })
 
 for (const file of files) {

@@ -5,7 +5,7 @@
 : "${BUILD:?names the build tree}"
 . "$(dirname "$0")/../libnpm.sh"
 . "$(dirname "$0")/libtest.sh"
-command -v chromium >/dev/null || skip chromium
+command -v chromium-headless-shell >/dev/null || skip chromium-headless-shell
 npm_install playwright playwright-core@1 axe-core@4 || skip playwright
 npm_install speedscope speedscope@1.25.0 || skip speedscope
 mkdir -p "$BUILD/export_viewers"

@@ -68,7 +68,7 @@ expect_described() {
 
 # need_browser: skips the test if this machine has no browser, or the program no pages; needs libnpm.sh
 need_browser() {
-	command -v chromium >/dev/null || skip chromium
+	command -v chromium-headless-shell >/dev/null || skip chromium-headless-shell
 	[ -e "$BUILD/web/installed" ] || skip web
 	npm_install playwright playwright-core@1 axe-core@4 || skip playwright
 }
