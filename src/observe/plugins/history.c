@@ -22,6 +22,7 @@
 #include "contract/program.h"
 #include "contract/record.h"
 #include "observe/plugins/hint_choice.h"
+#include "observe/plugins/hint_sets.h"
 #include "observe/tally/names.h"
 #include "observe/tally/recent.h"
 #include "observe/tally/traffic.h"
@@ -125,49 +126,6 @@ struct history {
 	uint64_t openings, trials;
 	bool is_lost; /* the store cannot be written; do not try again */
 };
-
-/*
- * Overrides the first hint set with the second. Both are sorted by key, and so is the result. An
- * empty value means that the hint is back to what it was without being set.
- */
-static char *hints_override(const char *first, const char *second)
-{
-	AUTO_BUF struct buf out = { 0 };
-
-	while (*first || *second) {
-		size_t a = strcspn(first, "="), b = strcspn(second, "=");
-		int order = !*first ? 1 : !*second ? -1 : memcmp(first, second, a < b ? a : b);
-		const char **from;
-		size_t n;
-
-		if (!order && *first && *second)
-			order = (a > b) - (a < b);
-		if (!order) /* overridden */
-			first += strcspn(first, ";") + (first[strcspn(first, ";")] == ';');
-		from = order < 0 ? &first : &second;
-		n = strcspn(*from, ";");
-		if (n && (*from)[n - 1] != '=')
-			buf_printf(&out, "%s%.*s", out.len ? ";" : "", (int)n, *from);
-		*from += n + ((*from)[n] == ';');
-	}
-	return xstrdup(buf_text(&out));
-}
-
-/* Does `hints` contain all hints of the set? */
-static bool hints_contain(const char *hints, const char *set)
-{
-	while (*set) {
-		size_t n = strcspn(set, ";");
-		const char *at = hints;
-
-		while (*at && (strncmp(at, set, n) != 0 || (at[n] && at[n] != ';')))
-			at += strcspn(at, ";") + (at[strcspn(at, ";")] == ';');
-		if (!*at)
-			return false;
-		set += n + (set[n] == ';');
-	}
-	return true;
-}
 
 static const char *file_text(const struct history *h, file_id id)
 {
