@@ -97,6 +97,15 @@ struct sluice_health {
 };
 
 /* Services of the watcher. Pointers are valid until stop(), strings until the next call. */
+/* Hints for accesses of this kind to files that were opened with certain hints. */
+struct sluice_suggestion {
+	bool is_write;
+	uint32_t ranks;	      /* that have opened the file, and make the access together */
+	uint64_t bytes, span; /* of each rank's part; span: from its first to its last byte */
+	const char *opened;   /* as recorded at MPI_File_open; "": without hints */
+	const char *hints;    /* KEY=VALUE;KEY=VALUE */
+};
+
 struct sluice_host {
 	uint32_t bytes; /* size of this struct; a later version may be longer */
 	void *self;	/* first argument of all functions */
@@ -129,6 +138,21 @@ struct sluice_host {
 	/* The mount point of the file system that a file is on; "" if it is unknown. Hosts of
 	 * earlier versions do not have it: check `bytes`. */
 	const char *(*filesystem)(void *self, file_id id);
+
+	/*
+	 * The following act on the program. They are NULL unless the plug-in also has a part in the
+	 * program (at present, only built-in plug-ins have one), and if a trace is replayed. Hosts
+	 * of earlier versions do not have them.
+	 *
+	 * Suggests hints for collective accesses to open MPI files, from now on. Returns the number
+	 * of the suggestion; -EINVAL if hints are unsafe or cannot change while a file is open, or
+	 * -ENOSPC. A withdrawn suggestion is not used any more: the hints change back before the
+	 * next such access.
+	 */
+	int (*suggest)(void *self, const struct sluice_suggestion *suggestion);
+	void (*withdraw)(void *self, int number);
+	/* Adds a line to what Sluice has applied to the program, which summaries show. */
+	void (*applied)(void *self, const char *name, const char *value);
 };
 
 struct sluice_async {

@@ -54,7 +54,8 @@ struct err;
 	  "plug-ins to load in all layers: names, or paths of libraries")                          \
 	X(PLUGINS_ACT, "plugins", "act", TEXT, "NAMES", "",                                        \
 	  "plug-ins to load in addition, which act on the program: history passes MPI hints, "     \
-	  "read_ahead prefetches; empty: programs are only observed")                              \
+	  "model_hints changes hints of open MPI files, read_ahead prefetches; empty: programs "   \
+	  "are only observed")                                                                     \
 	X(PLUGINS_BUDGET, "plugins", "budget", TIME, "TIME", "2ms",                                \
 	  "disable an in-line plug-in if one of its calls takes longer than this")                 \
 	X(PLUGINS_QUEUE, "plugins", "queue", SIZE, "SIZE", "32M",                                  \

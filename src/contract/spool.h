@@ -35,9 +35,10 @@
 #include "contract/outcomes.h"
 #include "contract/parameters.h"
 #include "contract/record.h"
+#include "contract/suggestion.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 13
+#define SPOOL_VERSION 14
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
 #define BACKLOG_NAME "backlog" /* a link to the backlog of the user, if the run uses it */
@@ -208,9 +209,10 @@ struct control {
 	 * hints). 0: the entry is free. */
 	_Atomic uint64_t openings[CONTROL_OPENINGS];
 	struct control_changes changes[CONTROL_CHANGED_FILES];
-	/* How often the hints of an open file have changed, each change of all its ranks counted
-	 * once. */
+	/* How often the plug-in history has changed the hints of an open file, each change of all
+	 * its ranks counted once. */
 	_Atomic uint32_t hint_changes;
+	struct suggestion suggestions[SUGGESTIONS];
 	struct launch_table launches;
 	/* Processes that were not recorded, by enum loss_cause: counted by the collector, for
 	 * recovery. */

@@ -129,7 +129,7 @@ planted() {
 	fi
 }
 planted plugin.h 's/^\tint64_t duration_ns;/&\n\tint64_t cpu_ns;/' "struct sluice_called has changed"
-planted plugin.h 's/^\tconst char \*(\*filesystem).*/&\n\tvoid (*more)(void *self);/' ""
+planted plugin.h 's/^\tvoid (\*applied).*/&\n\tvoid (*more)(void *self);/' ""
 planted plugin.h 's/^\tconst char \*(\*option).*/\tvoid (*more)(void *self);\n&/' "struct sluice_host has changed"
 planted plugin.h 's/^\tSLUICE_SLOW,/&\n\tSLUICE_SLOWER,/' "enum sluice_speed has changed"
 planted plugin.h 's/^\tint64_t duration_ns;/&\n\tint64_t cpu_ns;/; s/PLUGIN_ABI 1$/PLUGIN_ABI 2/' ""

@@ -9,12 +9,12 @@ import bisect, re, subprocess, sys
 # Calls through pointers: the caller (a prefix of its name), and the functions that it may call.
 POINTERS = {
     "attach": ["guest_joined", "inline_forget"],
-    "guest_joined": ["read_ahead_start", "history_start"],
+    "guest_joined": ["read_ahead_start", "history_start", "model_hints_start"],
     "thread_leave": ["inline_flush"],
     "process_leave": ["inline_flush"],
     "prctl": ["guest_sealed"],
     "syscall_sealing": ["guest_sealed"],
-    "hook_run": ["read_ahead_after", "history_answer"],
+    "hook_run": ["read_ahead_after", "history_answer", "model_hints_answer"],
 }
 
 # Functions of libraries that need far more stack themselves.

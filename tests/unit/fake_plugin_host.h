@@ -6,6 +6,8 @@
 #ifndef SLUICE_TESTS_FAKE_PLUGIN_HOST_H
 #define SLUICE_TESTS_FAKE_PLUGIN_HOST_H
 
+#include <inttypes.h>
+
 #include <sluice/plugin.h>
 
 #include "base/buf.h"
@@ -22,6 +24,8 @@ struct fake_host {
 	const char *run;	/* UUID of the run; NULL: some UUID */
 	const char *filesystem; /* of all files; NULL: unknown */
 	struct buf said, warned;
+	struct buf acted; /* what a plug-in that acts has suggested, withdrawn and applied */
+	int suggestions;
 };
 
 static inline const char *fake_host_option(void *self, const char *key)
@@ -106,6 +110,31 @@ static inline void fake_host_warn(void *self, const char *text)
 	buf_printf(&host->warned, "%s\n", text);
 }
 
+static inline int fake_host_suggest(void *self, const struct sluice_suggestion *s)
+{
+	struct fake_host *host = self;
+
+	buf_printf(&host->acted,
+		   "suggest %s of %u ranks, %" PRIu64 " of %" PRIu64 " bytes: %s; opened with %s\n",
+		   s->is_write ? "write" : "read", s->ranks, s->bytes, s->span, s->hints,
+		   s->opened);
+	return host->suggestions++;
+}
+
+static inline void fake_host_withdraw(void *self, int number)
+{
+	struct fake_host *host = self;
+
+	buf_printf(&host->acted, "withdraw %d\n", number);
+}
+
+static inline void fake_host_applied(void *self, const char *name, const char *value)
+{
+	struct fake_host *host = self;
+
+	buf_printf(&host->acted, "applied %s %s\n", name, value);
+}
+
 static inline void fake_host_init(struct fake_host *host, const char *const *options,
 				  const struct sluice_process *processes, size_t process_count)
 {
@@ -113,7 +142,8 @@ static inline void fake_host_init(struct fake_host *host, const char *const *opt
 		.host = { sizeof(host->host), host, fake_host_option, fake_host_call,
 			  fake_host_file, fake_host_process, fake_host_user, fake_host_run,
 			  fake_host_now, fake_host_number, fake_host_text, fake_host_warn,
-			  fake_host_filesystem },
+			  fake_host_filesystem, fake_host_suggest, fake_host_withdraw,
+			  fake_host_applied },
 		.options = options,
 		.processes = processes,
 		.process_count = process_count,
@@ -124,6 +154,7 @@ static inline void fake_host_release(struct fake_host *host)
 {
 	buf_release(&host->said);
 	buf_release(&host->warned);
+	buf_release(&host->acted);
 }
 
 /* Returns the number that was reported for a field of the node; -1 if there is none. */

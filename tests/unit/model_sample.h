@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Fits a hybrid model of a small machine to synthetic benchmarks of writes and saves it to a file.
+ * Fits a hybrid model of a small machine to synthetic benchmarks of writes, saves it to a file, and
+ * calibrates it with simulated accesses.
  */
 #ifndef SLUICE_TESTS_MODEL_SAMPLE_H
 #define SLUICE_TESTS_MODEL_SAMPLE_H
@@ -12,6 +13,8 @@
 
 #include "base/err.h"
 #include "check.h"
+#include "learn/math/random.h"
+#include "predict/model/environment.h"
 #include "predict/model/hybrid/hybrid.h"
 #include "store/elements.h"
 
@@ -73,6 +76,64 @@ static inline void model_save(struct hybrid *hybrid, const char *machine, uint64
 	REQUIRE(hybrid_fit(hybrid, &small, &rows, &plan, NULL) >= 0);
 	REQUIRE(hybrid_save(hybrid, path, NULL) >= 0);
 	elements_release(&rows);
+}
+
+/* Settings with which an access moves its data in this way. */
+static inline struct settings model_settings(enum transfer transfer)
+{
+	struct settings settings = { 0 };
+
+	settings.buffering =
+		transfer == TRANSFER_COLLECTIVE ? BUFFERING_ENABLED : BUFFERING_DISABLED;
+	if (transfer == TRANSFER_PIECES)
+		settings.sieving = BUFFERING_DISABLED;
+	return settings;
+}
+
+/*
+ * Calibrates the model with accesses like this one, in 40 groups: they take seconds[t] with
+ * transfer t, with errors of this standard deviation of the logarithm; 0: that transfer was not
+ * measured. host: where that was, NULL: here.
+ */
+static inline void model_calibrate(struct hybrid *hybrid, const struct access *access,
+				   const double seconds[TRANSFERS], double error, const char *host)
+{
+	enum { GROUPS = 40 };
+	struct validation_case cases[GROUPS * TRANSFERS];
+	struct settings usual = { 0 };
+	struct prediction prediction;
+	enum transfer initial;
+	struct environment now;
+	struct random random;
+	size_t count = 0;
+
+	random_init(&random, 1);
+	REQUIRE(hybrid_predict(hybrid, access, &usual, HYBRID_COVERAGE, &prediction, NULL) >= 0);
+	initial = prediction.counts.transfer;
+	for (int t = 0; t < TRANSFERS; t++) {
+		struct settings settings =
+			t == (int)initial ? usual : model_settings((enum transfer)t);
+
+		if (seconds[t] <= 0)
+			continue;
+		REQUIRE(hybrid_predict(hybrid, access, &settings, HYBRID_COVERAGE, &prediction,
+				       NULL) >= 0);
+		REQUIRE((int)prediction.counts.transfer == t);
+		for (size_t i = 0; i < GROUPS; i++)
+			cases[count++] = (struct validation_case){
+				.group = i,
+				.transfer = (enum transfer)t,
+				.is_default = t == (int)initial,
+				.ranks = (double)access->ranks,
+				.bytes = (double)access->rank_bytes,
+				.predicted = prediction.seconds,
+				.measured = seconds[t] * exp(error * random_normal(&random)),
+			};
+	}
+	environment_detect(&now, "", "");
+	if (host)
+		snprintf(now.host, sizeof(now.host), "%s", host);
+	REQUIRE(validation_make(&hybrid->validation, cases, count, 1, &now, NULL) == 0);
 }
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Papers: SIOX-39.
+ * Papers: SIOX-2, SIOX-39.
  */
 #include "capture/inline/access_hints.h"
 
 #include "capture/inline/access_agree.h"
 #include "capture/inline/host.h"
+#include "capture/inline/suggested.h"
 #include "capture/libraries/info.h"
 #include "capture/libraries/mpi_io.h"
 #include "capture/record/capture.h"
@@ -25,6 +26,7 @@ LIBRARY_TYPED(USES)
 #define FILES_MAX 128u /* open at the same time */
 #define VALUE_BYTES 16 /* "automatic", or a number up to INT_MAX */
 #define TEXT_BYTES 264 /* of all hints that can change */
+#define CHANGES 32     /* at most so many, unless a plan says otherwise */
 
 _Static_assert(HINTS_CHANGEABLE *(20 + VALUE_BYTES) <= TEXT_BYTES, "the text must fit");
 
@@ -37,6 +39,7 @@ struct file {
 	_Atomic uint64_t etype_bytes; /* of the view; 0: no view was set, offsets are bytes */
 	struct access_opening opening;
 	uint32_t accesses;			    /* so far */
+	unsigned choice;			    /* in force */
 	char opened[HINTS_CHANGEABLE][VALUE_BYTES]; /* values that the file was opened with */
 	uint64_t opened_hash;			    /* of these and of the plan */
 	struct control_changes *changes, alone;
@@ -115,6 +118,7 @@ static bool make_file(const void *near, MPI_File handle, struct file *f,
 {
 	f->opening = *opening;
 	f->accesses = 0;
+	f->choice = 0;
 	atomic_store(&f->is_busy, false);
 	atomic_store(&f->is_left_alone, false);
 	atomic_store(&f->etype_bytes, 0);
@@ -133,7 +137,7 @@ void access_opened(const void *near, MPI_File handle, const struct access_openin
 {
 	struct file *f;
 
-	if (!opening->plan.first || mpi_io_of(handle) != MPI_IO_MPICH)
+	if ((!opening->plan.first && !opening->suggested) || mpi_io_of(handle) != MPI_IO_MPICH)
 		return;
 	f = reserve_file();
 	if (!f)
@@ -208,9 +212,10 @@ static uint64_t access_bytes(const void *near, int64_t count, MPI_Datatype datat
 	return mpi_bytes(near, datatype, count);
 }
 
-/* Are the bytes of the access not adjacent in the file? See mpi_span(). */
-static bool is_strided(const void *near, const struct file *f, MPI_File handle, int64_t offset,
-		       uint64_t bytes)
+/* The bytes in the file from the first to the last one of the access, see mpi_span(). If they are
+ * unknown, they count as adjacent. */
+static uint64_t access_span(const void *near, const struct file *f, MPI_File handle, int64_t offset,
+			    uint64_t bytes)
 {
 	uint64_t etype = atomic_load(&f->etype_bytes);
 	void *const *functions = library_use(&uses, near);
@@ -218,23 +223,27 @@ static bool is_strided(const void *near, const struct file *f, MPI_File handle, 
 
 	if (!etype || bytes < etype || !functions || offset == ACCESS_AT_SHARED ||
 	    !OF(functions, PMPI_File_get_position) || !OF(functions, PMPI_File_get_byte_offset))
-		return false;
+		return bytes;
 	if (offset == ACCESS_AT_POSITION &&
 	    OF(functions, PMPI_File_get_position)(handle, &offset) != MPI_SUCCESS)
-		return false;
-	return offset >= 0 &&
-	       OF(functions, PMPI_File_get_byte_offset)(handle, offset, &first) == MPI_SUCCESS &&
-	       OF(functions, PMPI_File_get_byte_offset)(
-		       handle, offset + (int64_t)(bytes / etype) - 1, &last) == MPI_SUCCESS &&
-	       last >= first && (uint64_t)(last - first) + etype > bytes;
+		return bytes;
+	if (offset < 0 ||
+	    OF(functions, PMPI_File_get_byte_offset)(handle, offset, &first) != MPI_SUCCESS ||
+	    OF(functions, PMPI_File_get_byte_offset)(handle, offset + (int64_t)(bytes / etype) - 1,
+						     &last) != MPI_SUCCESS ||
+	    last < first)
+		return bytes;
+	return (uint64_t)(last - first) + etype;
 }
 
 /* The value of a hint with this choice. */
 static const char *value_of(const struct file *f, unsigned choice, int key, char value[VALUE_BYTES])
 {
-	const char *hints = history_plan_hints(&f->opening.plan, choice);
+	const char *hints = suggested_hints(capture_membership.control->suggestions, choice);
 	char name[SLUICE_KEY_BYTES];
 
+	if (!hints)
+		hints = history_plan_hints(&f->opening.plan, choice);
 	while (hints && hints_next(&hints, name, sizeof(name), value, VALUE_BYTES))
 		if (hints_change_index(name) == key && hints_is_safe(name, value, false))
 			return value;
@@ -316,8 +325,21 @@ static int set_info(const void *near, const struct file *f, MPI_File handle,
 	return error;
 }
 
+/* Counts a change for the plug-in that has made it. One back to what the file was opened with is
+ * made by that whose hints were in force. */
+static void count_step(struct control *control, const struct file *f,
+		       const struct access_step *step)
+{
+	unsigned choice = step->choice ? step->choice : f->choice;
+
+	if (suggested_hints(control->suggestions, choice))
+		inline_acted(inline_index(control, inline_model_hints.name), 1);
+	else
+		atomic_fetch_add_explicit(&control->hint_changes, 1, memory_order_relaxed);
+}
+
 /* All ranks of the file are here, or will be: they have the same step. */
-static void make_step(const void *near, const struct file *f, MPI_File handle,
+static void make_step(const void *near, struct file *f, MPI_File handle,
 		      const struct access_step *step)
 {
 	struct frame frame;
@@ -330,8 +352,20 @@ static void make_step(const void *near, const struct file *f, MPI_File handle,
 			    error > MPI_SUCCESS ? mpi_error_class(near, error) : error);
 	}
 	if (step->is_mine && error == MPI_SUCCESS)
-		atomic_fetch_add_explicit(&capture_membership.control->hint_changes, 1,
-					  memory_order_relaxed);
+		count_step(capture_membership.control, f, step);
+	f->choice = step->choice;
+}
+
+/* What history has learned has precedence over suggestions. */
+static void choose(struct file *f, const struct history_access *access, struct access_rank *rank)
+{
+	rank->has_opinion = history_plan_choose(&f->opening.plan, access, &rank->wanted);
+	if (!rank->wanted && f->opening.suggested && access->bytes) {
+		rank->wanted = suggested_find(capture_membership.control->suggestions,
+					      f->opening.suggested, f->opening.ranks,
+					      atomic_load(&f->changes->own), access);
+		rank->has_opinion |= rank->wanted != 0;
+	}
 }
 
 static void before(const void *near, struct file *f, MPI_File handle,
@@ -339,14 +373,15 @@ static void before(const void *near, struct file *f, MPI_File handle,
 {
 	struct access_rank rank = { .access = ++f->accesses,
 				    .ranks = f->opening.ranks,
-				    .limit = f->opening.plan.changes,
+				    .limit = f->opening.plan.first ? f->opening.plan.changes
+								   : CHANGES,
 				    .differ = choices_differ,
 				    .arg = f };
 	struct access_step step;
 
-	rank.has_opinion = history_plan_choose(&f->opening.plan, access, &rank.wanted);
 	if (rank.access == 1)
 		access_join(f->changes, f->opened_hash, f->opening.own);
+	choose(f, access, &rank);
 	step = access_decide(f->changes, &rank);
 	if (step.keys)
 		make_step(near, f, handle, &step);
@@ -367,7 +402,8 @@ void access_before_slow(unsigned call, const char *name, const void *near, MPI_F
 	if (f->opening.ranks == 1 && atomic_exchange(&f->is_busy, true))
 		return;
 	access.bytes = access_bytes(near, count, datatype);
-	access.is_strided = is_strided(near, f, handle, offset, access.bytes);
+	access.span = access_span(near, f, handle, offset, access.bytes);
+	access.is_strided = access.span > access.bytes;
 	before(near, f, handle, &access);
 	atomic_store(&f->is_busy, false);
 	errno = saved;

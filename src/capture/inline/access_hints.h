@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The hints of open MPI files that the plug-in history changes before an access, if other hints
- * were better for such accesses in earlier runs. Guest.
+ * The hints of open MPI files that plug-ins change before an access: history, if other hints were
+ * better for such accesses in earlier runs, and model_hints, if the watcher suggests hints for them
+ * (suggested.h). Guest.
  *
  * Only hints change that ROMIO heeds while a file is open (contract/hints.h) and that neither the
  * program nor the parameters of the run set. Files of several ranks change before collective
@@ -20,7 +21,8 @@
 
 /* An opening of a file whose hints may change. */
 struct access_opening {
-	struct history_plan plan; /* plan.first is NULL: they never do */
+	struct history_plan plan; /* plan.first is NULL: there is none */
+	uint64_t suggested;	  /* suggestion_hash() of its hints; 0: none are suggested for it */
 	uint32_t ranks;
 	uint64_t number; /* of the opening, the same on all ranks */
 	uint32_t own;	 /* hints that must not change, a bit per index in hints_changeable[] */

@@ -6,6 +6,8 @@
 #include "capture/inline/host.h"
 #include "capture/inline/read_ahead.h"
 #include "capture/inline/served.h"
+#include "capture/inline/suggested.h"
 
 const struct sluice_plugin *const inline_builtin[] = { &inline_history, &inline_served,
-						       &inline_read_ahead, NULL };
+						       &inline_read_ahead, &inline_model_hints,
+						       NULL };

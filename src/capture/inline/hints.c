@@ -14,6 +14,7 @@
 #include "capture/inline/host.h"
 #include "capture/inline/nodes.h"
 #include "capture/inline/served.h"
+#include "capture/inline/suggested.h"
 #include "capture/libraries/info.h"
 #include "capture/libraries/mpi_io.h"
 #include "capture/libraries/wrapper_helpers.h"
@@ -176,16 +177,6 @@ static void hints_add(struct decision *m, struct hints_opening *opening, const c
 	inline_acted(plugin, added);
 }
 
-/* The index of a plug-in; CONTROL_PLUGINS: it is not enabled. */
-static unsigned plugin_index(const struct control *c, const char *name)
-{
-	unsigned i = 0;
-
-	while (i < CONTROL_PLUGINS && strcmp(c->plugins[i].name, name) != 0)
-		i++;
-	return i;
-}
-
 /* Is the file opened with exactly the hints that the plan expects? */
 static bool plan_fits(const struct decision *m, struct history_plan *plan, const char *hints)
 {
@@ -196,21 +187,38 @@ static bool plan_fits(const struct decision *m, struct history_plan *plan, const
 	       !strcmp(answer_text(m, &opened, &text), hints);
 }
 
+/* Is the plug-in enabled for calls of MPI? */
+static bool is_enabled(const struct control *c, const struct sluice_plugin *plugin)
+{
+	unsigned i = inline_index(c, plugin->name);
+
+	return i < CONTROL_PLUGINS && c->plugins[i].layers >> LAYER_MPI & 1;
+}
+
+/* The hash of the hints that the file will be opened with, as they will be recorded. */
+static uint64_t opened_hash(const struct decision *m, const struct hints_opening *opening)
+{
+	struct info_text text;
+
+	return suggestion_hash(
+		info_read(&text, m->near, opening->is_copied ? opening->copy : m->info, 0));
+}
+
 /*
  * The hints may change later, before accesses. hints: those that all ranks open the file with.
  * number is the same on all ranks; 0: they cannot agree.
  */
-static void plan_accesses(struct access_opening *accesses, const struct decision *m,
+static void plan_accesses(struct hints_opening *opening, const struct decision *m,
 			  const char *hints, uint64_t number)
 {
-	unsigned plugin = plugin_index(m->control, inline_history.name);
+	struct access_opening *accesses = &opening->accesses;
 
-	if (!number || plugin == CONTROL_PLUGINS ||
-	    !(m->control->plugins[plugin].layers >> LAYER_MPI & 1) ||
-	    !plan_fits(m, &accesses->plan, hints)) {
-		accesses->plan.first = NULL;
+	if (!number)
 		return;
-	}
+	if (!is_enabled(m->control, &inline_history) || !plan_fits(m, &accesses->plan, hints))
+		accesses->plan = (struct history_plan){ 0 };
+	if (is_enabled(m->control, &inline_model_hints) && m->query.ranks > 1)
+		accesses->suggested = opened_hash(m, opening);
 	accesses->ranks = m->query.ranks;
 	accesses->number = number;
 	for (int i = 0; i < HINTS_CHANGEABLE; i++)
@@ -229,7 +237,7 @@ static void decide_with_nodes(struct hints_opening *opening, struct decision *m)
 	if (known && nodes_agree())
 		hints = nodes_hints(m->query.path, m->query.flags);
 	if (hints)
-		hints_add(m, opening, hints, plugin_index(m->control, inline_served.name));
+		hints_add(m, opening, hints, inline_index(m->control, inline_served.name));
 }
 
 static void decide(struct hints_opening *opening, struct decision *m)
@@ -249,7 +257,7 @@ static void decide(struct hints_opening *opening, struct decision *m)
 	answer = m->query.ranks == 1 ? decide_alone(m) : decide_together(m, &number);
 	hints = agree_hints(m->control, answer, &plugin);
 	hints_add(m, opening, hints, plugin);
-	plan_accesses(&opening->accesses, m, hints, number);
+	plan_accesses(opening, m, hints, number);
 }
 
 MPI_Info hints_begin(struct hints_opening *opening, bool inner, const void *called, MPI_Comm comm,

@@ -214,7 +214,7 @@ bool history_plan_choose(const struct history_plan *plan, const struct history_a
 		const char *rest = plan_line(plan, line);
 
 		index += rest != NULL;
-		if (rest && index <= UINT8_MAX && line_suits(rest, access)) {
+		if (rest && index <= HISTORY_CHOICES && line_suits(rest, access)) {
 			*choice = index;
 			break;
 		}

@@ -22,6 +22,8 @@
 
 struct control;
 
+#define HISTORY_CHOICES 127 /* further lines of a plan are not used */
+
 /* The lines of the answers file for the accesses to a file. Choice 1 is the first of them. */
 struct history_plan {
 	const char *first, *end; /* NULL: there are none. They enclose lines of other files, too. */
@@ -35,8 +37,8 @@ struct history_plan {
 
 /* An access that is about to be made. */
 struct history_access {
-	const char *call; /* the name of the function */
-	uint64_t bytes;
+	const char *call;     /* the name of the function */
+	uint64_t bytes, span; /* span: from the first byte in the file to the last one */
 	bool is_write, is_collective, is_strided;
 };
 

@@ -335,6 +335,15 @@ void inline_flush(struct self *s)
 	}
 }
 
+unsigned inline_index(const struct control *control, const char *name)
+{
+	unsigned i = 0;
+
+	while (i < CONTROL_PLUGINS && strcmp(control->plugins[i].name, name) != 0)
+		i++;
+	return i;
+}
+
 void inline_acted(unsigned plugin, unsigned acts)
 {
 	if (plugin < CONTROL_PLUGINS)

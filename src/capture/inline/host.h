@@ -58,6 +58,9 @@ void inline_stop(void);
 bool inline_suggest(struct frame *f, const struct sluice_query *query, struct sluice_answer *answer,
 		    unsigned *by);
 
+/* The index of a plug-in in the control page; CONTROL_PLUGINS: it is not enabled. */
+unsigned inline_index(const struct control *control, const char *name);
+
 /* Counts actions that a plug-in's answer has caused. */
 void inline_acted(unsigned plugin, unsigned acts);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,12 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/unit.h"
-#include "contract/hints.h"
 #include "contract/record.h"
+#include "observe/plugins/hint_sets.h"
+#include "observe/plugins/hint_trial.h"
 #include "observe/plugins/tempo.h"
 #include "observe/tally/recent.h"
 #include "observe/tally/traffic.h"
-#include "params/set.h"
-#include "params/tunable.h"
 #include "predict/model/access.h"
 #include "predict/model/environment.h"
 #include "predict/model/hybrid/claim.h"
@@ -38,7 +38,13 @@
 struct opening {
 	unsigned ranks;
 	file_id hints;
-	bool has_other_hints; /* not the same on all ranks, or changed later */
+	bool has_other_hints; /* not the same on all ranks, or unknown */
+};
+
+/* One rank's part of it. */
+struct member {
+	struct opening *opening;
+	const char *changed; /* hints in force that it was not opened with: see struct predicted */
 };
 
 /* One rank's part of an access. */
@@ -51,6 +57,7 @@ struct part {
 /* A collective access. */
 struct joint {
 	struct opening *opening;
+	const char *changed; /* as in struct member */
 	bool is_read, is_failed;
 	int64_t begin_ns, end_ns;
 	struct part *parts;
@@ -65,15 +72,19 @@ struct kind {
 	double low_ns, high_ns;
 	uint64_t compared, slow;
 	double longest_ns;
+	struct hint_trial trial;
+	int suggestion; /* its number at the host, if the trial has begun */
 };
 
 struct predicted {
 	const struct sluice_host *host;
 	struct hybrid hybrid;
-	bool has_model;
+	bool has_model, acts;
 	char *state; /* what the report says about the model; it is used if has_model is set */
 	double factor;
-	struct recent opens; /* struct opening *, by open call */
+	struct recent opens; /* struct member, by open call */
+	char **changed;	     /* sets of hints that were changed, each once */
+	size_t changed_count, changed_cap;
 	struct map openings; /* struct opening by collective number */
 	struct map joints;   /* struct joint by collective number */
 	struct kind kinds[PREDICTED_KINDS_MAX];
@@ -140,29 +151,22 @@ static bool find_form(const struct predicted *p, struct joint *g, struct access 
 	       access_check(access, &err) >= 0;
 }
 
-static void read_hints(const struct predicted *p, file_id id, struct param_set *set)
+static const char *file_text(const struct predicted *p, file_id id)
 {
-	const char *hints = id ? p->host->file(p->host->self, id) : NULL;
-	char key[64], value[512];
+	const char *text = id ? p->host->file(p->host->self, id) : "";
 
-	while (hints && hints_next(&hints, key, sizeof(key), value, sizeof(value))) {
-		const struct tunable *tunable = tunable_by_name(key);
-
-		if (tunable)
-			param_set_put(set, tunable, value, NULL, NULL, 0, NULL);
-	}
+	return text ? text : "";
 }
 
 /* A kind is not usable if the model cannot predict it, or was not calibrated for it. */
 static void predict(const struct predicted *p, struct kind *kind)
 {
-	struct param_set set = { 0 };
 	struct prediction prediction;
 	struct settings settings;
 	struct err err = { 0 };
 
-	read_hints(p, kind->hints, &set);
-	if (settings_from_params(&settings, &p->hybrid.machine, &kind->access, &set, &err) >= 0 &&
+	if (hint_settings(&settings, &p->hybrid, &kind->access, file_text(p, kind->hints), &err) >=
+		    0 &&
 	    hybrid_predict(&p->hybrid, &kind->access, &settings, HYBRID_COVERAGE, &prediction,
 			   &err) >= 0 &&
 	    prediction.is_calibrated && isfinite(prediction.high)) {
@@ -170,7 +174,6 @@ static void predict(const struct predicted *p, struct kind *kind)
 		kind->low_ns = prediction.low * NS_PER_S;
 		kind->high_ns = prediction.high * NS_PER_S;
 	}
-	param_set_release(&set);
 }
 
 static bool is_same(const struct access *a, const struct access *b)
@@ -180,25 +183,65 @@ static bool is_same(const struct access *a, const struct access *b)
 	       a->block_bytes == b->block_bytes;
 }
 
-/* NULL: there are too many kinds. */
 static struct kind *find_kind(struct predicted *p, const struct access *access, file_id hints)
 {
-	struct kind *kind = p->kinds;
-
-	for (; kind < p->kinds + p->kind_count; kind++)
+	for (struct kind *kind = p->kinds; kind < p->kinds + p->kind_count; kind++)
 		if (kind->hints == hints && is_same(&kind->access, access))
 			return kind;
-	if (p->kind_count == PREDICTED_KINDS_MAX)
-		return NULL;
-	p->kind_count++;
+	return NULL;
+}
+
+/* NULL: there are too many kinds. */
+static struct kind *make_kind(struct predicted *p, const struct access *access, file_id hints)
+{
+	struct kind *kind = find_kind(p, access, hints);
+
+	if (kind || p->kind_count == PREDICTED_KINDS_MAX)
+		return kind;
+	kind = &p->kinds[p->kind_count++];
 	*kind = (struct kind){ .access = *access, .hints = hints };
 	predict(p, kind);
 	return kind;
 }
 
+/* From the first byte of each rank's part to its last one. */
+static uint64_t span_of(const struct access *access)
+{
+	uint64_t step = access->block_bytes;
+
+	return access->pattern == ACCESS_CONTIGUOUS
+		       ? access->rank_bytes
+		       : (access->rank_bytes / step - 1) * access->ranks * step + step;
+}
+
+/* Suggests hints for further accesses if the model predicts that they are faster. */
+static void try_hints(struct predicted *p, struct kind *kind, double took_ns)
+{
+	const struct sluice_host *host = p->host;
+	const struct access *access = &kind->access;
+	struct sluice_suggestion suggestion = { .is_write = !access->is_read,
+						.ranks = (uint32_t)access->ranks,
+						.bytes = access->rank_bytes,
+						.span = span_of(access),
+						.opened = file_text(p, kind->hints) };
+
+	suggestion.hints = hint_trial_before(&kind->trial, &p->hybrid, access, suggestion.opened,
+					     took_ns / NS_PER_S);
+	if (!suggestion.hints)
+		return;
+	kind->suggestion = host->suggest(host->self, &suggestion);
+	if (kind->suggestion < 0)
+		hint_trial_cancel(&kind->trial);
+}
+
+static double joint_ns(const struct joint *g)
+{
+	return (double)(g->end_ns - g->begin_ns);
+}
+
 static void compare(struct predicted *p, struct kind *kind, const struct joint *g)
 {
-	double took = (double)(g->end_ns - g->begin_ns);
+	double took = joint_ns(g);
 	int speed = took > p->factor * kind->high_ns ? SLUICE_VERY_SLOW
 		    : took > kind->high_ns	     ? SLUICE_SLOW
 		    : took < kind->low_ns	     ? SLUICE_FAST
@@ -211,6 +254,19 @@ static void compare(struct predicted *p, struct kind *kind, const struct joint *
 	for (size_t i = 0; i < g->count; i++)
 		tempo_count(&p->tempo, g->parts[i].process, speed,
 			    speed == SLUICE_VERY_SLOW ? (int64_t)(took - kind->high_ns) : 0);
+	if (p->acts)
+		try_hints(p, kind, took);
+}
+
+/* Other hints are in force than those that the file was opened with. */
+static void add_changed(struct predicted *p, const struct access *access, const struct joint *g)
+{
+	struct kind *kind = find_kind(p, access, g->opening->hints);
+
+	if (!kind || !kind->trial.hints || !hints_contain(kind->trial.hints, g->changed))
+		p->other_forms++;
+	else if (hint_trial_after(&kind->trial, joint_ns(g) / NS_PER_S))
+		p->host->withdraw(p->host->self, kind->suggestion);
 }
 
 /* All ranks have made the access. */
@@ -224,7 +280,11 @@ static void joint_end(struct predicted *p, struct joint *g)
 		p->other_forms++;
 		return;
 	}
-	kind = find_kind(p, &access, g->opening->hints);
+	if (*g->changed) {
+		add_changed(p, &access, g);
+		return;
+	}
+	kind = make_kind(p, &access, g->opening->hints);
 	if (!kind)
 		p->left_out++;
 	else if (!kind->is_usable)
@@ -267,7 +327,7 @@ static struct call_ref ref(const struct activity *a, uint64_t link)
 
 static void add_open(struct predicted *p, const struct activity *a)
 {
-	struct opening *o, **member;
+	struct opening *o;
 
 	if (!(a->present & PRESENT(COLLECTIVE)) || !a->collective)
 		return;
@@ -281,26 +341,58 @@ static void add_open(struct predicted *p, const struct activity *a)
 	}
 	o->ranks++;
 	o->has_other_hints = o->has_other_hints || o->hints != a->hints;
-	member = recent_put(&p->opens, ref(a, a->id));
-	*member = o;
+	*(struct member *)recent_put(&p->opens, ref(a, a->id)) = (struct member){ o, "" };
 }
 
-static struct opening *find_opening(struct predicted *p, const struct activity *a)
+static struct member *find_member(struct predicted *p, const struct activity *a)
 {
-	struct opening **member = recent_find(&p->opens, ref(a, a->link));
-
-	return member ? *member : NULL;
+	return recent_find(&p->opens, ref(a, a->link));
 }
 
-static struct joint *find_joint(struct predicted *p, const struct activity *a, struct opening *o,
-				bool is_read)
+/* Returns the text of a set of changed hints, which is valid as long as the plug-in runs. Takes the
+ * text over. NULL: there are too many. */
+static const char *keep_changed(struct predicted *p, char *hints)
+{
+	size_t i = 0;
+
+	while (i < p->changed_count && strcmp(p->changed[i], hints) != 0)
+		i++;
+	if (i < p->changed_count || i == PREDICTED_CHANGED_MAX) {
+		free(hints);
+		return i < p->changed_count ? p->changed[i] : NULL;
+	}
+	p->changed = xgrow(p->changed, &p->changed_cap, i + 1, sizeof(*p->changed));
+	p->changed[p->changed_count++] = hints;
+	return hints;
+}
+
+/* A rank has changed hints of the open file, or Sluice has for it. */
+static void change_hints(struct predicted *p, const struct activity *a)
+{
+	struct member *m = find_member(p, a);
+	const char *changed;
+
+	if (!m || !(a->present & PRESENT(HINTS)) || !a->hints)
+		return;
+	changed = keep_changed(p, hints_override(m->changed, file_text(p, a->hints)));
+	if (changed && !a->error)
+		m->changed = changed;
+	else
+		m->opening->has_other_hints = true;
+}
+
+static struct joint *find_joint(struct predicted *p, const struct activity *a,
+				const struct member *m, bool is_read)
 {
 	struct joint *g = map_get(&p->joints, a->collective);
 
 	if (g || p->joints.count == PREDICTED_JOINTS_MAX)
 		return g;
 	g = xcalloc(1, sizeof(*g));
-	*g = (struct joint){ .opening = o, .is_read = is_read, .begin_ns = a->start_ns };
+	*g = (struct joint){ .opening = m->opening,
+			     .changed = m->changed,
+			     .is_read = is_read,
+			     .begin_ns = a->start_ns };
 	map_put(&p->joints, a->collective, g);
 	return g;
 }
@@ -309,18 +401,19 @@ static void add_access(struct predicted *p, const struct activity *a, bool is_re
 {
 	const uint64_t needed =
 		PRESENT(COLLECTIVE) | PRESENT(SIZE) | PRESENT(OFFSET) | PRESENT(SPAN);
-	struct opening *o = find_opening(p, a);
+	struct member *m = find_member(p, a);
 	int64_t end = a->start_ns + a->duration_ns;
 	struct joint *g;
 
-	if (!o || !(a->present & PRESENT(COLLECTIVE)) || !a->collective)
+	if (!m || !(a->present & PRESENT(COLLECTIVE)) || !a->collective)
 		return;
-	g = find_joint(p, a, o, is_read);
+	g = find_joint(p, a, m, is_read);
 	if (!g || g->count == PREDICTED_RANKS_MAX) {
 		p->left_out += !g;
 		return;
 	}
-	g->is_failed = g->is_failed || a->error || (a->present & needed) != needed;
+	g->is_failed = g->is_failed || a->error || (a->present & needed) != needed ||
+		       strcmp(g->changed, m->changed) != 0;
 	g->begin_ns = a->start_ns < g->begin_ns ? a->start_ns : g->begin_ns;
 	g->end_ns = end > g->end_ns ? end : g->end_ns;
 	g->parts = xgrow(g->parts, &g->cap, g->count + 1, sizeof(*g->parts));
@@ -331,7 +424,6 @@ static void add_access(struct predicted *p, const struct activity *a, bool is_re
 static void add_call(struct predicted *p, const struct activity *a)
 {
 	const struct call_info *call = p->host->call(p->host->self, a->call);
-	struct opening *o;
 
 	if (a->layer != LAYER_MPI || !call)
 		return;
@@ -349,9 +441,7 @@ static void add_call(struct predicted *p, const struct activity *a)
 		break;
 	case CLASS_ADVISE:
 	case CLASS_CONTROL:
-		o = a->present & PRESENT(HINTS) && a->hints ? find_opening(p, a) : NULL;
-		if (o)
-			o->has_other_hints = true;
+		change_hints(p, a);
 		break;
 	}
 }
@@ -384,15 +474,35 @@ static bool is_worth_reporting(const struct kind *kind)
 	return (double)kind->slow > (1 - HYBRID_COVERAGE) / 2 * (double)kind->compared;
 }
 
-static void report_kind(const struct predicted *p, const struct kind *kind)
+/* "strided write, 4 ranks, 64.0 KiB each"; the caller frees it. */
+static char *kind_text(const struct kind *kind)
 {
 	const struct access *access = &kind->access;
-	char size[UNIT_TEXT], low[UNIT_TEXT], high[UNIT_TEXT], longest[UNIT_TEXT];
-	AUTO_FREE char *field =
-		xprintf("%s %s, %" PRIu64 " ranks, %s each",
-			access->pattern == ACCESS_STRIDED ? "strided" : "contiguous",
-			access->is_read ? "read" : "write", access->ranks,
-			unit_bytes(size, (double)access->rank_bytes));
+	char size[UNIT_TEXT];
+
+	return xprintf("%s %s, %" PRIu64 " ranks, %s each",
+		       access->pattern == ACCESS_STRIDED ? "strided" : "contiguous",
+		       access->is_read ? "read" : "write", access->ranks,
+		       unit_bytes(size, (double)access->rank_bytes));
+}
+
+static void report_trial(const struct predicted *p, const struct kind *kind)
+{
+	const struct sluice_host *host = p->host;
+	AUTO_BUF struct buf applied = { 0 }, suggested = { 0 };
+	AUTO_FREE char *field = kind_text(kind);
+
+	hint_trial_applied(&kind->trial, &applied);
+	if (applied.len)
+		host->applied(host->self, field, applied.data);
+	hint_trial_describe(&kind->trial, &p->hybrid, &suggested);
+	host->text(host->self, -1, "suggested hints", field, buf_text(&suggested));
+}
+
+static void report_kind(const struct predicted *p, const struct kind *kind)
+{
+	char low[UNIT_TEXT], high[UNIT_TEXT], longest[UNIT_TEXT];
+	AUTO_FREE char *field = kind_text(kind);
 	AUTO_FREE char *value = xprintf(
 		"%" PRIu64 " of %" PRIu64 " accesses took more than %s, the longest %s; predicted "
 		"%s to %s",
@@ -435,6 +545,9 @@ static void predicted_report(void *state)
 			report_kind(p, &p->kinds[i]);
 			lines++;
 		}
+	for (size_t i = 0; i < p->kind_count; i++)
+		if (p->kinds[i].trial.hints)
+			report_trial(p, &p->kinds[i]);
 }
 
 /* --- the plug-in --- */
@@ -453,6 +566,11 @@ static void predicted_stop(void *state)
 	for (size_t i = 0; i < p->joints.cap; i++)
 		if (p->joints.entries[i].key)
 			joint_free(p->joints.entries[i].value);
+	for (size_t i = 0; i < p->kind_count; i++)
+		hint_trial_release(&p->kinds[i].trial);
+	for (size_t i = 0; i < p->changed_count; i++)
+		free(p->changed[i]);
+	free(p->changed);
 	map_release(&p->joints);
 	free_values(&p->openings);
 	recent_release(&p->opens);
@@ -515,7 +633,7 @@ static void read_model(struct predicted *p, const char *path)
 		p->state = describe(&p->hybrid);
 }
 
-static int predicted_start(const struct sluice_host *host, void **state)
+static int start(const struct sluice_host *host, const char *name, void **state)
 {
 	struct predicted *p = xcalloc(1, sizeof(*p));
 	const char *text = host->option(host->self, "factor");
@@ -523,11 +641,11 @@ static int predicted_start(const struct sluice_host *host, void **state)
 
 	p->host = host;
 	p->factor = text ? strtod(text, &end) : FACTOR;
-	recent_init(&p->opens, OPENS_MAX, sizeof(struct opening *));
+	recent_init(&p->opens, OPENS_MAX, sizeof(struct member));
 	if (text && (end == text || *end || !(p->factor >= 1 && p->factor < 1e9))) {
-		AUTO_FREE char *message = xprintf("plugin.predicted.factor: invalid value \"%s\"; "
+		AUTO_FREE char *message = xprintf("plugin.%s.factor: invalid value \"%s\"; "
 						  "expected a number of at least 1",
-						  text);
+						  name, text);
 
 		host->warn(host->self, message);
 		predicted_stop(p);
@@ -536,6 +654,11 @@ static int predicted_start(const struct sluice_host *host, void **state)
 	read_model(p, host->option(host->self, "model"));
 	*state = p;
 	return 0;
+}
+
+static int predicted_start(const struct sluice_host *host, void **state)
+{
+	return start(host, plugin_predicted.name, state);
 }
 
 static const struct sluice_async ops = {
@@ -554,4 +677,34 @@ const struct sluice_plugin plugin_predicted = {
 	.help = "compare collective accesses with the intervals that the model of the machine "
 		"predicts",
 	.async = &ops,
+};
+
+static int model_hints_start(const struct sluice_host *host, void **state)
+{
+	const bool can = host->bytes >= offsetof(struct sluice_host, applied) + sizeof(void *);
+	struct predicted *p;
+	int r = start(host, plugin_model_hints.name, state);
+
+	if (r >= 0) {
+		p = *state;
+		p->acts = can && host->suggest;
+	}
+	return r;
+}
+
+static const struct sluice_async model_hints_ops = {
+	.start = model_hints_start,
+	.batch = predicted_batch,
+	.health = predicted_health,
+	.tick = predicted_tick,
+	.report = predicted_report,
+	.stop = predicted_stop,
+};
+
+const struct sluice_plugin plugin_model_hints = {
+	.abi = SLUICE_PLUGIN_ABI,
+	.kind = SLUICE_ASYNC,
+	.name = "model_hints",
+	.help = "change hints of open MPI files where the model of the machine predicts a speedup",
+	.async = &model_hints_ops,
 };

@@ -12,11 +12,16 @@
  * Only predictions are used whose interval is calibrated for such accesses on this host: without a
  * fitted or a calibrated model, and for one of another host, the plug-in says so and grades
  * nothing. Accesses are compared if they have exactly a form that the model counts: equal shares of
- * all ranks, contiguous one after the other or interleaved in equal pieces. A file is left out
- * after its hints were changed while it was open.
+ * all ranks, contiguous one after the other or interleaved in equal pieces. They are left out while
+ * other hints are in force than those that the file was opened with.
  *
  *   model    path of the model (default: the setting model.path)
  *   factor   how much longer than the interval a very slow access takes (2)
+ *
+ * The plug-in `model_hints` does the same, and acts: where the model predicts a speedup that is
+ * certain, it suggests hints for further accesses of the kind, measures these, and withdraws the
+ * hints if they were not faster (hint_trial.h). Its part in the program changes the hints
+ * (capture/inline/suggested.h).
  * Papers: SIOX-2.
  */
 #ifndef SLUICE_OBSERVE_PLUGINS_PREDICTED_H
@@ -29,7 +34,8 @@
 #define PREDICTED_JOINTS_MAX 1024
 #define PREDICTED_OPENINGS_MAX 16384
 #define PREDICTED_RANKS_MAX 4096
+#define PREDICTED_CHANGED_MAX 256 /* different sets of changed hints */
 
-extern const struct sluice_plugin plugin_predicted;
+extern const struct sluice_plugin plugin_predicted, plugin_model_hints;
 
 #endif

@@ -13,13 +13,8 @@
 #include "observe/watch/plugins.h"
 
 const struct sluice_plugin *const plugin_builtin[] = {
-	&plugin_catalogue,
-	&plugin_expected,
-	&plugin_file_surveyor,
-	&plugin_histogram,
-	&plugin_history,
-	&plugin_predicted,
-	NULL,
+	&plugin_catalogue, &plugin_expected,	&plugin_file_surveyor, &plugin_histogram,
+	&plugin_history,   &plugin_model_hints, &plugin_predicted,     NULL,
 };
 
 const struct plugin_guest plugin_guests[] = {
@@ -30,6 +25,10 @@ const struct plugin_guest plugin_guests[] = {
 	{ .name = "served",
 	  .help = "passes MPI hints that the site has learned for the program",
 	  .acts = "hints given" },
+	{ .name = "model_hints",
+	  .help = "changes hints of open MPI files where the model of the machine predicts a "
+		  "speedup",
+	  .acts = "hint changes" },
 	{ .name = "read_ahead",
 	  .help = "prefetches files that are read with a constant stride",
 	  .acts = "advice given" },

@@ -11,9 +11,12 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/place.h"
+#include "contract/hints.h"
 #include "contract/knowledge.h"
 #include "contract/policy.h"
+#include "contract/spool.h"
 #include "observe/stats/mount_table.h"
+#include "observe/watch/plugins.h"
 
 /* Number of activities to collect for a plug-in that does not receive all layers. */
 #define PICK 256
@@ -183,6 +186,53 @@ static void host_warn(void *self, const char *text)
 		write_note(l, -1, NOTE_DEGRADED, NOTE_WARNING, text);
 }
 
+static bool hints_are_changeable(const char *hints)
+{
+	char key[SLUICE_KEY_BYTES], value[SLUICE_VALUE_BYTES];
+
+	if (!*hints || strlen(hints) >= SUGGESTION_HINTS_BYTES)
+		return false;
+	while (hints_next(&hints, key, sizeof(key), value, sizeof(value)))
+		if (hints_change_index(key) < 0 || !hints_is_safe(key, value, false))
+			return false;
+	return true;
+}
+
+static int host_suggest(void *self, const struct sluice_suggestion *from)
+{
+	struct suggestion *table = ((struct listener *)self)->plugins->options.control->suggestions;
+	int i = 0;
+
+	if (!hints_are_changeable(from->hints))
+		return -EINVAL;
+	while (i < SUGGESTIONS && atomic_load(&table[i].state) != SUGGESTION_FREE)
+		i++;
+	if (i == SUGGESTIONS)
+		return -ENOSPC;
+	table[i].is_write = from->is_write;
+	table[i].ranks = from->ranks;
+	table[i].bytes = from->bytes;
+	table[i].span = from->span;
+	table[i].opened = suggestion_hash(from->opened);
+	strcpy(table[i].hints, from->hints);
+	/* Publishes the row; pairs with the acquire in suggested_find(). */
+	atomic_store_explicit(&table[i].state, SUGGESTION_VALID, memory_order_release);
+	return i;
+}
+
+static void host_withdraw(void *self, int number)
+{
+	struct control *control = ((struct listener *)self)->plugins->options.control;
+
+	if (number >= 0 && number < SUGGESTIONS)
+		atomic_store(&control->suggestions[number].state, SUGGESTION_WITHDRAWN);
+}
+
+static void host_applied(void *self, const char *name, const char *value)
+{
+	write_note(self, -1, NOTE_APPLIED, name, value);
+}
+
 struct plugin_host *plugin_host_new(const struct plugin_host_options *options)
 {
 	struct plugin_host *a = xcalloc(1, sizeof(*a));
@@ -232,6 +282,15 @@ void plugin_host_free(struct plugin_host *a)
 	free(a);
 }
 
+static bool has_guest_part(const struct sluice_plugin *plugin)
+{
+	size_t i = 0;
+
+	while (plugin_builtin[i] && plugin_builtin[i] != plugin)
+		i++;
+	return plugin_builtin[i] && plugin_guest_find(plugin->name);
+}
+
 static struct listener *listener_new(struct plugin_host *a, const struct sluice_plugin *plugin,
 				     const char *name, uint32_t layers)
 {
@@ -257,6 +316,11 @@ static struct listener *listener_new(struct plugin_host *a, const struct sluice_
 		.warn = host_warn,
 		.filesystem = host_filesystem,
 	};
+	if (a->options.control && has_guest_part(plugin)) {
+		l->host.suggest = host_suggest;
+		l->host.withdraw = host_withdraw;
+		l->host.applied = host_applied;
+	}
 	return l;
 }
 

@@ -15,6 +15,7 @@
 
 struct plugin_host;
 struct config;
+struct control;
 struct err;
 
 /* Limit of the notes of one plug-in. Further notes are dropped and counted. */
@@ -34,6 +35,8 @@ struct plugin_host_options {
 	 * attributed.
 	 */
 	void (*running)(void *arg, int plugin);
+	/* Optional. Receives the suggestions of plug-ins that have a part in the guest. */
+	struct control *control;
 };
 
 /* The pointers in options must stay valid. */

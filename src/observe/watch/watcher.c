@@ -36,6 +36,7 @@ struct watcher {
 	char *host;
 	struct queue *in, *back;
 	struct watcher_shared *shared;
+	struct control *control; /* of the options; NULL: none */
 	struct plugin_choices choices;
 	pid_t pid;
 	bool shows;	  /* at least one plug-in wants activities */
@@ -134,6 +135,7 @@ struct watcher *watcher_start(const struct watcher_options *o, const struct watc
 
 	w->sink = *sink;
 	w->host = xstrdup(o->run->host);
+	w->control = o->control;
 	w->stop_ms = o->stop_ms ? o->stop_ms : WATCHER_STOP_MS;
 	plugin_choices_make(&w->choices, o->config);
 	if (o->control)
@@ -316,6 +318,17 @@ static bool check_exit(struct watcher *w)
 	return true;
 }
 
+/* Without the watcher, nobody would notice that accesses are slower with the hints it suggested. */
+static void withdraw_suggestions(struct control *control)
+{
+	for (unsigned i = 0; control && i < SUGGESTIONS; i++) {
+		uint32_t state = SUGGESTION_VALID;
+
+		atomic_compare_exchange_strong(&control->suggestions[i].state, &state,
+					       SUGGESTION_WITHDRAWN);
+	}
+}
+
 void watcher_poll(struct watcher *w)
 {
 	if (w->ended)
@@ -325,7 +338,8 @@ void watcher_poll(struct watcher *w)
 		watcher_wake(w->shared);
 	w->pushed = false;
 	receive_facts(w);
-	check_exit(w);
+	if (check_exit(w))
+		withdraw_suggestions(w->control);
 }
 
 struct watcher_counts watcher_counts(const struct watcher *w)

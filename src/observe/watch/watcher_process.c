@@ -205,6 +205,7 @@ static void start_plugins(struct work *work)
 		.arg = work,
 		.note = send_note,
 		.running = set_running,
+		.control = o->control,
 	};
 
 	work->plugins = plugin_host_new(&options);

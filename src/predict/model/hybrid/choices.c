@@ -262,3 +262,36 @@ int choices_from_catalog(struct choices *choices, const struct hybrid *hybrid,
 	*choices = c.made;
 	return 0;
 }
+
+/*
+ * Does a choice keep what is set already? A buffer that is much larger than what is accessed would
+ * only take memory of the program.
+ */
+static bool keeps(const struct settings *choice, const struct settings *opened,
+		  const struct access *access)
+{
+	return choice->buffer_bytes / 2 < access_extent(access) &&
+	       (!opened->buffer_bytes || choice->buffer_bytes == opened->buffer_bytes) &&
+	       (!opened->sieve_bytes || choice->sieve_bytes == opened->sieve_bytes) &&
+	       (!opened->buffering || choice->buffering == opened->buffering) &&
+	       (!opened->sieving || choice->sieving == opened->sieving);
+}
+
+void choices_while_open(struct choices *choices, const struct hybrid *hybrid,
+			const struct access *access, const struct settings *opened)
+{
+	struct catalog c = { .hybrid = hybrid, .access = access };
+	struct settings s = *opened;
+	size_t kept = 0;
+
+	s.buffer_bytes = s.sieve_bytes = 0;
+	s.buffering = s.sieving = BUFFERING_AUTOMATIC;
+	append_buffers(&c, s);
+	if (s.aggregators)
+		append_independent(&c, s);
+	for (size_t i = 0; i < c.made.count; i++)
+		if (keeps(&c.made.list[i], opened, access))
+			c.made.list[kept++] = c.made.list[i];
+	c.made.count = kept;
+	*choices = c.made;
+}

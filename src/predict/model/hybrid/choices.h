@@ -42,4 +42,12 @@ uint64_t hybrid_most_stripes(const struct hybrid *hybrid);
 int choices_from_catalog(struct choices *choices, const struct hybrid *hybrid,
 			 const struct access *access, struct err *err);
 
+/*
+ * Lists the settings that can be reached from those that a file was opened with, by hints that
+ * ROMIO heeds while the file is open: buffers, collective buffering and data sieving. What `opened`
+ * sets stays, and no buffer has twice the size of the whole access. The list may be empty.
+ */
+void choices_while_open(struct choices *choices, const struct hybrid *hybrid,
+			const struct access *access, const struct settings *opened);
+
 #endif

@@ -139,8 +139,11 @@ static const char *hints_for(const char *text, const char *path, uint32_t ranks,
 {
 	static char found[256];
 	struct sluice_query query = { path, HINTS_RDWR, ranks, is_set };
-	struct history_access access = { call, bytes, strstr(call, "write"), strstr(call, "_all"),
-					 strided };
+	struct history_access access = { .call = call,
+					 .bytes = bytes,
+					 .is_write = strstr(call, "write"),
+					 .is_collective = strstr(call, "_all"),
+					 .is_strided = strided };
 	struct history_plan plan;
 	unsigned choice;
 	const char *hints;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The plug-in predicted, with a model that was fitted to synthetic benchmarks and calibrated with
- * simulated accesses.
+ * The plug-ins predicted and model_hints, with a model that was fitted to synthetic benchmarks and
+ * calibrated with simulated accesses.
  * Papers: SIOX-2.
  */
 #include "observe/plugins/predicted.h"
@@ -12,16 +12,16 @@
 
 #include "contract/record.h"
 #include "fake_plugin_host.h"
-#include "learn/math/random.h"
 #include "model_sample.h"
 #include "predict/model/access.h"
-#include "predict/model/environment.h"
 
-enum { RANKS = 4, GROUPS = 40, NO_FILE = 0, SET = 1 };
+enum { RANKS = 4, NO_FILE = 0, SET, PIECES, BACK, OTHER, FILES };
 #define KIB INT64_C(1024)
 #define MS INT64_C(1000000)
 
-static const char *const files[] = { "", "romio_ds_write=disable" };
+static const char *const files[] = { "", "romio_ds_write=disable",
+				     "romio_cb_write=disable;romio_ds_write=disable",
+				     "romio_cb_write=;romio_ds_write=", "cb_buffer_size=65536" };
 static const char machine[] =
 	"[machine]\nname = small\nromio = generic\n[nodes]\ncores = 4\n"
 	"[storage]\nblock = 4K\n[defaults]\nnode_aggregators = 1\ncb_buffer_size = 1M\n";
@@ -41,29 +41,14 @@ static double usual_seconds;
 
 static void calibrate(struct hybrid *hybrid, const char *host)
 {
-	struct validation_case cases[GROUPS];
+	double seconds[TRANSFERS] = { 0 };
 	struct prediction prediction;
 	struct settings settings = { 0 };
-	struct environment here;
-	struct random random;
 
-	random_init(&random, 1);
 	REQUIRE(hybrid_predict(hybrid, &usual, &settings, HYBRID_COVERAGE, &prediction, NULL) >= 0);
 	usual_seconds = prediction.seconds;
-	for (size_t i = 0; i < GROUPS; i++)
-		cases[i] = (struct validation_case){
-			.group = i,
-			.transfer = prediction.counts.transfer,
-			.is_default = true,
-			.ranks = RANKS,
-			.bytes = 64 * KIB,
-			.predicted = usual_seconds,
-			.measured = usual_seconds * exp(0.05 * random_normal(&random)),
-		};
-	environment_detect(&here, "", "");
-	if (host)
-		snprintf(here.host, sizeof(here.host), "%s", host);
-	REQUIRE(validation_make(&hybrid->validation, cases, GROUPS, 1, &here, NULL) == 0);
+	seconds[prediction.counts.transfer] = usual_seconds;
+	model_calibrate(hybrid, &usual, seconds, 0.05, host);
 	REQUIRE(hybrid_save(hybrid, path, NULL) >= 0);
 }
 
@@ -80,6 +65,7 @@ static void model_make(const char *host)
 }
 
 struct run {
+	const struct sluice_plugin *plugin;
 	struct fake_host host;
 	void *state;
 	uint64_t seq, collective, opens[RANKS];
@@ -91,17 +77,22 @@ static uint64_t feed(struct run *run, struct activity a, const char *call)
 	a.layer = LAYER_MPI;
 	a.call = fake_host_call_number(call);
 	a.id = id_make(1, ++run->seq);
-	plugin_predicted.async->batch(run->state, &a, 1);
+	run->plugin->async->batch(run->state, &a, 1);
 	return a.id;
 }
 
-static void run_start(struct run *run, file_id hints)
+static void run_init(struct run *run, const struct sluice_plugin *plugin)
 {
-	*run = (struct run){ .collective = 1000 };
+	*run = (struct run){ .plugin = plugin, .collective = 1000 };
 	fake_host_init(&run->host, options, processes, RANKS);
 	run->host.files = files;
-	run->host.file_count = 2;
-	REQUIRE(plugin_predicted.async->start(&run->host.host, &run->state) >= 0);
+	run->host.file_count = FILES;
+}
+
+/* Starts the plug-in, and opens a file on all ranks. */
+static void run_open(struct run *run, file_id hints)
+{
+	REQUIRE(run->plugin->async->start(&run->host.host, &run->state) >= 0);
 	for (uint32_t rank = 0; rank < RANKS; rank++)
 		run->opens[rank] =
 			feed(run,
@@ -112,11 +103,37 @@ static void run_start(struct run *run, file_id hints)
 			     "MPI_File_open");
 }
 
-/* A write of all ranks, each with this many bytes, that ends after so long. */
+static void plugin_start(struct run *run, const struct sluice_plugin *plugin, file_id hints)
+{
+	run_init(run, plugin);
+	run_open(run, hints);
+}
+
+static void run_start(struct run *run, file_id hints)
+{
+	plugin_start(run, &plugin_predicted, hints);
+}
+
+/* All ranks change hints of the open file. */
+static void set_hints(struct run *run, file_id hints)
+{
+	for (uint32_t rank = 0; rank < RANKS; rank++)
+		feed(run,
+		     (struct activity){ .process = rank,
+					.link = run->opens[rank],
+					.hints = hints,
+					.present = PRESENT(LINK) | PRESENT(HINTS) },
+		     "MPI_File_set_info");
+}
+
+/* A write of all ranks, each with this many bytes, that ends after so long. If they are more than
+ * the step from one rank to the next, they are interleaved. */
 static void write_together(struct run *run, int64_t bytes, int64_t step, double seconds)
 {
-	int64_t duration = (int64_t)(seconds * 1e9);
+	int64_t duration = (int64_t)(seconds * 1e9), span = bytes;
 
+	if (step && step < bytes)
+		span = (bytes / step - 1) * RANKS * step + step;
 	run->collective++;
 	for (uint32_t rank = 0; rank < RANKS; rank++)
 		feed(run,
@@ -127,7 +144,7 @@ static void write_together(struct run *run, int64_t bytes, int64_t step, double 
 					.duration_ns = rank ? duration / 2 : duration,
 					.offset = 4096 + rank * step,
 					.size = bytes,
-					.span = bytes,
+					.span = span,
 					.present = PRESENT(COLLECTIVE) | PRESENT(LINK) |
 						   PRESENT(SIZE) | PRESENT(OFFSET) |
 						   PRESENT(SPAN) },
@@ -143,8 +160,8 @@ static void check_said(const struct run *run, const char *text)
 
 static void run_end(struct run *run)
 {
-	plugin_predicted.async->report(run->state);
-	plugin_predicted.async->stop(run->state);
+	run->plugin->async->report(run->state);
+	run->plugin->async->stop(run->state);
 	CHECK_TEXT(buf_text(&run->host.warned), "");
 }
 
@@ -206,11 +223,7 @@ static void other_accesses_are_not_compared(void)
 					   PRESENT(OFFSET) | PRESENT(SPAN) },
 	     "MPI_File_write_at_all");
 	/* After the hints have changed. */
-	feed(&run,
-	     (struct activity){ .link = run.opens[0],
-				.hints = SET,
-				.present = PRESENT(LINK) | PRESENT(HINTS) },
-	     "MPI_File_set_info");
+	set_hints(&run, SET);
 	write_together(&run, 64 * KIB, 64 * KIB, 100);
 	plugin_predicted.async->tick(run.state, INT64_MAX);
 	CHECK(!plugin_predicted.async->health(run.state, 0, &health));
@@ -247,6 +260,130 @@ static void a_model_that_is_not_calibrated_here_is_not_used(void)
 	unlink(path);
 }
 
+/* A model by which interleaved writes are five times as fast without collective buffering. */
+static void gainful_model_make(void)
+{
+	const struct access access = { .pattern = ACCESS_STRIDED,
+				       .nodes = 1,
+				       .ranks = RANKS,
+				       .rank_bytes = 256 * KIB,
+				       .block_bytes = 64 * KIB,
+				       .stride_bytes = 64 * KIB };
+	const double seconds[TRANSFERS] = {
+		[TRANSFER_COLLECTIVE] = 0.05, [TRANSFER_SIEVED] = 0.4, [TRANSFER_PIECES] = 0.01
+	};
+	struct hybrid hybrid = { 0 };
+
+	model_save(&hybrid, machine, 1, path);
+	model_calibrate(&hybrid, &access, seconds, 0.05, NULL);
+	REQUIRE(hybrid_save(&hybrid, path, NULL) >= 0);
+	hybrid_release(&hybrid);
+	snprintf(option, sizeof(option), "model=%s", path);
+}
+
+/* So many writes, of which each takes a little longer than the one before. */
+static void write_often(struct run *run, int count, double seconds)
+{
+	for (int i = 0; i < count; i++)
+		write_together(run, 256 * KIB, 64 * KIB, seconds * (1 + 0.01 * i));
+	plugin_predicted.async->tick(run->state, run->now_ns + 2000 * MS);
+}
+
+static void check_acted(const struct run *run, const char *text)
+{
+	if (!strstr(buf_text(&run->host.acted), text))
+		CHECK_TEXT(buf_text(&run->host.acted), text);
+}
+
+static void hints_are_suggested_after_eight_accesses(void)
+{
+	struct run run;
+
+	gainful_model_make();
+	plugin_start(&run, &plugin_model_hints, NO_FILE);
+	write_often(&run, 7, 0.05);
+	CHECK_TEXT(buf_text(&run.host.acted), "");
+	write_often(&run, 1, 0.05);
+	CHECK_TEXT(buf_text(&run.host.acted), "suggest write of 4 ranks, 262144 of 851968 bytes: "
+					      "romio_cb_write=disable;romio_ds_write=disable; "
+					      "opened with \n");
+	/* Further accesses before the change are measured, too. */
+	write_often(&run, 8, 0.06);
+	set_hints(&run, PIECES);
+	write_often(&run, 8, 0.02);
+	run_end(&run);
+	CHECK(!strstr(buf_text(&run.host.acted), "withdraw"));
+	check_acted(&run,
+		    "applied strided write, 4 ranks, 256 KiB each with romio_cb_write=disable;"
+		    "romio_ds_write=disable: median 62.1 ms before, 20.7 ms after\n");
+	check_said(&run, "|suggested hints|strided write, 4 ranks, 256 KiB each|"
+			 "romio_cb_write=disable;romio_ds_write=disable: predicted speedup ");
+	CHECK_INT(fake_host_reported(&run.host, "accesses", "compared"), 16);
+	fake_host_release(&run.host);
+	unlink(path);
+}
+
+static void hints_are_withdrawn_if_accesses_are_not_faster(void)
+{
+	struct run run;
+
+	gainful_model_make();
+	plugin_start(&run, &plugin_model_hints, NO_FILE);
+	write_often(&run, 8, 0.05);
+	set_hints(&run, PIECES);
+	write_often(&run, 7, 0.052);
+	CHECK(!strstr(buf_text(&run.host.acted), "withdraw"));
+	write_often(&run, 1, 0.052);
+	check_acted(&run, "withdraw 0\n");
+	set_hints(&run, BACK);
+	/* They are compared again, and nothing is suggested again. */
+	write_often(&run, 20, 0.05);
+	run_end(&run);
+	CHECK_INT(run.host.suggestions, 1);
+	CHECK_INT(fake_host_reported(&run.host, "accesses", "compared"), 28);
+	check_acted(&run, "therefore withdrawn");
+	fake_host_release(&run.host);
+	unlink(path);
+}
+
+static void accesses_with_other_hints_do_not_count(void)
+{
+	struct run run;
+
+	gainful_model_make();
+	plugin_start(&run, &plugin_model_hints, NO_FILE);
+	write_often(&run, 8, 0.05);
+	set_hints(&run, OTHER);
+	write_often(&run, 10, 0.2);
+	run_end(&run);
+	CHECK(!strstr(buf_text(&run.host.acted), "withdraw"));
+	CHECK(!strstr(buf_text(&run.host.acted), "applied"));
+	CHECK_INT(fake_host_reported(&run.host, "accesses", "of other forms"), 10);
+	fake_host_release(&run.host);
+	unlink(path);
+}
+
+static void only_model_hints_acts(void)
+{
+	struct run run;
+
+	gainful_model_make();
+	plugin_start(&run, &plugin_predicted, NO_FILE);
+	write_often(&run, 20, 0.05);
+	run_end(&run);
+	CHECK_TEXT(buf_text(&run.host.acted), "");
+	fake_host_release(&run.host);
+	/* Nor does it in a host that does not permit it. */
+	run_init(&run, &plugin_model_hints);
+	run.host.host.suggest = NULL;
+	run_open(&run, NO_FILE);
+	write_often(&run, 20, 0.05);
+	run_end(&run);
+	CHECK_TEXT(buf_text(&run.host.acted), "");
+	fake_host_release(&run.host);
+	unlink(path);
+}
+
 static void a_damaged_model_and_invalid_options_are_named(void)
 {
 	static const char *const wrong[] = { "factor=0.5", NULL };
@@ -272,4 +409,7 @@ static void a_damaged_model_and_invalid_options_are_named(void)
 
 TESTS(TEST(accesses_beyond_the_interval_are_slow), TEST(other_accesses_are_not_compared),
       TEST(a_model_that_is_not_calibrated_here_is_not_used),
+      TEST(hints_are_suggested_after_eight_accesses),
+      TEST(hints_are_withdrawn_if_accesses_are_not_faster),
+      TEST(accesses_with_other_hints_do_not_count), TEST(only_model_hints_acts),
       TEST(a_damaged_model_and_invalid_options_are_named))
