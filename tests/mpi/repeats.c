@@ -2,7 +2,7 @@
  *
  * Repeats a strided collective write of 4 blocks of 64 KiB per rank, always of the same bytes:
  * `repeats ROUNDS CHANGES [KEY=VALUE]...`. All ranks share the file repeats.dat, which is opened
- * with these hints. If CHANGES is not 0, the program ends 12 rounds after the hints in effect have
+ * with these hints. If CHANGES is not 0, the program ends 60 rounds after the hints in effect have
  * changed so often, and after ROUNDS rounds in any case. After each write, the rank appends the
  * hints in effect to the file effective.RANK: "ROUND CB_WRITE DS_WRITE".
  */
@@ -13,7 +13,7 @@
 #define PIECE 16384 /* numbers */
 #define PIECES 4
 #define NUMBERS (PIECE * PIECES)
-#define FURTHER 12
+#define FURTHER 60
 
 static char effective[2][64];
 static FILE *output;

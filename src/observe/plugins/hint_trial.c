@@ -110,12 +110,22 @@ static char *choose_hints(const struct hybrid *hybrid, const struct access *acce
 	return hints;
 }
 
-const char *hint_trial_before(struct hint_trial *trial, const struct hybrid *hybrid,
-			      const struct access *access, const char *opened, double seconds)
+/* Does the access count? */
+static bool access_counts(struct hint_trial *trial, struct hint_trial_access one)
 {
-	if (!(seconds > 0) || trial->state > HINT_TRIAL_RUNS || trial->after_count)
+	if (!(one.seconds > 0) || one.begin_ns < trial->next_ns)
+		return false;
+	trial->next_ns = one.begin_ns + HINT_TRIAL_SPACING_NS;
+	return true;
+}
+
+const char *hint_trial_before(struct hint_trial *trial, const struct hybrid *hybrid,
+			      const struct access *access, const char *opened,
+			      struct hint_trial_access one)
+{
+	if (trial->state > HINT_TRIAL_RUNS || trial->after_count || !access_counts(trial, one))
 		return NULL;
-	trial->before[trial->before_count++ % HINT_TRIAL_ACCESSES] = seconds;
+	trial->before[trial->before_count++ % HINT_TRIAL_ACCESSES] = one.seconds;
 	if (trial->state != HINT_TRIAL_WAITS || trial->before_count < HINT_TRIAL_ACCESSES)
 		return NULL;
 	trial->hints = choose_hints(hybrid, access, opened, &trial->predicted);
@@ -129,11 +139,11 @@ void hint_trial_cancel(struct hint_trial *trial)
 	trial->state = HINT_TRIAL_NONE;
 }
 
-bool hint_trial_after(struct hint_trial *trial, double seconds)
+bool hint_trial_after(struct hint_trial *trial, struct hint_trial_access one)
 {
-	if (!(seconds > 0) || trial->state != HINT_TRIAL_RUNS)
+	if (trial->state != HINT_TRIAL_RUNS || !access_counts(trial, one))
 		return false;
-	trial->after[trial->after_count++] = seconds;
+	trial->after[trial->after_count++] = one.seconds;
 	if (trial->after_count < HINT_TRIAL_ACCESSES)
 		return false;
 	trial->state = ratio_interval(trial->before, HINT_TRIAL_ACCESSES, trial->after,

@@ -60,6 +60,7 @@ struct joint {
 	const char *changed; /* as in struct member */
 	bool is_read, is_failed;
 	int64_t begin_ns, end_ns;
+	int64_t last_begin_ns; /* of the last rank */
 	struct part *parts;
 	size_t count, cap;
 };
@@ -214,8 +215,18 @@ static uint64_t span_of(const struct access *access)
 		       : (access->rank_bytes / step - 1) * access->ranks * step + step;
 }
 
+/*
+ * The time with all ranks. Those that came earlier wait for the others with collective buffering
+ * and do not without, which is no gain: they wait elsewhere.
+ */
+static struct hint_trial_access trial_access(const struct joint *g)
+{
+	return (struct hint_trial_access){ g->begin_ns,
+					   (double)(g->end_ns - g->last_begin_ns) / NS_PER_S };
+}
+
 /* Suggests hints for further accesses if the model predicts that they are faster. */
-static void try_hints(struct predicted *p, struct kind *kind, double took_ns)
+static void try_hints(struct predicted *p, struct kind *kind, const struct joint *g)
 {
 	const struct sluice_host *host = p->host;
 	const struct access *access = &kind->access;
@@ -226,7 +237,7 @@ static void try_hints(struct predicted *p, struct kind *kind, double took_ns)
 						.opened = file_text(p, kind->hints) };
 
 	suggestion.hints = hint_trial_before(&kind->trial, &p->hybrid, access, suggestion.opened,
-					     took_ns / NS_PER_S);
+					     trial_access(g));
 	if (!suggestion.hints)
 		return;
 	kind->suggestion = host->suggest(host->self, &suggestion);
@@ -234,14 +245,9 @@ static void try_hints(struct predicted *p, struct kind *kind, double took_ns)
 		hint_trial_cancel(&kind->trial);
 }
 
-static double joint_ns(const struct joint *g)
-{
-	return (double)(g->end_ns - g->begin_ns);
-}
-
 static void compare(struct predicted *p, struct kind *kind, const struct joint *g)
 {
-	double took = joint_ns(g);
+	double took = (double)(g->end_ns - g->begin_ns);
 	int speed = took > p->factor * kind->high_ns ? SLUICE_VERY_SLOW
 		    : took > kind->high_ns	     ? SLUICE_SLOW
 		    : took < kind->low_ns	     ? SLUICE_FAST
@@ -255,7 +261,7 @@ static void compare(struct predicted *p, struct kind *kind, const struct joint *
 		tempo_count(&p->tempo, g->parts[i].process, speed,
 			    speed == SLUICE_VERY_SLOW ? (int64_t)(took - kind->high_ns) : 0);
 	if (p->acts)
-		try_hints(p, kind, took);
+		try_hints(p, kind, g);
 }
 
 /* Other hints are in force than those that the file was opened with. */
@@ -265,7 +271,7 @@ static void add_changed(struct predicted *p, const struct access *access, const 
 
 	if (!kind || !kind->trial.hints || !hints_contain(kind->trial.hints, g->changed))
 		p->other_forms++;
-	else if (hint_trial_after(&kind->trial, joint_ns(g) / NS_PER_S))
+	else if (hint_trial_after(&kind->trial, trial_access(g)))
 		p->host->withdraw(p->host->self, kind->suggestion);
 }
 
@@ -299,23 +305,35 @@ static void joint_free(struct joint *g)
 	free(g);
 }
 
-/* Ends the accesses that ended before this time. */
+static int compare_joints(const void *a, const void *b)
+{
+	const struct joint *x = *(struct joint *const *)a, *y = *(struct joint *const *)b;
+
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+/* Ends the accesses that ended before this time, in the order of their begin. */
 static void joints_end(struct predicted *p, int64_t before_ns)
 {
+	AUTO_FREE struct joint **ended = xcalloc(p->joints.count + 1, sizeof(struct joint *));
 	struct map left = { 0 };
+	size_t count = 0;
 
 	for (size_t i = 0; i < p->joints.cap; i++) {
 		struct joint *g = p->joints.entries[i].key ? p->joints.entries[i].value : NULL;
 
-		if (g && g->end_ns >= before_ns) {
+		if (g && g->end_ns >= before_ns)
 			map_put(&left, p->joints.entries[i].key, g);
-		} else if (g) {
-			joint_end(p, g);
-			joint_free(g);
-		}
+		else if (g)
+			ended[count++] = g;
 	}
 	map_release(&p->joints);
 	p->joints = left;
+	qsort(ended, count, sizeof(*ended), compare_joints);
+	for (size_t i = 0; i < count; i++) {
+		joint_end(p, ended[i]);
+		joint_free(ended[i]);
+	}
 }
 
 /* --- calls --- */
@@ -392,7 +410,8 @@ static struct joint *find_joint(struct predicted *p, const struct activity *a,
 	*g = (struct joint){ .opening = m->opening,
 			     .changed = m->changed,
 			     .is_read = is_read,
-			     .begin_ns = a->start_ns };
+			     .begin_ns = a->start_ns,
+			     .last_begin_ns = a->start_ns };
 	map_put(&p->joints, a->collective, g);
 	return g;
 }
@@ -415,6 +434,7 @@ static void add_access(struct predicted *p, const struct activity *a, bool is_re
 	g->is_failed = g->is_failed || a->error || (a->present & needed) != needed ||
 		       strcmp(g->changed, m->changed) != 0;
 	g->begin_ns = a->start_ns < g->begin_ns ? a->start_ns : g->begin_ns;
+	g->last_begin_ns = a->start_ns > g->last_begin_ns ? a->start_ns : g->last_begin_ns;
 	g->end_ns = end > g->end_ns ? end : g->end_ns;
 	g->parts = xgrow(g->parts, &g->cap, g->count + 1, sizeof(*g->parts));
 	g->parts[g->count++] =

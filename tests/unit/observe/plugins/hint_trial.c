@@ -41,6 +41,15 @@ static void model_make(struct hybrid *hybrid, double seconds_of_pieces, double e
 	model_calibrate(hybrid, &strided, seconds, error, NULL);
 }
 
+/* An access that begins as much later than the one before as it must. */
+static struct hint_trial_access access_of(double seconds)
+{
+	static int64_t now_ns;
+
+	now_ns += HINT_TRIAL_SPACING_NS;
+	return (struct hint_trial_access){ now_ns, seconds };
+}
+
 /* Adds the accesses before the trial; returns its hints. */
 static const char *trial_begin(struct hint_trial *trial, const struct hybrid *hybrid,
 			       const char *opened, double seconds)
@@ -51,7 +60,7 @@ static const char *trial_begin(struct hint_trial *trial, const struct hybrid *hy
 	for (int i = 0; i < HINT_TRIAL_ACCESSES; i++) {
 		CHECK(!hints);
 		hints = hint_trial_before(trial, hybrid, &strided, opened,
-					  seconds * (1 + 0.01 * i));
+					  access_of(seconds * (1 + 0.01 * i)));
 	}
 	return hints;
 }
@@ -66,7 +75,7 @@ static void hints_are_tried_if_the_whole_interval_is_a_gain(void)
 	CHECK_INT(trial.state, HINT_TRIAL_RUNS);
 	CHECK(trial.predicted.is_calibrated && trial.predicted.gain_low > 1);
 	/* Once only. */
-	CHECK(!hint_trial_before(&trial, &hybrid, &strided, "", 0.05));
+	CHECK(!hint_trial_before(&trial, &hybrid, &strided, "", access_of(0.05)));
 	hint_trial_release(&trial);
 	hybrid_release(&hybrid);
 }
@@ -149,7 +158,7 @@ static enum hint_trial_state trial_make(struct hint_trial *trial, double after)
 	REQUIRE(trial_begin(trial, &hybrid, "", 0.05));
 	for (int i = 0; i < HINT_TRIAL_ACCESSES; i++) {
 		CHECK(!failed && trial->state == HINT_TRIAL_RUNS);
-		failed = hint_trial_after(trial, after * (1 + 0.03 * (i % 2 ? 1 : -1)));
+		failed = hint_trial_after(trial, access_of(after * (1 + 0.03 * (i % 2 ? 1 : -1))));
 	}
 	CHECK(failed == (trial->state == HINT_TRIAL_FAILED));
 	hybrid_release(&hybrid);
@@ -163,12 +172,25 @@ static void hints_stay_only_if_accesses_are_faster(void)
 	CHECK_INT(trial_make(&trial, 0.02), HINT_TRIAL_KEPT);
 	CHECK(trial.measured.low > 2 && trial.measured.high < 3);
 	/* It is over. */
-	CHECK(!hint_trial_after(&trial, 10));
+	CHECK(!hint_trial_after(&trial, access_of(10)));
 	hint_trial_release(&trial);
 	CHECK_INT(trial_make(&trial, 0.0517), HINT_TRIAL_FAILED);
 	hint_trial_release(&trial);
 	CHECK_INT(trial_make(&trial, 0.2), HINT_TRIAL_FAILED);
 	hint_trial_release(&trial);
+}
+
+static void neighbors_do_not_count(void)
+{
+	struct hint_trial trial = { 0 };
+	struct hybrid hybrid;
+
+	model_make(&hybrid, 0.02, 0.05);
+	for (int64_t i = 0; i < 100; i++)
+		CHECK(!hint_trial_before(&trial, &hybrid, &strided, "",
+					 (struct hint_trial_access){ i, 0.05 }));
+	CHECK_INT(trial.before_count, 1);
+	hybrid_release(&hybrid);
 }
 
 static void reports_say_what_was_measured(void)
@@ -184,7 +206,7 @@ static void reports_say_what_was_measured(void)
 	hint_trial_describe(&trial, &hybrid, &text);
 	CHECK(strstr(buf_text(&text), "not measured, because 0 of 8 accesses"));
 	buf_clear(&text);
-	hint_trial_after(&trial, 0.02);
+	hint_trial_after(&trial, access_of(0.02));
 	hint_trial_applied(&trial, &text);
 	CHECK(strstr(buf_text(&text), "too few accesses to compare"));
 	hint_trial_release(&trial);
@@ -203,4 +225,5 @@ TESTS(TEST(hints_are_tried_if_the_whole_interval_is_a_gain),
       TEST(an_interval_that_includes_1_is_no_reason),
       TEST(a_model_that_is_not_calibrated_is_no_reason),
       TEST(hints_that_the_file_was_opened_with_stay), TEST(only_hints_that_can_change_differ),
-      TEST(hints_stay_only_if_accesses_are_faster), TEST(reports_say_what_was_measured))
+      TEST(hints_stay_only_if_accesses_are_faster), TEST(neighbors_do_not_count),
+      TEST(reports_say_what_was_measured))
