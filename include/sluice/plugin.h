@@ -96,7 +96,6 @@ struct sluice_health {
 	int64_t excess_ns;		/* time of slow and very slow calls beyond what is normal */
 };
 
-/* Services of the watcher. Pointers are valid until stop(), strings until the next call. */
 /* Hints for accesses of this kind to files that were opened with certain hints. */
 struct sluice_suggestion {
 	bool is_write;
@@ -106,6 +105,7 @@ struct sluice_suggestion {
 	const char *hints;    /* KEY=VALUE;KEY=VALUE */
 };
 
+/* Services of the watcher. Pointers are valid until stop(), strings until the next call. */
 struct sluice_host {
 	uint32_t bytes; /* size of this struct; a later version may be longer */
 	void *self;	/* first argument of all functions */
