@@ -141,9 +141,19 @@ int learn_hints(struct site_db *site, const struct config *config, struct trace 
 		struct err *err)
 {
 	struct lesson lesson = {
-		.host = { sizeof(lesson.host), &lesson, find_option, find_call, find_file,
-			  find_process, find_user, find_run, find_now, ignore_number, ignore_text,
-			  keep_warning, find_filesystem },
+		.host = { .bytes = sizeof(lesson.host),
+			  .self = &lesson,
+			  .option = find_option,
+			  .call = find_call,
+			  .file = find_file,
+			  .process = find_process,
+			  .user = find_user,
+			  .run = find_run,
+			  .now_ns = find_now,
+			  .number = ignore_number,
+			  .text = ignore_text,
+			  .warn = keep_warning,
+			  .filesystem = find_filesystem },
 		.config = config,
 		.head = &trace->head,
 		.places = places,
