@@ -28,9 +28,10 @@ mpi_since() {
 	[ "$(printf '%s\n' "$2" "$version" | sort -V | head -n 1)" = "$2" ]
 }
 
-# mpi_mixes MPI: can its launcher start different commands as one job? That of Open MPI 5.0.7 crashes.
+# mpi_mixes MPI: can its launcher start different commands as one job? That of Open MPI 5.0.7 crashes. That of MPICH always
+# can, but has failed to once on a loaded machine, which must not count as a reason to skip tests.
 mpi_mixes() {
-	"mpiexec.$1" -n 1 true : -n 1 true >/dev/null 2>&1
+	[ "$1" = mpich ] || "mpiexec.$1" -n 1 true : -n 1 true >/dev/null 2>&1
 }
 
 # romio_heeds: does Open MPI's ROMIO accept hints? That of Open MPI 5.0 ignores those of MPI_File_open.
