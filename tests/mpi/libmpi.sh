@@ -29,7 +29,7 @@ mpi_since() {
 }
 
 # mpi_mixes MPI: can its launcher start different commands as one job? That of Open MPI 5.0.7 crashes. That of MPICH always
-# can, but has failed to once on a loaded machine, which must not count as a reason to skip tests.
+# can; on a loaded machine it has failed once, for which no test should be left out.
 mpi_mixes() {
 	[ "$1" = mpich ] || "mpiexec.$1" -n 1 true : -n 1 true >/dev/null 2>&1
 }
