@@ -13,12 +13,12 @@
  *
  * The header needs no library: neither to link nor to run. Without Sluice, a call is one load and
  * one branch, and every question is answered by "no opinion". Under `sluice run`, the functions of
- * the preloaded library are found once. They obey the rules of the library: they never wait, print,
- * exit or allocate on the heap, and they preserve errno. Wrong use is ignored and counted in the
- * report.
+ * the preloaded library are found when the program is loaded. They obey the rules of the library:
+ * they never wait, print, exit or allocate on the heap, and they preserve errno. Wrong use is
+ * ignored and counted in the report.
  *
  * All functions may be called from any thread. In a signal handler that interrupts Sluice itself
- *they do nothing.
+ * they do nothing.
  *
  * The module for Fortran is sluice.f90, the one for Python is sluice.py: see
  * docs/reference/instrumentation.md. Define SLUICE_INSTRUMENT_OFF before the include to remove all
@@ -91,13 +91,16 @@ static inline const struct sluice_instrument *sluice_instrument_get(void)
 
 /*
  * The functions, if Sluice is present. The pointer is one per program or library; it is NULL until
- * the first call, and the address of sluice_instrument_absent if there is nothing to call. A weak
- * reference finds the functions in programs that are position-independent or linked with
- * libsluice-link.a, dlsym() in all others. The loads may be relaxed: what they find is constant.
+ * they were searched for, and the address of sluice_instrument_absent if there is nothing to call.
+ * A weak reference finds the functions in programs that are position-independent or linked with
+ * libsluice-link.a, dlsym() in all others. A dlsym() that finds nothing allocates memory, so the
+ * search is made when the program or library is loaded: the first call may come from a signal
+ * handler that has interrupted malloc(). The loads may be relaxed: what they find is constant.
  */
 extern const struct sluice_instrument sluice_instrument_1 __attribute__((weak));
 extern void *sluice_instrument_dlsym(void *handle, const char *name) __asm__("dlsym")
 	__attribute__((weak));
+extern char *sluice_instrument_dlerror(void) __asm__("dlerror") __attribute__((weak));
 __attribute__((weak, visibility("hidden"))) const struct sluice_instrument *sluice_instrument_found;
 __attribute__((weak, visibility("hidden"))) char sluice_instrument_absent;
 
@@ -109,6 +112,8 @@ sluice_instrument_search(void)
 	if (!found && sluice_instrument_dlsym)
 		found = (const struct sluice_instrument *)sluice_instrument_dlsym(
 			NULL, SLUICE_INSTRUMENT_SYMBOL); /* NULL is RTLD_DEFAULT */
+	if (!found && sluice_instrument_dlerror)
+		sluice_instrument_dlerror(); /* leaves no error for the program to find */
 	if (found && (found->abi != SLUICE_INSTRUMENT_ABI || found->bytes < sizeof(*found)))
 		found = NULL;
 	__atomic_store_n(
@@ -117,6 +122,14 @@ sluice_instrument_search(void)
 		      : (const struct sluice_instrument *)(const void *)&sluice_instrument_absent,
 		__ATOMIC_RELAXED);
 	return found;
+}
+
+/* One per program or library, although each source file that includes this header has it run. */
+__attribute__((weak, visibility("hidden"), constructor, cold)) void sluice_instrument_load(void);
+void sluice_instrument_load(void)
+{
+	if (!sluice_instrument_found)
+		sluice_instrument_search();
 }
 
 /* NULL if Sluice is absent. */

@@ -120,6 +120,31 @@ for flags in "" "-O2" "-no-pie -fno-pie" "-O2 -no-pie -fno-pie" "-fno-plt" "-std
 	check_eq "$(./tiny)" 0 "bare with $flags"
 	check_eq "$("$sluice" run -- ./tiny)" 1 "recorded with $flags"
 done
+# The search for the functions is over before main(), since a first call from a signal handler must not allocate memory;
+# it leaves no error of dlsym().
+cat >early.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sluice/instrument.h>
+#include <stdio.h>
+static int main_runs, searches;
+void *dlsym(void *restrict handle, const char *restrict name)
+{
+	searches += main_runs;
+	return dlvsym(handle, name, "NONE");
+}
+int main(void)
+{
+	main_runs = 1;
+	sluice_end(sluice_begin(0, "first"));
+	printf("%d %s\n", searches, dlerror() ? "error" : "none");
+	return 0;
+}
+END
+for flags in "" "-no-pie -fno-pie"; do
+	"$CC" -I"$SOURCE/include" $flags early.c -o early
+	check_eq "$(./early)" "0 none" "searches in main() with $flags"
+done
 "$CC" -I"$SOURCE/include" -DSLUICE_INSTRUMENT_OFF tiny.c -o tiny
 check_eq "$("$sluice" run -- ./tiny)" 0 "switched off"
 if "$CC" -I"$SOURCE/include" tiny.c @"$BUILD/sluice-link.flags" "$BUILD/libsluice-link.a" -static -o tiny 2>/dev/null; then

@@ -14,6 +14,7 @@
 #ifndef SLUICE_CAPTURE_API_API_H
 #define SLUICE_CAPTURE_API_API_H
 
+#define SLUICE_INSTRUMENT_OFF /* these are the functions that the header looks for */
 #include <sluice/instrument.h>
 
 struct self;
