@@ -376,6 +376,7 @@ static void check_method(const char *method, bool is_chosen)
 
 	REQUIRE(fd >= 0);
 	close(fd);
+	unlink(path); /* a file that exists would be kept as the previous model */
 	plan_quick(&plan, "svm");
 	REQUIRE(forecaster_plan_method(&plan, method, NULL, &err) == 0);
 	REQUIRE(forecaster_fit(&f, &sample.chronicle, &site, &plan, &err) == 0);
