@@ -3,89 +3,28 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/config.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "contract/handover.h"
 #include "contract/policy.h"
+#include "run/daemon_link.h"
 #include "trace/format.h"
 #include "wire/frame.h"
 
-#define OTHERS_WRITE (S_IWGRP | S_IWOTH)
 #define GROUPS_MAX 65536
 /* If many runs end at once, the daemon cannot accept all of them immediately. */
 #define ATTEMPTS 10
-#define ATTEMPT_NS (20 * NS_PER_MS)
 
 #define NAME_ITEM(name) name,
-
-/*
- * Who gets the socket gets the trace. So only root, the user, or someone whom root has given the
- * directory may have created it: the rule of the guest (capture/record/site.h).
- */
-static bool is_trusted(int directory, const struct stat *page)
-{
-	struct stat own, above;
-
-	if (!S_ISREG(page->st_mode) || page->st_mode & OTHERS_WRITE ||
-	    fstat(directory, &own) != 0 || own.st_mode & OTHERS_WRITE ||
-	    (own.st_uid != page->st_uid && own.st_uid != 0))
-		return false;
-	if (page->st_uid == 0 || page->st_uid == geteuid())
-		return true;
-	return fstatat(directory, "..", &above, AT_SYMLINK_NOFOLLOW) == 0 && above.st_uid == 0 &&
-	       !(above.st_mode & OTHERS_WRITE);
-}
-
-/* The policy page of the site, which the caller frees; NULL: there is none, err says why. */
-static struct policy *read_policy(const struct config *config, struct err *err)
-{
-	AUTO_FREE char *socket_path = xstrdup(config_text(config, SETTING_SITE_SOCKET));
-	const char *variable = getenv(POLICY_SITE_VARIABLE);
-	const char *site = variable && variable[0] == '/' ? variable : dirname(socket_path);
-	AUTO_CLOSE int directory = open(site, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_CLOSE int fd = -1;
-	AUTO_FREE struct policy *page = NULL;
-	struct policy *found;
-	struct stat st;
-
-	if (directory >= 0)
-		fd = openat(directory, POLICY_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0) {
-		err_set(err, ENOENT, "%s: no daemon of the site: %s", site, strerror(errno));
-		return NULL;
-	}
-	page = xcalloc(1, sizeof(*page));
-	if (fstat(fd, &st) != 0 || !is_trusted(directory, &st)) {
-		err_set(err, EPERM,
-			"%s: the policy of the site could have been changed by others; make the "
-			"directory and the policy writable by their owner only",
-			site);
-		return NULL;
-	}
-	if (pread(fd, page, sizeof(*page), 0) != (ssize_t)sizeof(*page) ||
-	    !policy_is_valid(page, (uint64_t)st.st_size)) {
-		err_set(err, EPROTONOSUPPORT,
-			"%s/" POLICY_NAME ": written by another version of "
-			"Sluice",
-			site);
-		return NULL;
-	}
-	found = page;
-	page = NULL;
-	return found;
-}
 
 static const char *first_value(const char *const *names)
 {
@@ -169,27 +108,6 @@ static int describe(const struct policy *page, const char *container, struct han
 	return handed->mode != POLICY_OFF;
 }
 
-static int connect_to(const char *path)
-{
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int failure = 0;
-
-	if (fd < 0)
-		return -errno;
-	snprintf(to.sun_path, sizeof(to.sun_path), "%s", path);
-	for (int i = 0; i < ATTEMPTS; i++) {
-		if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0)
-			return fd;
-		failure = errno;
-		if (failure != EAGAIN)
-			break;
-		clock_sleep_ns(ATTEMPT_NS);
-	}
-	close(fd);
-	return -failure;
-}
-
 static int send_trace(const struct policy *page, int trace, const struct handed_trace *handed,
 		      struct err *err)
 {
@@ -204,7 +122,7 @@ static int send_trace(const struct policy *page, int trace, const struct handed_
 				  .msg_control = control.bytes,
 				  .msg_controllen = sizeof(control.bytes) };
 	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
-	AUTO_CLOSE int fd = connect_to(page->socket);
+	AUTO_CLOSE int fd = daemon_link_connect(page->socket, ATTEMPTS);
 
 	if (fd < 0)
 		return err_set(err, -fd, "%s: no daemon listens to this socket: %s", page->socket,
@@ -230,7 +148,7 @@ int offer_trace(const struct config *config, const char *container, struct err *
 
 	if (config_choice(config, SETTING_SITE_USE) == CONFIG_USE_NO)
 		return 0;
-	page = read_policy(config, err);
+	page = daemon_link_policy(config, err);
 	if (!page)
 		return -ENOENT;
 	r = page->rule_count ? describe(page, container, &handed, err) : 0;
