@@ -204,26 +204,80 @@ static void view_files(struct backlog *backlog, const struct backlog_choice *cho
 	}
 }
 
-/* What was seen of all targets of a choice; 0: nothing. */
+/* Adds what other backlogs hold to the view, as long as it is recent. */
+static void view_others(const struct backlog *backlog, const struct backlog_choice *choice,
+			struct backlog_view *view)
+{
+	uint64_t heard = get(&backlog->others_ns), now = choice->now_ns;
+
+	/* A process may have read the clock before the recorder wrote. */
+	if (!heard || heard > now + BACKLOG_CHECK_NS || now > heard + BACKLOG_OTHERS_NS)
+		return;
+	for (unsigned i = 0; i < choice->count; i++) {
+		const struct backlog_target *target = &backlog->targets[choice->targets[i]];
+		double bytes = (double)get(&target->others_bytes), part;
+		double most = BACKLOG_OTHERS_FILES * (double)choice->bytes;
+
+		part = bytes > most ? most / bytes : 1;
+		view->targets[choice->targets[i]].others_outstanding =
+			(double)get(&target->others_outstanding);
+		view->targets[choice->targets[i]].others_bytes = bytes * part;
+		view->targets[choice->targets[i]].others_busy_s =
+			(double)get(&target->others_busy_ns) * part / NS_PER_S;
+	}
+}
+
+/* Whose knowledge counts. */
+enum sight { OWN, OTHERS, ALL, SIGHTS };
+
+static struct seen see(const struct backlog *backlog, const struct backlog_choice *choice,
+		       const struct backlog_view *view, unsigned i, enum sight sight)
+{
+	unsigned at = choice->targets[i];
+	struct seen seen = { 0, 0 };
+
+	if (sight != OTHERS)
+		seen = get_seen(&backlog->targets[at], choice->now_ns);
+	if (sight != OWN) {
+		seen.bytes += view->targets[at].others_bytes;
+		seen.busy_s += view->targets[at].others_busy_s;
+	}
+	return seen;
+}
+
+/* What was seen of all targets of a choice. */
 struct scale {
-	double mean;   /* rate */
+	double mean;   /* rate; 0: nothing was seen, so the forecast decides */
 	double weight; /* rate per unit of weight */
 };
 
-static struct scale find_scale(const struct backlog *backlog, const struct backlog_choice *choice)
+static struct scale find_scale(const struct backlog *backlog, const struct backlog_choice *choice,
+			       const struct backlog_view *view, enum sight sight)
 {
 	double bytes = 0, busy = 0, weighted = 0;
 
 	for (unsigned i = 0; i < choice->count; i++) {
-		struct seen seen = get_seen(&backlog->targets[choice->targets[i]], choice->now_ns);
+		struct seen seen = see(backlog, choice, view, i, sight);
 
 		bytes += seen.bytes;
 		busy += seen.busy_s;
 		weighted += seen.busy_s * choice->weights[i];
 	}
 	if (!(bytes > 0 && busy > 0))
-		return (struct scale){ 0, 0 };
+		return (struct scale){ 0, 1 };
 	return (struct scale){ bytes / busy, bytes / weighted };
+}
+
+/* Without a rate of one's own, targets differ by the forecast, at rates as others have seen them.
+ */
+static void find_scales(const struct backlog *backlog, const struct backlog_choice *choice,
+			const struct backlog_view *view, struct scale scales[SIGHTS])
+{
+	scales[OWN] = scales[ALL] = find_scale(backlog, choice, view, OWN);
+	if (scales[OWN].mean > 0)
+		return;
+	scales[ALL] = find_scale(backlog, choice, view, OTHERS);
+	scales[OWN].weight = scales[ALL].weight;
 }
 
 /* The rate that the forecast gives, within its limits. */
@@ -238,16 +292,17 @@ static double prior_rate(const struct scale *scale, double weight, bool is_seen)
 
 /* The rate of a target: the forecast counts as BACKLOG_PRIOR_FILES files, then what was seen. */
 static double estimate_rate(const struct backlog_choice *choice, const struct backlog *backlog,
-			    const struct backlog_view *view, unsigned i, const struct scale *scale)
+			    const struct backlog_view *view, unsigned i, const struct scale *scale,
+			    enum sight sight)
 {
 	const struct backlog_target *target = &backlog->targets[choice->targets[i]];
 	uint64_t from = view->targets[choice->targets[i]].call_ns;
 	uint64_t covered = get(&target->covered_ns);
-	struct seen seen = get_seen(target, choice->now_ns);
+	struct seen seen = see(backlog, choice, view, i, sight);
 	double prior = BACKLOG_PRIOR_FILES * (double)choice->bytes, bytes, busy, rate, late;
 
 	if (!(scale->mean > 0))
-		return choice->weights[i];
+		return choice->weights[i] * scale->weight;
 	bytes = seen.bytes + prior;
 	busy = seen.busy_s +
 	       prior / prior_rate(scale, choice->weights[i], seen.busy_s * scale->mean > prior / 8);
@@ -289,15 +344,29 @@ static uint64_t count_files(const struct backlog_choice *choice)
 	return total;
 }
 
-/* The seconds until a new file would be finished on a target. */
+/* The seconds until a new file would be finished on a target, by what is known to OWN or ALL. */
 static double predict_finish(const struct backlog *backlog, const struct backlog_choice *choice,
-			     const struct backlog_view *view, unsigned i, const struct scale *scale)
+			     const struct backlog_view *view, unsigned i,
+			     const struct scale scales[SIGHTS], enum sight sight)
 {
-	const struct backlog_target *target = &backlog->targets[choice->targets[i]];
-	double bytes = view->targets[choice->targets[i]].outstanding +
-		       get_left(target, choice->now_ns) + (double)choice->bytes;
+	unsigned at = choice->targets[i];
+	double bytes = view->targets[at].outstanding +
+		       get_left(&backlog->targets[at], choice->now_ns) + (double)choice->bytes;
 
-	return bytes / estimate_rate(choice, backlog, view, i, scale);
+	if (sight == ALL)
+		bytes += view->targets[at].others_outstanding;
+	return bytes / estimate_rate(choice, backlog, view, i, &scales[sight], sight);
+}
+
+/* The same within the limits in which others are believed. */
+static double predict_limited(const struct backlog *backlog, const struct backlog_choice *choice,
+			      const struct backlog_view *view, unsigned i,
+			      const struct scale scales[SIGHTS])
+{
+	double own = predict_finish(backlog, choice, view, i, scales, OWN);
+	double all = predict_finish(backlog, choice, view, i, scales, ALL);
+
+	return all < own ? own : all > own * BACKLOG_OTHERS_MOST ? own * BACKLOG_OTHERS_MOST : all;
 }
 
 /* Among the targets that finish the file first, the one with the fewest files. Those that have
@@ -309,7 +378,9 @@ static unsigned choose_among_best(const struct backlog_choice *choice,
 
 	for (unsigned k = 0; k < choice->count; k++) {
 		unsigned i = (unsigned)((choice->turn + k) % choice->count);
-		bool is_idle = !(view->targets[choice->targets[i]].outstanding > 0);
+		unsigned at = choice->targets[i];
+		bool is_idle = !(view->targets[at].outstanding > 0 ||
+				 view->targets[at].others_outstanding > 0);
 
 		if (view->finish_s[i] <= best_s * (is_idle ? BACKLOG_SAME : 1) &&
 		    (chosen == choice->count || get_files(choice, i) < get_files(choice, chosen)))
@@ -322,11 +393,13 @@ unsigned backlog_choose(struct backlog *backlog, const struct backlog_choice *ch
 			struct backlog_view *view)
 {
 	uint64_t total = count_files(choice);
-	struct scale scale = find_scale(backlog, choice);
+	struct scale scales[SIGHTS];
 	double best_s = DBL_MAX;
 	int best_rank = 3;
 
 	view_files(backlog, choice, view);
+	view_others(backlog, choice, view);
+	find_scales(backlog, choice, view, scales);
 	for (unsigned i = 0; i < choice->count; i++) {
 		int rank = rank_target(choice, i, total);
 
@@ -336,7 +409,7 @@ unsigned backlog_choose(struct backlog *backlog, const struct backlog_choice *ch
 		bool may_get = rank_target(choice, i, total) == best_rank;
 
 		view->finish_s[i] =
-			may_get ? predict_finish(backlog, choice, view, i, &scale) : DBL_MAX;
+			may_get ? predict_limited(backlog, choice, view, i, scales) : DBL_MAX;
 		best_s = view->finish_s[i] < best_s ? view->finish_s[i] : best_s;
 	}
 	return choose_among_best(choice, view, best_s);
@@ -438,4 +511,56 @@ void backlog_remove_process(struct backlog *backlog, int32_t pid, uint64_t now_n
 		if (owner && owner_pid(owner) == pid)
 			backlog_remove_file(backlog, &backlog->files[i], now_ns);
 	}
+}
+
+static uint64_t to_sum(double value)
+{
+	return value < (double)BACKLOG_SUM_MAX ? (uint64_t)value : BACKLOG_SUM_MAX;
+}
+
+/* What was seen of a target; with the calls under way if they take longer than the rate explains.
+ */
+static struct seen see_late(const struct backlog_target *target, const struct backlog_view *view,
+			    unsigned at, uint64_t now_ns)
+{
+	uint64_t from = view->targets[at].call_ns, covered = get(&target->covered_ns);
+	struct seen seen = get_seen(target, now_ns);
+	struct seen late = { seen.bytes + view->targets[at].call_bytes, seen.busy_s };
+
+	if (!from)
+		return seen;
+	from = from > covered ? from : covered;
+	late.busy_s += now_ns > from ? (double)(now_ns - from) / NS_PER_S : 0;
+	return late.bytes * seen.busy_s < seen.bytes * late.busy_s ? late : seen;
+}
+
+void backlog_sum_up(struct backlog *backlog, uint64_t now_ns, struct backlog_view *view,
+		    struct backlog_sum sums[BACKLOG_TARGETS])
+{
+	struct backlog_choice choice = { .now_ns = now_ns };
+
+	view_files(backlog, &choice, view);
+	for (unsigned i = 0; i < BACKLOG_TARGETS; i++) {
+		const struct backlog_target *target = &backlog->targets[i];
+		struct seen seen = see_late(target, view, i, now_ns);
+
+		sums[i] = (struct backlog_sum){
+			.key = get(&target->key),
+			.outstanding =
+				to_sum(view->targets[i].outstanding + get_left(target, now_ns)),
+			.bytes = to_sum(seen.bytes),
+			.busy_ns = to_sum(seen.busy_s * NS_PER_S),
+		};
+	}
+}
+
+void backlog_set_others(struct backlog *backlog, const struct backlog_sum others[BACKLOG_TARGETS],
+			uint64_t now_ns)
+{
+	for (unsigned i = 0; i < BACKLOG_TARGETS; i++) {
+		set(&backlog->targets[i].others_outstanding, others[i].outstanding);
+		set(&backlog->targets[i].others_bytes, others[i].bytes);
+		set(&backlog->targets[i].others_busy_ns, others[i].busy_ns);
+	}
+	set(&backlog->others_ns, now_ns);
 }

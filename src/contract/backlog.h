@@ -18,6 +18,14 @@
  * that much faster than the mean: every target is tried now and then. Idle targets that are
  * about equally fast get the same number of files.
  *
+ * What the backlogs of other users of the node say comes from the daemon (contract/exchange.h) and
+ * is written here by a recorder of the user, so nobody has to trust memory of another user. It
+ * counts for BACKLOG_OTHERS_NS. It is believed only within limits: it never makes a target look
+ * faster than the user's own programs know it, and never more than BACKLOG_OTHERS_MOST times as
+ * slow. So whatever others say, the chosen target finishes the file at most that many times later
+ * (BACKLOG_SAME times that, if it is idle) than the best one, as far as the user's own programs can
+ * tell.
+ *
  * All functions may run in any number of processes and threads at once, without a lock; they make
  * no system call and do not allocate. Sums may be off by a call if processes race or are killed,
  * which changes a choice at worst, and not for long: files of dead processes are released, and what
@@ -33,7 +41,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BACKLOG_MAGIC UINT64_C(0x32474c4b43424c53) /* "SLBCKLG2" */
+#define BACKLOG_MAGIC UINT64_C(0x33474c4b43424c53) /* "SLBCKLG3" */
 #define BACKLOG_TARGETS 512
 #define BACKLOG_FILES 4096 /* open files; further ones are placed but not counted */
 #define BACKLOG_HALF_LIFE_NS UINT64_C(10000000000)
@@ -41,6 +49,10 @@
 #define BACKLOG_SAME 1.25		      /* times that differ by less count as equal */
 #define BACKLOG_PRIOR_FILES 3.0		      /* the forecast counts as much as so many files */
 #define BACKLOG_CHECK_NS UINT64_C(1000000000) /* the owner of a file is looked for this often */
+#define BACKLOG_OTHERS_NS UINT64_C(3000000000)
+#define BACKLOG_OTHERS_FILES 3.0 /* rates that others have seen count as much as so many files */
+#define BACKLOG_OTHERS_MOST 8.0
+#define BACKLOG_SUM_MAX (UINT64_C(1) << 50) /* so that sums of sums cannot overflow */
 
 struct backlog_target {
 	_Atomic uint64_t key;		 /* backlog_key() of its name; 0: free */
@@ -48,6 +60,7 @@ struct backlog_target {
 	_Atomic uint64_t halved_ns;
 	_Atomic uint64_t covered_ns;	/* end of the last call that was counted */
 	_Atomic uint64_t left, left_ns; /* bytes that closed files left in the cache at that time */
+	_Atomic uint64_t others_outstanding, others_bytes, others_busy_ns; /* of other backlogs */
 };
 
 /* An open file. */
@@ -64,10 +77,19 @@ struct backlog_file {
 
 struct backlog {
 	uint64_t magic;
-	_Atomic uint32_t numbers; /* of files, for `owner` */
-	_Atomic uint32_t high;	  /* entries of files[] that were ever used */
+	_Atomic uint32_t numbers;      /* of files, for `owner` */
+	_Atomic uint32_t high;	       /* entries of files[] that were ever used */
+	_Atomic uint64_t others_ns;    /* when the others were heard of; 0: never */
+	_Atomic uint64_t exchanged_ns; /* when a recorder asked for them */
 	struct backlog_target targets[BACKLOG_TARGETS];
 	struct backlog_file files[BACKLOG_FILES];
+};
+
+/* What is known of a target, in one backlog or in several. */
+struct backlog_sum {
+	uint64_t key;		 /* of the target */
+	uint64_t outstanding;	 /* bytes */
+	uint64_t bytes, busy_ns; /* seen lately */
 };
 
 /* Room for backlog_choose(), which is too large for the stack of a guest. */
@@ -76,6 +98,9 @@ struct backlog_view {
 		double outstanding; /* bytes */
 		double call_bytes;  /* of calls under way */
 		uint64_t call_ns;   /* begin of the earliest of them; 0: none */
+		/* Of other backlogs: */
+		double others_outstanding;
+		double others_bytes, others_busy_s;
 	} targets[BACKLOG_TARGETS];
 	double finish_s[BACKLOG_TARGETS]; /* by index of the choice; DBL_MAX: not allowed */
 };
@@ -133,5 +158,14 @@ void backlog_remove_process(struct backlog *backlog, int32_t pid, uint64_t now_n
 
 /* The rate of a target in bytes per second as seen lately; 0: unknown. */
 double backlog_rate(const struct backlog_target *target, uint64_t now_ns);
+
+/* Sums up the backlog by the index of the target; key 0: there is none. No sum exceeds
+ * BACKLOG_SUM_MAX, whatever the backlog holds. */
+void backlog_sum_up(struct backlog *backlog, uint64_t now_ns, struct backlog_view *view,
+		    struct backlog_sum sums[BACKLOG_TARGETS]);
+
+/* Notes what other backlogs hold now, by the same index. Their keys are not read. */
+void backlog_set_others(struct backlog *backlog, const struct backlog_sum others[BACKLOG_TARGETS],
+			uint64_t now_ns);
 
 #endif

@@ -311,6 +311,161 @@ static void full_backlog_is_no_failure(void)
 	CHECK(choose() != 0);
 }
 
+/* What other users have at a target, in MiB and MiB/s; rate 0: nothing was seen. */
+static struct backlog_sum others[BACKLOG_TARGETS];
+
+static void hear(unsigned target, uint64_t outstanding, double mib_per_s)
+{
+	others[indices[target]].outstanding = outstanding * MIB;
+	others[indices[target]].bytes = mib_per_s > 0 ? 64 * MIB : 0;
+	others[indices[target]].busy_ns = mib_per_s > 0 ? (uint64_t)(64e9 / mib_per_s) : 0;
+	backlog_set_others(&backlog, others, choice.now_ns);
+}
+
+static void start_with_others(void)
+{
+	start();
+	memset(others, 0, sizeof(others));
+}
+
+static void bytes_of_others_move_new_files_elsewhere(void)
+{
+	start_with_others();
+	CHECK_INT(choose(), 0);
+	hear(0, 1, 0);
+	hear(1, 1, 0);
+	hear(2, 1, 0);
+	CHECK_INT(choose(), 3);
+	/* Also if the rates are known, and if it is little. */
+	for (unsigned i = 0; i < TARGETS; i++)
+		show_rate(i, 100);
+	for (unsigned i = 0; i < TARGETS - 1; i++)
+		others[indices[i]].outstanding = MIB / 8;
+	backlog_set_others(&backlog, others, choice.now_ns);
+	CHECK_INT(choose(), 3);
+}
+
+static void old_words_of_others_do_not_count(void)
+{
+	start_with_others();
+	hear(0, 1, 0);
+	choice.now_ns += BACKLOG_OTHERS_NS;
+	CHECK(choose() != 0);
+	choice.now_ns++;
+	CHECK_INT(choose(), 0);
+	/* Nor those from before a restart of the machine. */
+	choice.now_ns = NOW;
+	backlog.others_ns = NOW + 2 * BACKLOG_CHECK_NS;
+	CHECK_INT(choose(), 0);
+}
+
+static void rates_of_others_count_until_there_are_own_ones(void)
+{
+	start_with_others();
+	hear(0, 0, 5);
+	for (unsigned i = 1; i < TARGETS; i++)
+		hear(i, 0, 100);
+	CHECK(choose() != 0);
+	/* Own writes show that the target is as fast as the others. */
+	for (unsigned i = 0; i < TARGETS; i++)
+		for (int k = 0; k < 4; k++)
+			show_rate(i, 100);
+	hear(0, 0, 60);
+	CHECK_INT(choose(), 0);
+}
+
+/* Whoever claims that all but one are loaded, or that one is fast, decides little. */
+static void others_are_believed_within_limits(void)
+{
+	unsigned got[TARGETS] = { 0 };
+
+	for (int own = 0; own < 2; own++) {
+		start_with_others();
+		memset(got, 0, sizeof(got));
+		for (unsigned i = 0; own && i < TARGETS; i++)
+			show_rate(i, 100);
+		for (unsigned i = 0; i < TARGETS - 1; i++) {
+			others[indices[i]] = (struct backlog_sum){ 0, UINT64_MAX, 1, UINT64_MAX };
+			backlog_set_others(&backlog, others, choice.now_ns);
+		}
+		for (int i = 0; i < 44; i++) {
+			unsigned at = choose();
+
+			got[at]++;
+			REQUIRE(add_file(at, MIB));
+		}
+		for (unsigned i = 0; i < TARGETS - 1; i++)
+			CHECK(got[i] >= 3 && got[i] <= 5);
+		CHECK(got[TARGETS - 1] >= 8 * 4 - 4);
+	}
+	/* A target that is said to be fast does not become faster than it is known to be. */
+	start_with_others();
+	for (unsigned i = 0; i < TARGETS; i++)
+		show_rate(i, i == 2 ? 10 : 100);
+	others[indices[2]] = (struct backlog_sum){ 0, 0, UINT64_MAX, 1 };
+	backlog_set_others(&backlog, others, choice.now_ns);
+	for (unsigned i = 0; i < TARGETS; i++) {
+		choice.turn = i;
+		CHECK(choose() != 2);
+	}
+}
+
+static void forecast_decides_among_what_others_have_not_seen(void)
+{
+	start_with_others();
+	weights[2] = 300;
+	hear(0, 0, 100);
+	CHECK_INT(choose(), 2);
+}
+
+static void sums_are_those_of_the_backlog(void)
+{
+	static struct backlog_sum sums[BACKLOG_TARGETS];
+	struct backlog_file *file;
+
+	start();
+	show_rate(1, 50);
+	make_call(add_file(1, 3 * MIB), BACKLOG_CACHED_WRITE, MIB, 0);
+	file = add_file(2, MIB);
+	make_call(file, BACKLOG_CACHED_WRITE, 5 * MIB, 0);
+	backlog_remove_file(&backlog, file, choice.now_ns);
+	backlog_sum_up(&backlog, choice.now_ns, &view, sums);
+	CHECK_INT(sums[indices[1]].outstanding, 2 * MIB);
+	CHECK_INT(sums[indices[1]].bytes, 4 * MIB);
+	CHECK_NEAR(sums[indices[1]].busy_ns, 0.08e9, 1e3);
+	CHECK_INT(sums[indices[2]].outstanding, 5 * MIB);
+	CHECK_INT(sums[indices[0]].outstanding + sums[indices[0]].bytes, 0);
+	CHECK(sums[indices[0]].key && !sums[TARGETS].key);
+	/* A call that does not return shows that the target is slow. */
+	file = add_file(1, MIB);
+	backlog_begin_call(file, BACKLOG_STORED_WRITE, MIB, choice.now_ns);
+	backlog_sum_up(&backlog, choice.now_ns + SECOND, &view, sums);
+	CHECK_INT(sums[indices[1]].bytes, 5 * MIB);
+	CHECK_NEAR(sums[indices[1]].busy_ns, 1.08e9, 1e3);
+}
+
+/* Whatever is in the memory, which its user can write. */
+static void sums_of_garbage_are_limited(void)
+{
+	static struct backlog_sum sums[BACKLOG_TARGETS];
+	unsigned char bytes[] = { 0xff, 0x7f, 0x80, 0x01, 0xa5 };
+
+	for (size_t k = 0; k < sizeof(bytes); k++) {
+		memset(&backlog, bytes[k], sizeof(backlog));
+		backlog_sum_up(&backlog, NOW, &view, sums);
+		for (int i = 0; i < BACKLOG_TARGETS; i++) {
+			CHECK(sums[i].outstanding <= BACKLOG_SUM_MAX);
+			CHECK(sums[i].bytes <= BACKLOG_SUM_MAX);
+			CHECK(sums[i].busy_ns <= BACKLOG_SUM_MAX);
+		}
+	}
+	for (size_t i = 0; i < sizeof(backlog); i++)
+		((unsigned char *)&backlog)[i] = (unsigned char)(i * 2654435761u >> 13);
+	for (int i = 0; i < TARGETS; i++)
+		indices[i] = (uint16_t)i;
+	CHECK(choose() < TARGETS);
+}
+
 TESTS(TEST(equal_targets_take_turns), TEST(each_target_is_tried_and_similar_ones_share),
       TEST(open_files_move_new_ones_elsewhere), TEST(forecast_decides_until_something_was_seen),
       TEST(each_write_updates_its_target), TEST(what_was_seen_is_forgotten),
@@ -320,4 +475,8 @@ TESTS(TEST(equal_targets_take_turns), TEST(each_target_is_tried_and_similar_ones
       TEST(files_of_dead_processes_are_released),
       TEST(cached_bytes_of_dead_processes_are_outstanding_for_a_while),
       TEST(file_without_calls_does_not_count_for_ever),
-      TEST(backlog_of_another_format_or_start_is_not_valid), TEST(full_backlog_is_no_failure))
+      TEST(backlog_of_another_format_or_start_is_not_valid), TEST(full_backlog_is_no_failure),
+      TEST(bytes_of_others_move_new_files_elsewhere), TEST(old_words_of_others_do_not_count),
+      TEST(rates_of_others_count_until_there_are_own_ones), TEST(others_are_believed_within_limits),
+      TEST(forecast_decides_among_what_others_have_not_seen), TEST(sums_are_those_of_the_backlog),
+      TEST(sums_of_garbage_are_limited))
