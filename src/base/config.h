@@ -115,6 +115,10 @@ struct err;
 	  "off",                                                                                   \
 	  "how the new files of a run are distributed over storage targets: file by file "         \
 	  "(adaptive), by shares of a forecast, or not at all (off)")                              \
+	X(PLACE_SHARE, "place", "share", CHOICE, "on|off", "on",                                   \
+	  "exchange sums of the backlogs of storage targets with other users of the node, "        \
+	  "through "                                                                               \
+	  "sluiced; off for sluiced: with nobody")                                                 \
 	X(INSTRUMENT_FORECAST, "instrument", "forecast", CHOICE, "off|on", "on",                   \
 	  "make a forecast at the start of each run if probe.site is set, for programs that ask "  \
 	  "for it by sluice/instrument.h")                                                         \
@@ -252,6 +256,7 @@ enum config_place {
 	CONFIG_PLACE_HEDGED,
 	CONFIG_PLACE_ADAPTIVE
 };
+enum config_share { CONFIG_SHARE_ON, CONFIG_SHARE_OFF };
 enum config_paths { CONFIG_PATHS_PLAIN, CONFIG_PATHS_HASH };
 enum config_commands { CONFIG_COMMANDS_KEEP, CONFIG_COMMANDS_OMIT };
 enum config_when { CONFIG_WHEN_AUTO, CONFIG_WHEN_YES, CONFIG_WHEN_NO };

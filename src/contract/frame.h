@@ -36,7 +36,10 @@
 	X(VOTE, 7, 32, "rank to daemon: its vote on hints of the job")                     \
 	X(TRACE, 8, 8192,                                                                  \
 	  "recorder to daemon: a complete trace of 'sluice run'; with its "                \
-	  "descriptor")
+	  "descriptor")                                                                    \
+	X(BACKLOG, 9, 1u << 15,                                                            \
+	  "recorder to daemon: what the programs of a user have to write to each target")  \
+	X(OTHERS, 10, 1u << 15, "daemon to recorder: the same of all other backlogs")
 
 #define FRAME_ENUM(name, number, ...) FRAME_##name = (number),
 enum frame_type {

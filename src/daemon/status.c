@@ -42,6 +42,11 @@ static void write_counters(struct json *json, const struct status_view *view)
 	json_count(json, "rows", view->sums.rows);
 	json_count(json, "calls", view->sums.calls);
 	json_close(json);
+	json_open(json, "backlogs", '{');
+	json_count(json, "messages", view->backlogs.messages);
+	json_count(json, "ignored", view->backlogs.ignored);
+	json_count(json, "shared", view->backlogs.backlogs);
+	json_close(json);
 	json_open(json, "memory", '{');
 	json_count(json, "limit", view->memory_limit);
 	json_count(json, "resident", status_resident_bytes());

@@ -11,6 +11,7 @@
 
 #include "daemon/alert.h"
 #include "daemon/counters.h"
+#include "daemon/exchange/backlogs.h"
 #include "daemon/forwarder.h"
 #include "daemon/submission.h"
 #include "daemon/sums_table.h"
@@ -26,6 +27,7 @@ struct status_view {
 	int rules;	       /* of the policy */
 	const struct counters *counters;
 	struct sums_counts sums;
+	struct backlogs_counts backlogs;
 	struct reception_counts reception;
 	struct submission_counts submission;
 	uint64_t traces_limit; /* bytes; 0: none */

@@ -20,6 +20,7 @@
 #include "daemon/accounts.h"
 #include "daemon/collection.h"
 #include "daemon/counters.h"
+#include "daemon/exchange/backlogs.h"
 #include "daemon/forwarder.h"
 #include "daemon/keeper.h"
 #include "daemon/knowledge.h"
@@ -52,6 +53,7 @@ struct worker {
 	struct submission *submission;
 	struct collection *collection;
 	struct knowledge_service *knowledge;
+	struct backlogs *backlogs; /* NULL: they are not exchanged */
 	struct server *server;
 	struct metrics *metrics;
 	struct metrics_server *metrics_server;
@@ -79,6 +81,8 @@ static void look_at_worker(struct worker *worker, struct status_view *view)
 	};
 	for (unsigned i = 0; i < worker->threads; i++)
 		sums_table_count(worker->sums[i], &view->sums);
+	if (worker->backlogs)
+		view->backlogs = backlogs_count(worker->backlogs, clock_now_ns());
 	if (worker->forwarder)
 		view->forwarder = forwarder_status(worker->forwarder);
 	pthread_mutex_lock(&worker->lock);
@@ -115,6 +119,17 @@ static int handle_vote(struct worker *worker, const struct client *client,
 		       : refuse(REFUSAL_CONTENT);
 }
 
+/* Without an exchange, the answer is empty. */
+static int handle_backlog(struct worker *worker, struct client *client, const struct frame *frame)
+{
+	struct exchange answer = { .version = EXCHANGE_VERSION };
+
+	if (worker->backlogs && !backlogs_exchange(worker->backlogs, client->user, frame->payload,
+						   frame->length, clock_now_ns(), &answer))
+		return refuse(REFUSAL_CONTENT);
+	return client_send(client, FRAME_OTHERS, &answer, exchange_bytes(answer.count));
+}
+
 static int handle_frame(void *arg, unsigned thread, struct client *client,
 			const struct frame *frame)
 {
@@ -129,6 +144,8 @@ static int handle_frame(void *arg, unsigned thread, struct client *client,
 		return handle_sums(worker, thread, frame);
 	case FRAME_VOTE:
 		return handle_vote(worker, client, frame);
+	case FRAME_BACKLOG:
+		return handle_backlog(worker, client, frame);
 	case FRAME_STATUS_REQUEST:
 		return handle_status(worker, client);
 	default:
@@ -438,6 +455,8 @@ int worker_run(const struct worker_options *options, int channel, struct err *er
 	worker.sums = xcalloc(worker.threads, sizeof(*worker.sums));
 	for (unsigned i = 0; i < worker.threads; i++)
 		worker.sums[i] = sums_table_new();
+	if (config_choice(config, SETTING_PLACE_SHARE) == CONFIG_SHARE_ON)
+		worker.backlogs = backlogs_new();
 	r = start_all(&worker, err);
 	if (r == 0) {
 		/* If the keeper is gone, a signal ends this process as well. */
@@ -448,6 +467,7 @@ int worker_run(const struct worker_options *options, int channel, struct err *er
 	for (unsigned i = 0; i < worker.threads; i++)
 		sums_table_free(worker.sums[i]);
 	free(worker.sums);
+	backlogs_free(worker.backlogs);
 	pthread_mutex_destroy(&worker.lock);
 	return r;
 }

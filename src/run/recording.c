@@ -28,6 +28,7 @@
 #include "run/layouts.h"
 #include "run/offer.h"
 #include "run/placing.h"
+#include "run/sharing.h"
 #include "run/unapplied.h"
 #include "trace/output.h"
 
@@ -289,6 +290,8 @@ static int collector_start(struct recording *r, const char *directory, bool is_p
 		result = collector_open_with_parameters(r, &options, is_part, err);
 	if (result >= 0 && warning)
 		collector_warn(r->collector, warning);
+	if (result >= 0)
+		r->sharing = sharing_open(config, r->collector);
 	run_info_release(&run);
 	return result;
 }
@@ -338,6 +341,8 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 	const char *trace = r->path;
 	int result;
 
+	sharing_close(r->sharing);
+	r->sharing = NULL;
 	arbitration_report_guest(r->collector);
 	placing_report(r->collector, &r->adaptive, r->options.config);
 	layouts_note(r->collector);
@@ -368,6 +373,12 @@ static int collector_end(struct recording *r, int code, uint32_t ranks, bool is_
 	return result;
 }
 
+size_t recording_poll(struct recording *r)
+{
+	sharing_poll(r->sharing);
+	return collector_poll(r->collector);
+}
+
 /* Runs the job's collector on this node from start to end, in a process of its own. */
 static void run_shared_collector(const struct share *share, void *arg)
 {
@@ -384,7 +395,7 @@ static void run_shared_collector(const struct share *share, void *arg)
 		return;
 	circumstances_note(r->collector, r->options.config, r->options.argv);
 	for (;;) {
-		size_t taken = collector_poll(r->collector);
+		size_t taken = recording_poll(r);
 
 		if (!taken && share_is_over(share, &r->job, r->collector, began_ns, &count))
 			break;

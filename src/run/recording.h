@@ -14,6 +14,7 @@
 #include "run/placing.h"
 
 struct launch_link;
+struct sharing;
 
 struct recording_options {
 	const struct config *config;
@@ -33,6 +34,7 @@ struct recording {
 	struct placing_adaptive adaptive;
 	char *board;		     /* directory of the job's health files; NULL: there is none */
 	struct collector *collector; /* its own; NULL: the job's collector is shared */
+	struct sharing *sharing;     /* of the backlog; NULL: there is none */
 	struct share share;
 };
 
@@ -58,6 +60,10 @@ const char *recording_warnings(const struct recording *recording);
 
 /* The directory that SLUICE_SPOOL must name in the environment of the program. */
 const char *recording_directory(const struct recording *recording);
+
+/* Does what there is to do while the program runs. Only with a collector of its own. Returns the
+ * number of records that were found, as collector_poll() does. */
+size_t recording_poll(struct recording *recording);
 
 /* The program has exited with this code: completes the trace, or leaves that to the last rank of
  * the node. Releases *recording also on failure. */

@@ -142,34 +142,35 @@ static char *compose_preload(const char *library)
 }
 
 /* A launcher of ranks that has killed them returns while they are still exiting, and recording. */
-static void collect_until_ranks_exit(struct collector *collector)
+static void collect_until_ranks_exit(struct recording *recording)
 {
 	uint64_t until = clock_monotonic_ns() + RANKS_EXIT_NS;
 
-	while (collector_live_ranks(collector) && clock_monotonic_ns() < until) {
-		collector_poll(collector);
+	while (collector_live_ranks(recording->collector) && clock_monotonic_ns() < until) {
+		recording_poll(recording);
 		clock_sleep_ns(PAUSE_MIN_US * NS_PER_US);
 	}
 }
 
-/* Collects until the program has ended. collector NULL: only waits. */
-static void collect(struct launch_link *link, struct collector *collector,
+/* Collects until the program has ended. Without a collector, only waits. */
+static void collect(struct launch_link *link, struct recording *recording,
 		    bool wait_for_descendants)
 {
+	const struct collector *collector = recording->collector;
 	unsigned pause = PAUSE_MIN_US;
 
 	while (!launch_wait(link, collector ? pause : PAUSE_IDLE_US)) {
 		if (!collector)
 			continue;
-		if (collector_poll(collector))
+		if (recording_poll(recording))
 			pause = PAUSE_MIN_US;
 		else if (pause < PAUSE_MAX_US)
 			pause *= 2;
 	}
 	if (!collector)
 		return;
-	collect_until_ranks_exit(collector);
-	while (wait_for_descendants && collector_has_processes(collector))
+	collect_until_ranks_exit(recording);
+	while (wait_for_descendants && collector_has_processes(recording->collector))
 		clock_sleep_ns(PAUSE_MAX_US * NS_PER_US);
 }
 
@@ -305,7 +306,7 @@ static void record_program(const struct session_options *options, const char *pr
 	start_recorded(options, &recording, program, library);
 	if (collector)
 		circumstances_note(collector, options->config, options->argv);
-	collect(options->link, collector, options->wait_for_descendants);
+	collect(options->link, &recording, options->wait_for_descendants);
 	recording_finish(options, &recording, warned, launch_exit_code(options->link), result);
 }
 
