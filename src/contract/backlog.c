@@ -4,6 +4,8 @@
 #include <float.h>
 #include <string.h>
 
+#include "contract/shares.h"
+
 #define NS_PER_S 1e9
 
 static uint64_t get(const _Atomic uint64_t *at)
@@ -290,10 +292,17 @@ static double prior_rate(const struct scale *scale, double weight, bool is_seen)
 	return rate < low ? low : rate > high ? high : rate;
 }
 
-/* The rate of a target: the forecast counts as BACKLOG_PRIOR_FILES files, then what was seen. */
+/* Was more than next to nothing seen of the target? */
+static bool is_seen(const struct seen *seen, double prior_bytes, const struct scale *scale)
+{
+	return seen->busy_s * scale->mean > prior_bytes / 8;
+}
+
+/* The rate of a target: the forecast counts as BACKLOG_PRIOR_FILES files, then what was seen. With
+ * `tries`, one of which nothing was seen counts as fast. */
 static double estimate_rate(const struct backlog_choice *choice, const struct backlog *backlog,
 			    const struct backlog_view *view, unsigned i, const struct scale *scale,
-			    enum sight sight)
+			    enum sight sight, bool tries)
 {
 	const struct backlog_target *target = &backlog->targets[choice->targets[i]];
 	uint64_t from = view->targets[choice->targets[i]].call_ns;
@@ -304,8 +313,8 @@ static double estimate_rate(const struct backlog_choice *choice, const struct ba
 	if (!(scale->mean > 0))
 		return choice->weights[i] * scale->weight;
 	bytes = seen.bytes + prior;
-	busy = seen.busy_s +
-	       prior / prior_rate(scale, choice->weights[i], seen.busy_s * scale->mean > prior / 8);
+	busy = seen.busy_s + prior / prior_rate(scale, choice->weights[i],
+						!tries || is_seen(&seen, prior, scale));
 	rate = bytes / busy;
 	if (!from)
 		return rate;
@@ -355,7 +364,7 @@ static double predict_finish(const struct backlog *backlog, const struct backlog
 
 	if (sight == ALL)
 		bytes += view->targets[at].others_outstanding;
-	return bytes / estimate_rate(choice, backlog, view, i, &scales[sight], sight);
+	return bytes / estimate_rate(choice, backlog, view, i, &scales[sight], sight, true);
 }
 
 /* The same within the limits in which others are believed. */
@@ -413,6 +422,18 @@ unsigned backlog_choose(struct backlog *backlog, const struct backlog_choice *ch
 		best_s = view->finish_s[i] < best_s ? view->finish_s[i] : best_s;
 	}
 	return choose_among_best(choice, view, best_s);
+}
+
+void backlog_shares(struct backlog *backlog, const struct backlog_choice *choice,
+		    struct backlog_view *view, double *shares)
+{
+	struct scale scale;
+
+	view_files(backlog, choice, view);
+	scale = find_scale(backlog, choice, view, OWN);
+	for (unsigned i = 0; i < choice->count; i++)
+		shares[i] = estimate_rate(choice, backlog, view, i, &scale, OWN, false);
+	shares_fill(shares, choice->count, choice->least, choice->most, shares);
 }
 
 /* Counts the entry as used. */

@@ -140,6 +140,15 @@ int backlog_find_target(struct backlog *backlog, uint64_t key);
 unsigned backlog_choose(struct backlog *backlog, const struct backlog_choice *choice,
 			struct backlog_view *view);
 
+/*
+ * The share of each of choice->targets in a file that is on several of them: in proportion to the
+ * rates that are known of them, within the limits of the site. What is outstanding does not count,
+ * because such a file is written for longer. A target of which nothing was seen has the rate of the
+ * forecast, since a file cannot leave it again.
+ */
+void backlog_shares(struct backlog *backlog, const struct backlog_choice *choice,
+		    struct backlog_view *view, double *shares);
+
 /* Adds a file that the process has created on a target. NULL if the backlog is full. */
 struct backlog_file *backlog_add_file(struct backlog *backlog, unsigned target, int32_t pid,
 				      uint64_t expected, uint64_t now_ns);

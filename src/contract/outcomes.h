@@ -41,6 +41,7 @@
 	X(NOT_EMPTY, "not_empty", "the file had data, so its layout cannot be changed")            \
 	X(INVALID, "invalid", "the file system rejects the value")                                 \
 	X(DENIED, "denied", "the file system does not let this user set layouts")                  \
+	X(OVERSTRIPING, "overstriping", "Lustre puts only one stripe of a file on each target")    \
 	X(FAILED, "failed", "the library rejected it")                                             \
 	X(UNKNOWN, "unknown", "the capture library does not know it")
 

@@ -82,6 +82,29 @@ assert sum(held) == 40
 assert all(abs(n - 40 * t["share"]) < 2 for n, t in zip(held, p))
 END
 
+# One shared file on Lustre: 11 stripes are divided by the shares, rounded by the largest remainders.
+for i in 0 1 2 3; do echo "cscratch-$i = lustre:$work/data,ost=$((i + 3))"; done >osts
+sed -e '/^cscratch/d' -e '/^\[targets\]/r osts' site.ini >lustre.ini
+check_rc 0 "$sluice" forecast place $now --site lustre.ini --total 4G --rule expected --params params.json --json
+cp out shares.json
+rm -rf data
+mkdir data lib
+ln -s "$prog/lustreapi.so" lib/liblustreapi.so.1
+sed -i 's/"parameters": *\[/&{"name": "striping_factor", "value": 11},/' params.json
+check_rc 0 env LD_PRELOAD="$prog/lustreapi.so" LD_LIBRARY_PATH="$work/lib" STANDIN_MAGIC=0x0BD00BD0 STANDIN_ROOT="$work/data" \
+	STANDIN_LOG="$work/log" "$sluice" run -p params.json -o trace -- bash -c 'echo >data/shared'
+python3 - <<'END' || fail "stripes lie elsewhere: $(cat log params.json shares.json)"
+import json
+p = json.load(open("shares.json"))["placement"]
+stripes = open("log").read().split()[3:]
+quotas = [11 * t["share"] for t in p]
+held = [stripes.count(str(3 + i)) for i in range(4)]
+left = 11 - sum(int(q) for q in quotas)
+up = sorted(range(4), key=lambda i: int(quotas[i]) - quotas[i])[:left]
+assert held == [int(q) + (i in up) for i, q in enumerate(quotas)], (held, quotas)
+assert len(set(held)) > 1 and all(a != b for a, b in zip(stripes, stripes[1:] + stripes[:1]))
+END
+
 # Simulation: the report has every metric, and the oracle is faster.
 check_rc 0 "$sluice" forecast simulate $of --method logistic -k 4 --days 1 --repeat 5 --feedback 0,1 --json
 check_json out sluice.forecast/1

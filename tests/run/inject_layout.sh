@@ -166,24 +166,80 @@ check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" ';spread_pools
 SLUICE_PARAMS_ALLOW=layout makes "$sluice" run -p spread.json -o trace --
 check_eq "$(grep -c pool log || true)" 0 "pools that are not allowed: $(cat log)"
 
-# New files are spread over Lustre targets: one stripe each, two for the wide file, no target twice in a file.
+# New files are spread over Lustre targets: one stripe each. The wide file has two, one on the target with half of the weight.
 export STANDIN_MAGIC=0x0BD00BD0
 makes "$sluice" run -p spread.json -o trace --
 diff expected out || fail "targets: the program behaves differently"
 check_eq "$(cut -d ' ' -f 2- log)" "plain.dat 1048576 3
-wide.dat 1048576 7 9
-at.dat 1048576 3
+wide.dat 1048576 7 3
+at.dat 1048576 9
 stream.dat 1048576 3
-creat.dat 1048576 7" "requests to liblustreapi"
+creat.dat 1048576 3" "requests to liblustreapi"
 "$sluice" print trace | grep posix_parameters >told
-check_has "$(sed -n 2p told)" 'spread_osts=7,9;spread_pools=!filesystem;striping_factor=2;striping_unit=1048576"' "what was requested"
+check_has "$(sed -n 2p told)" 'spread_osts=7,3;spread_pools=!filesystem;striping_factor=2;striping_unit=1048576"' "what was requested"
 check_eq "$(grep -c 'hint/set="spread_osts=' told)" 5 "files whose targets are read back"
 "$sluice" report trace | grep -A 9 '^Parameters' >report
 check_has "$(grep spread_osts report)" "1/1" "targets in the report"
 
+# shares FILE: the stripes of a file by target, "TARGET:STRIPES ..."; fails if neighbors are on the same target
+shares() {
+	awk -v file="$1" '$2 == file {
+		for (i = 4; i <= NF; i++) {
+			n[$i]++
+			if ($i == (i < NF ? $(i + 1) : $4))
+				exit 1
+		}
+		for (t = 0; t < 64; t++)
+			if (t in n)
+				printf "%s%d:%d", used++ ? " " : "", t, n[t]
+	}' log || fail "neighbors are on one target: $(cat log)"
+}
+
+# A shared file with more stripes follows the weights: a target has several stripes, by overstriping.
+cat >uneven.json <<'END'
+{"schema": "sluice.params/1", "parameters": [
+ {"name": "spread_osts", "value": "3*4,7*2,9,11"}, {"name": "striping_factor", "value": 16, "file": "wide.dat"}]}
+END
+makes "$sluice" run -p uneven.json -o trace --
+diff expected out || fail "overstriping: the program behaves differently"
+check_eq "$(shares wide.dat)" "3:8 7:4 9:2 11:2" "stripes by target"
+check_eq "$(grep -vc wide.dat log) $(awk 'NF > 4' log | wc -l)" "4 1" "other files have one stripe: $(cat log)"
+"$sluice" print trace | grep posix_parameters | sed -n 2p >told
+check_eq "$(grep -o 'spread_osts=[^;"]*' told | tr '=,' '\n\n' | sort | paste -sd ' ')" \
+	"11*2 11*2 3*8 3*8 7*4 7*4 9*2 9*2 spread_osts spread_osts" "requested and effective shares"
+check_eq "$(cat err)" "" "stderr"
+
+# Where there is no overstriping, targets get one stripe each, and the user is told.
+for lacks in library servers; do
+	STANDIN_OVERSTRIPING=$lacks makes "$sluice" run -p uneven.json -o trace --
+	diff expected out || fail "no overstriping, $lacks: the program behaves differently"
+	check_eq "$(shares wide.dat)" "3:1 7:1 9:1 11:1" "stripes by target, $lacks"
+	check_words "$(cat err)" spread_osts striping_factor "not applied" "only one stripe of a file on each target"
+	check_has "$("$sluice" print trace | grep posix_parameters | sed -n 2p)" 'spread_osts=!overstriping' "the refusal, $lacks"
+done
+
+# A file that exists keeps its stripes.
+rm -rf data log
+mkdir data
+echo old >data/wide.dat
+check_rc 0 "$sluice" run -p uneven.json -o trace -- $python -c 'open("data/wide.dat", "a").write("new")'
+[ ! -e log ] || fail "an existing file: $(cat log)"
+
+# Without a forecast, all targets of a site get the same number of stripes.
+printf "[targets]\na = lustre:$work/data,ost=3\nb = lustre:$work/data,ost=7\nc = lustre:$work/data,ost=9\n" >three.ini
+cat >six.json <<'END'
+{"schema": "sluice.params/1", "parameters": [{"name": "striping_factor", "value": 6, "file": "wide.dat"}]}
+END
+mkdir spool spool3
+for rule in equal adaptive; do
+	SLUICE_PROBE_SITE=$work/three.ini SLUICE_SPOOL_DIR=$work/spool3 SLUICE_FORECAST_MODEL=$work/model \
+		makes "$sluice" run --place $rule -p six.json -o trace --
+	diff expected out || fail "--place $rule: the program behaves differently"
+	check_eq "$(shares wide.dat)" "3:2 7:2 9:2" "stripes by target, --place $rule"
+done
+
 # `sluice run --place adaptive` chooses the target of each file when it is created. A file that Lustre has put elsewhere does
 # not count.
-mkdir spool
 printf '[targets]\na = lustre:%s,ost=3\nb = lustre:%s,ost=7\n' "$work/data" "$work/data" >site.ini
 export SLUICE_PROBE_SITE=$work/site.ini SLUICE_SPOOL_DIR=$work/spool SLUICE_FORECAST_MODEL=$work/model
 makes "$sluice" run --place adaptive -o trace --
@@ -205,4 +261,4 @@ ln -sf "$prog/lustreold.so" lib/liblustreapi.so.1
 makes "$sluice" run -p spread.json -o trace --
 diff expected out || fail "old library: the program behaves differently"
 check_eq "$(head -n 2 log)" "old plain.dat 1048576 3 1 0
-old at.dat 1048576 3 1 0" "an old library: one stripe, and none of the file that wants two"
+old at.dat 1048576 9 1 0" "an old library: one stripe, and none of the file that wants two"

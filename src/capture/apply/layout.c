@@ -458,6 +458,7 @@ void layout_end_slow(struct layout *layout, int fd)
 		file_end(layout, fd, space);
 		workspace_unmap(space);
 	}
+	lustre_request_free(layout->request);
 	errno = saved;
 }
 

@@ -29,6 +29,7 @@
 
 struct backlog_file;
 struct layout_system;
+struct lustre_request;
 
 /* An open that may create a file. Small, because the stack of a signal handler may be small. */
 struct layout {
@@ -46,7 +47,8 @@ struct layout {
 	bool is_common;	     /* its directory is writable by all users and sticky, as /tmp */
 	uint64_t turn;	     /* turn in the list of destinations, or WEIGHTED_ROTATION_NONE */
 	uint64_t number;     /* the number in the name of the file in the other directory */
-	struct backlog_file *placed; /* its entry in the backlog; NULL: none */
+	struct backlog_file *placed;	/* its entry in the backlog; NULL: none */
+	struct lustre_request *request; /* mapped until the end; NULL on other file systems */
 };
 
 #pragma GCC visibility push(hidden)

@@ -50,6 +50,9 @@ extern const struct layout_system layout_lustre, layout_ceph, layout_ceph_fuse, 
 /* Is liblustreapi running in this thread? It opens files, too. */
 bool lustre_is_within(void);
 
+/* Releases what the `create` of Lustre has left for its `get`; NULL is allowed. */
+void lustre_request_free(struct lustre_request *request);
+
 /*
  * Questions to the file system go through libc, as those of the program do, because some file
  * systems are preloaded libraries. They return -errno on failure and leave errno as it is.

@@ -7,8 +7,10 @@
 #ifndef SLUICE_LINKED
 #include <dlfcn.h>
 #endif
+#include <errno.h>
 #include <string.h>
 
+#include "capture/apply/apportion.h"
 #include "capture/apply/inject.h"
 #include "capture/apply/placed.h"
 #include "capture/record/capture.h"
@@ -19,6 +21,9 @@
 #include "contract/striping.h"
 
 #define MAGIC_LUSTRE 0x0BD00BD0u
+#define MOST_STRIPES 2000		/* LOV_MAX_STRIPE_COUNT, for one file */
+#define OVERSTRIPING 4u			/* LLAPI_LAYOUT_OVERSTRIPING: several stripes per target */
+#define NO_STRIPES (O_NOCTTY | O_ASYNC) /* O_LOV_DELAY_CREATE: the open sets no stripes */
 
 /* The functions of liblustreapi, NULL if missing. */
 static struct {
@@ -26,14 +31,18 @@ static struct {
 		      int stripe_count, int stripe_pattern);
 	int (*level_get)(void);
 	void (*level_set)(int level); /* of the messages that it prints */
-	/* For files with given targets: since version 2.7. */
+	/* For files with given targets: since version 2.7, for several targets since 2.9. */
 	void *(*alloc)(void);
 	void (*release)(void *stripes);
 	int (*count_set)(void *stripes, uint64_t count);
 	int (*size_set)(void *stripes, uint64_t bytes);
+	int (*pattern_set)(void *stripes, uint64_t pattern);
 	int (*target_set)(void *stripes, int number, uint64_t target);
-	int (*file_create)(const char *path, int flags, mode_t mode, const void *stripes);
+	int (*file_open)(const char *path, int flags, mode_t mode, const void *stripes);
 } lustre;
+
+/* The library or the servers are older than 2.13, which brought overstriping. */
+static atomic_bool is_overstriping_refused;
 
 static __thread bool is_within TLS_FAST;
 
@@ -59,8 +68,10 @@ static void lustre_load(void)
 		library, "llapi_layout_stripe_size_set");
 	lustre.target_set = (__typeof__(lustre.target_set))(uintptr_t)symbol_find(
 		library, "llapi_layout_ost_index_set");
-	lustre.file_create = (__typeof__(lustre.file_create))(uintptr_t)symbol_find(
-		library, "llapi_layout_file_create");
+	lustre.pattern_set = (__typeof__(lustre.pattern_set))(uintptr_t)symbol_find(
+		library, "llapi_layout_pattern_set");
+	lustre.file_open = (__typeof__(lustre.file_open))(uintptr_t)symbol_find(
+		library, "llapi_layout_file_open");
 	lustre.create =
 		(__typeof__(lustre.create))(uintptr_t)symbol_find(library, "llapi_file_create");
 #endif
@@ -71,97 +82,193 @@ bool lustre_is_within(void)
 	return is_within;
 }
 
-/* The requested layout of a new file. */
-struct request {
+/* The requested layout of a new file. Too large for a stack. */
+struct lustre_request {
 	uint64_t unit; /* 0: the default */
 	int first;     /* first target, or -1 */
 	int count;     /* 0: the default */
 	unsigned targets;
-	uint32_t target[PARAMETERS_DESTINATIONS]; /* one target per stripe */
+	uint32_t target[MOST_STRIPES]; /* of each stripe */
+	bool is_uneven;		       /* by the shares, a target gets several stripes */
+	bool is_overstriped;	       /* it does */
+	/* Working memory. */
+	uint32_t numbers[PARAMETERS_DESTINATIONS]; /* of the targets of the list */
+	uint16_t order[MOST_STRIPES];
+	struct apportionment shares;
 };
 
-static int create_on_targets(const char *path, const struct request *request)
+static bool has_layouts(void)
+{
+	return lustre.alloc && lustre.release && lustre.count_set && lustre.size_set &&
+	       lustre.target_set && lustre.file_open;
+}
+
+static bool describe_targets(void *stripes, const struct lustre_request *request)
+{
+	bool good = lustre.count_set(stripes, request->targets) == 0 &&
+		    (!request->unit || lustre.size_set(stripes, request->unit) == 0);
+
+	if (request->is_overstriped)
+		good = good && lustre.pattern_set && lustre.pattern_set(stripes, OVERSTRIPING) == 0;
+	for (unsigned i = 0; good && i < request->targets; i++)
+		good = lustre.target_set(stripes, (int)i, request->target[i]) == 0;
+	return good;
+}
+
+static bool set_targets(const char *path, const struct lustre_request *request)
 {
 	void *stripes = lustre.alloc();
 	int fd = -1;
-	bool good = stripes && lustre.count_set(stripes, request->targets) == 0 &&
-		    (!request->unit || lustre.size_set(stripes, request->unit) == 0);
 
-	for (unsigned i = 0; good && i < request->targets; i++)
-		good = lustre.target_set(stripes, (int)i, request->target[i]) == 0;
-	if (good)
-		fd = lustre.file_create(path, O_WRONLY | O_CLOEXEC, 0644, stripes);
+	if (stripes && describe_targets(stripes, request))
+		fd = lustre.file_open(path, O_WRONLY | O_CLOEXEC | NO_STRIPES, 0, stripes);
 	if (stripes)
 		lustre.release(stripes);
 	if (fd < 0)
-		return -1;
-	handle_take(fd);
+		return false;
+	if (capture_handles)
+		handle_take(fd);
 	kernel_call(SYS_close, fd);
-	return 0;
+	return true;
 }
 
-static int create_with_stripes(const char *path, const struct request *request)
+static bool set_stripes(const char *path, const struct lustre_request *request)
 {
-	bool is_new = lustre.alloc && lustre.release && lustre.count_set && lustre.size_set &&
-		      lustre.target_set && lustre.file_create;
-
-	if (request->targets && is_new)
-		return create_on_targets(path, request);
-	/* An older library can set the first target only. */
-	if (request->targets > 1 || !lustre.create)
-		return -1;
+	if (request->targets && has_layouts())
+		return set_targets(path, request);
 	return lustre.create(path, request->unit,
 			     request->targets ? (int)request->target[0] : request->first,
-			     request->targets ? 1 : request->count, 0);
+			     request->targets ? 1 : request->count, 0) == 0;
 }
 
-static int lustre_create(const char *path, const struct request *request)
+/* Sets the stripes of a file that has none. */
+static bool set_stripes_quietly(const char *path, const struct lustre_request *request)
 {
-	int level = lustre.level_get ? lustre.level_get() : 0, result;
+	int level = lustre.level_get ? lustre.level_get() : 0;
+	bool good;
 
 	is_within = true;
 	if (lustre.level_get && lustre.level_set)
 		lustre.level_set(0);
-	result = create_with_stripes(path, request);
+	good = set_stripes(path, request);
 	if (lustre.level_get && lustre.level_set)
 		lustre.level_set(level);
 	is_within = false;
-	return result;
+	return good;
 }
 
-static bool is_among(const uint32_t *targets, unsigned count, uint32_t target)
+/* The numbers and weights of the targets in a list; false if it is malformed. */
+static bool read_targets(struct lustre_request *request, const struct parameters_line *rule)
 {
-	for (unsigned i = 0; i < count; i++)
-		if (targets[i] == target)
-			return true;
-	return false;
-}
-
-/* Chooses the targets of the next turns, each once: a file has at most one stripe per target. */
-static void choose_targets(struct request *request, const struct parameters_line *rule,
-			   uint64_t turn)
-{
+	struct apportionment *shares = &request->shares;
 	struct parameters_destination next;
-	unsigned most = weighted_rotation_count(rule),
-		 wanted = request->count > 0 ? (unsigned)request->count : 1;
+	const char *text = rule->value;
 	uint64_t number;
 
-	wanted = wanted < most ? wanted : most;
-	for (uint64_t end = turn + PARAMETERS_WEIGHTS; request->targets < wanted && turn < end;
-	     turn++) {
-		const char *at;
+	while (shares->count < PARAMETERS_DESTINATIONS && parameters_destination(&text, &next)) {
+		const char *at = next.name;
 
-		if (!weighted_rotation_destination(rule, turn, &next))
+		if (!rules_number(&at, &number) || number > UINT16_MAX)
+			return false;
+		request->numbers[shares->count] = (uint32_t)number;
+		shares->weights[shares->count++] = next.weight;
+	}
+	return !*text && shares->count;
+}
+
+/* Gives one stripe each to targets that have none, by their turns. */
+static void give_by_turns(struct apportionment *shares, unsigned left,
+			  const struct parameters_line *rule, uint64_t turn)
+{
+	for (uint64_t end = turn + PARAMETERS_WEIGHTS; left && turn < end; turn++) {
+		unsigned chosen = weighted_rotation_index(rule, turn);
+
+		if (chosen >= shares->count)
 			return;
-		at = next.name;
-		if (rules_number(&at, &number) && number <= UINT16_MAX &&
-		    !is_among(request->target, request->targets, (uint32_t)number))
-			request->target[request->targets++] = (uint32_t)number;
+		left -= !shares->parts[chosen];
+		shares->parts[chosen] += !shares->parts[chosen];
 	}
 }
 
+/* A number below n that has no pattern from one turn to the next. */
+static unsigned scatter(uint64_t turn, unsigned n)
+{
+	return (unsigned)((turn * UINT64_C(0x9e3779b97f4a7c15) >> 32) % n);
+}
+
+/* Divides the stripes of a file among the targets. Takes the turns that this needs, unless the file
+ * has some already. */
+static void choose_targets(struct lustre_request *request, const struct parameters_line *rule,
+			   struct layout *layout, bool may_repeat)
+{
+	unsigned wanted = request->count < MOST_STRIPES ? (unsigned)request->count : MOST_STRIPES;
+	struct apportionment *shares = &request->shares;
+	unsigned left = apportion_divide(shares, wanted), first;
+
+	request->is_uneven = apportion_repeats(shares);
+	request->is_overstriped = request->is_uneven && may_repeat;
+	if (request->is_uneven && !request->is_overstriped)
+		left = apportion_divide_once(shares, wanted);
+	if (layout->turn == WEIGHTED_ROTATION_NONE)
+		layout->turn = weighted_rotation_take(capture_membership.control->turns, rule,
+						      left ? left : 1);
+	give_by_turns(shares, left, rule, layout->turn);
+	request->targets = apportion_order(shares, request->order, MOST_STRIPES);
+	first = request->targets ? scatter(layout->turn, request->targets) : 0;
+	for (unsigned i = 0; i < request->targets; i++)
+		request->target[i] =
+			request->numbers[request->order[(first + i) % request->targets]];
+}
+
+/* Chooses one target. The backlog knows one per file. */
+static void choose_target(struct lustre_request *request, const struct parameters_line *rule,
+			  struct layout *layout, struct layout_workspace *space)
+{
+	unsigned chosen;
+
+	layout->turn = weighted_rotation_take(capture_membership.control->turns, rule, 1);
+	layout->placed = placed_choose(rule, &layout->turn, &space->view);
+	chosen = weighted_rotation_index(rule, layout->turn);
+	request->targets = chosen < request->shares.count;
+	request->target[0] = request->targets ? request->numbers[chosen] : 0;
+}
+
+/* Plans the stripes by the list; false if that is not possible. */
+static bool plan_stripes(struct lustre_request *request, const struct parameters_line *rule,
+			 struct layout *layout, struct layout_workspace *space)
+{
+	if (!read_targets(request, rule))
+		return false;
+	if (request->count > 1) {
+		placed_shares(rule, request->shares.weights, &space->view);
+		choose_targets(request, rule, layout, !is_overstriping_refused);
+	} else {
+		choose_target(request, rule, layout, space);
+	}
+	/* An older library can set the first target only. */
+	return request->targets == 1 || (request->targets && has_layouts());
+}
+
+/* Sets the planned stripes; if there cannot be several on a target, one on each. */
+static void set_planned(struct lustre_request *request, const struct parameters_line *rule,
+			struct layout *layout, const char *path)
+{
+	bool good = set_stripes_quietly(path, request);
+
+	if (!good && request->is_overstriped) {
+		choose_targets(request, rule, layout, false);
+		good = set_stripes_quietly(path, request);
+		/* Otherwise there was another reason. */
+		if (good)
+			is_overstriping_refused = true;
+	}
+	if (good)
+		layout->refusal =
+			request->is_uneven && !request->is_overstriped ? "overstriping" : NULL;
+}
+
 /* Reads the request from the rules; false if there is none. */
-static bool request_read(struct request *request, const char *full)
+static bool request_read(struct lustre_request *request, const char *full)
 {
 	uint64_t count = 0, first = 0;
 	bool has_unit = layout_number(full, "striping_unit", &request->unit);
@@ -173,8 +280,26 @@ static bool request_read(struct request *request, const char *full)
 	return has_unit || has_count || has_first;
 }
 
+/*
+ * Creates the file without stripes. liblustreapi can do that itself, but does not say whether the
+ * file is there after a failure, and whose it is.
+ */
+static bool make_file(struct layout *layout, const char *path)
+{
+	long fd = kernel_call(SYS_openat, AT_FDCWD, path,
+			      O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | NO_STRIPES, 0644);
+
+	if (fd < 0) {
+		layout->refusal = fd == -EEXIST ? "exists" : "failed";
+		return false;
+	}
+	kernel_call(SYS_close, fd);
+	layout_made(layout);
+	return true;
+}
+
 /* Creates the file with its stripes. */
-static void create_as_requested(struct request *request, struct layout *layout,
+static void create_as_requested(struct lustre_request *request, struct layout *layout,
 				struct layout_workspace *space)
 {
 	const struct parameters_line *rule = layout_rule(space->full, PARAMETERS_SPREAD_OSTS);
@@ -185,54 +310,66 @@ static void create_as_requested(struct request *request, struct layout *layout,
 	layout->refusal = layout->is_absent ? "failed" : "exists";
 	if (!lustre.create || !layout_may_make(layout))
 		return;
-	if (rule) {
-		layout->turn =
-			weighted_rotation_take(capture_membership.control->turns, rule,
-					       request->count > 0 ? (unsigned)request->count : 1);
-		/* The backlog knows one target per file. */
-		if (request->count <= 1)
-			layout->placed = placed_choose(rule, &layout->turn, &space->view);
-		choose_targets(request, rule, layout->turn);
-	}
-	if (lustre_create(space->path, request) != 0)
+	if (rule && !plan_stripes(request, rule, layout, space))
 		return;
-	layout->refusal = NULL;
-	layout_made(layout);
+	if (make_file(layout, space->path))
+		set_planned(request, rule, layout, space->path);
 }
 
 static void lustre_begin(struct layout *layout, struct layout_workspace *space)
 {
-	struct request *request = kernel_map_private(sizeof(*request));
+	layout->request = kernel_map_private(sizeof(*layout->request));
+	if (layout->request)
+		create_as_requested(layout->request, layout, space);
+}
 
-	if (!request)
-		return;
-	create_as_requested(request, layout, space);
-	kernel_call(SYS_munmap, request, sizeof(*request));
+void lustre_request_free(struct lustre_request *request)
+{
+	if (request)
+		kernel_call(SYS_munmap, request, sizeof(*request));
 }
 
 #define STRIPES_BYTES 65536 /* with all objects; too large for a stack */
 
-/* "3,7"; a list that is too long for a record is left out. */
+/* "3*2,7": with the number of stripes on each target, if that is not 1. A list that is too long for
+ * a record is left out. */
 #define TARGETS_BYTES 2048
+
+static unsigned count_target(const uint32_t *targets, unsigned count, uint32_t target)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		n += targets[i] == target;
+	return n;
+}
 
 static void put_targets(struct info_text *text, char list[TARGETS_BYTES], const uint32_t *targets,
 			unsigned count)
 {
-	char *at = list;
+	char *at = list, *end = list + TARGETS_BYTES - 24;
 
-	for (unsigned i = 0; i < count && at - list < TARGETS_BYTES - 16; i++) {
+	for (unsigned i = 0; i < count && at < end; i++) {
+		unsigned stripes;
+
+		if (count_target(targets, i, targets[i]))
+			continue;
 		if (i)
 			*at++ = ',';
 		at = rules_put_number(at, targets[i]);
+		stripes = count_target(targets, count, targets[i]);
+		if (stripes == 1)
+			continue;
+		*at++ = '*';
+		at = rules_put_number(at, stripes);
 	}
-	if (count && at - list < TARGETS_BYTES - 16)
+	if (count && at < end)
 		info_text_put(text, PARAMETERS_SPREAD_OSTS, list);
 }
 
 /* What is too large for a stack. */
 struct workspace {
-	struct request request;
-	uint32_t targets[PARAMETERS_DESTINATIONS];
+	uint32_t targets[MOST_STRIPES];
 	char list[TARGETS_BYTES];
 	union {
 		struct lustre_stripes stripes;
@@ -263,7 +400,7 @@ static void put_stripes(struct workspace *space, long bytes, bool with_targets,
 
 	layout_put_number(effective, "striping_factor", count);
 	layout_put_number(effective, "striping_unit", stripes->size);
-	if (!objects || !count || count > PARAMETERS_DESTINATIONS)
+	if (!objects || !count || count > MOST_STRIPES)
 		return;
 	layout_put_number(effective, "start_iodevice", objects[0].target);
 	for (unsigned i = 0; with_targets && i < count; i++)
@@ -286,19 +423,16 @@ static void report_stripes(struct workspace *space, int fd, bool with_targets,
 static void lustre_report(const struct layout *layout, int fd, struct layout_workspace *texts)
 {
 	const struct parameters_line *rule = layout_rule(texts->full, PARAMETERS_SPREAD_OSTS);
-	bool is_spread = rule && layout->turn != WEIGHTED_ROTATION_NONE;
+	bool is_spread = rule && layout->request && layout->request->targets && layout->is_made;
 	struct workspace *space = kernel_map_private(sizeof(*space));
 
 	if (!space)
 		return;
-	if (is_spread && layout->is_made) {
-		request_read(&space->request, texts->full);
-		choose_targets(&space->request, rule, layout->turn);
-		put_targets(&texts->requested, space->list, space->request.target,
-			    space->request.targets);
-	} else if (rule && layout->refusal) {
+	if (rule && layout->refusal)
 		inject_refuse(&texts->requested, PARAMETERS_SPREAD_OSTS, layout->refusal);
-	}
+	else if (is_spread)
+		put_targets(&texts->requested, space->list, layout->request->target,
+			    layout->request->targets);
 	report_stripes(space, fd, is_spread, &texts->effective);
 	kernel_call(SYS_munmap, space, sizeof(*space));
 }

@@ -168,6 +168,27 @@ static uint64_t expected_bytes(const struct control_placement *p)
 	return bytes / files ? bytes / files : 1;
 }
 
+/* Is the list placed by the backlog? */
+static bool is_placed_list(const struct parameters_line *rule)
+{
+	return rules_places & RULES_PLACED &&
+	       parameters_destinations_key(rule->value) == placement()->list;
+}
+
+/* The question for the destination of a new file. */
+static struct backlog_choice make_choice(const struct control_placement *p)
+{
+	return (struct backlog_choice){ .count = p->count,
+					.targets = p->targets,
+					.weights = p->weights,
+					.bytes = expected_bytes(p),
+					.now_ns = now_ns(),
+					.most = p->most,
+					.least = p->least,
+					.files = p->step_files,
+					.is_alive = is_alive };
+}
+
 struct backlog_file *placed_choose(const struct parameters_line *rule, uint64_t *turn,
 				   struct backlog_view *view)
 {
@@ -175,24 +196,29 @@ struct backlog_file *placed_choose(const struct parameters_line *rule, uint64_t 
 	struct backlog_choice choice;
 	unsigned chosen;
 
-	if (!(rules_places & RULES_PLACED) || parameters_destinations_key(rule->value) != p->list)
+	if (!is_placed_list(rule))
 		return NULL;
 	placed_forget();
-	choice = (struct backlog_choice){ .count = p->count,
-					  .targets = p->targets,
-					  .weights = p->weights,
-					  .bytes = expected_bytes(p),
-					  .now_ns = now_ns(),
-					  .turn = *turn,
-					  .most = p->most,
-					  .least = p->least,
-					  .files = p->step_files,
-					  .is_alive = is_alive };
+	choice = make_choice(p);
+	choice.turn = *turn;
 	begin_step(p, choice.now_ns);
 	chosen = backlog_choose(backlog, &choice, view);
 	*turn = WEIGHTED_ROTATION_INDEX | chosen;
 	return backlog_add_file(backlog, p->targets[chosen], own_pid(), choice.bytes,
 				choice.now_ns);
+}
+
+bool placed_shares(const struct parameters_line *rule, double shares[PARAMETERS_DESTINATIONS],
+		   struct backlog_view *view)
+{
+	struct backlog_choice choice;
+
+	if (!is_placed_list(rule))
+		return false;
+	placed_forget();
+	choice = make_choice(placement());
+	backlog_shares(backlog, &choice, view, shares);
+	return true;
 }
 
 void placed_cancel(struct backlog_file **file)

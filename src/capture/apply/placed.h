@@ -52,6 +52,13 @@ void placed_forget(void);
 struct backlog_file *placed_choose(const struct parameters_line *rule, uint64_t *turn,
 				   struct backlog_view *view);
 
+/*
+ * Sets the share of each destination of the list in a file that is on several of them. False: the
+ * list is not placed by the backlog. Such a file is not measured.
+ */
+bool placed_shares(const struct parameters_line *rule, double shares[PARAMETERS_DESTINATIONS],
+		   struct backlog_view *view);
+
 /* The file was opened with these flags, or was not created after all. NULL is allowed. */
 void placed_open(struct backlog_file *file, uint64_t turn, int fd, int flags);
 void placed_cancel(struct backlog_file **file);

@@ -124,22 +124,15 @@ uint64_t weighted_rotation_take(_Atomic uint64_t *counters, const struct paramet
 	return atomic_fetch_add_explicit(&counters[list_index(rule)], count, memory_order_relaxed);
 }
 
-unsigned weighted_rotation_count(const struct parameters_line *rule)
+unsigned weighted_rotation_index(const struct parameters_line *rule, uint64_t turn)
 {
-	struct list *list = list_new(rule->value);
-	unsigned count = list ? list->count : 0;
-
-	list_free(list);
-	return count;
-}
-
-/* The index of the destination of a turn; PARAMETERS_DESTINATIONS if the list is malformed. */
-static unsigned find_index(const struct parameters_line *rule, uint64_t turn)
-{
-	struct list *list = list_new(rule->value);
+	struct list *list;
 	const uint16_t *table;
 	unsigned chosen;
 
+	if (turn & WEIGHTED_ROTATION_INDEX)
+		return (unsigned)(turn & ~WEIGHTED_ROTATION_INDEX);
+	list = list_new(rule->value);
 	if (!list)
 		return PARAMETERS_DESTINATIONS;
 	table = find_table(rule, list);
@@ -153,12 +146,11 @@ bool weighted_rotation_destination(const struct parameters_line *rule, uint64_t 
 				   struct parameters_destination *destination)
 {
 	const char *text = rule->value;
-	uint64_t chosen = turn & WEIGHTED_ROTATION_INDEX ? turn & ~WEIGHTED_ROTATION_INDEX
-							 : find_index(rule, turn);
+	unsigned chosen = weighted_rotation_index(rule, turn);
 
 	if (chosen >= PARAMETERS_DESTINATIONS)
 		return false;
-	for (uint64_t i = 0; i <= chosen; i++)
+	for (unsigned i = 0; i <= chosen; i++)
 		if (!parameters_destination(&text, destination))
 			return false;
 	return true;

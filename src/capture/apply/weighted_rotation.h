@@ -33,8 +33,8 @@ uint64_t weighted_rotation_take(_Atomic uint64_t *counters, const struct paramet
 bool weighted_rotation_destination(const struct parameters_line *rule, uint64_t turn,
 				   struct parameters_destination *destination);
 
-/* The number of destinations in a list; 0 if it is malformed. */
-unsigned weighted_rotation_count(const struct parameters_line *rule);
+/* The same as an index of the list; PARAMETERS_DESTINATIONS if it is malformed. */
+unsigned weighted_rotation_index(const struct parameters_line *rule, uint64_t turn);
 
 #pragma GCC visibility pop
 

@@ -5,6 +5,10 @@
  * kernel. Paths below STANDIN_ROOT are on a file system with the magic STANDIN_MAGIC; operations on
  * files are logged to STANDIN_LOG. If STANDIN_OST is set, all objects are on that OST, whatever is
  * requested.
+ *
+ * Stripes follow the rules of liblustreapi and of the servers. As with these, a request that fails
+ * leaves a file without stripes behind. With STANDIN_OVERSTRIPING=library or =servers these are
+ * older than 2.13.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,10 +26,12 @@
 #include <unistd.h>
 
 static int level = 4;
-#define OBJECTS 64
+#define TARGETS 64
+#define STRIPES 2000
+#define DELAYED (O_NOCTTY | O_ASYNC) /* the open sets no stripes */
 
 /* The stripes of a file in the format of lustre.lov: the head, and an object per stripe. */
-static struct stripes {
+struct stripes {
 	uint32_t magic, pattern;
 	uint64_t object[2];
 	uint32_t size;
@@ -33,8 +39,60 @@ static struct stripes {
 	struct {
 		uint64_t id[2];
 		uint32_t generation, target;
-	} objects[OBJECTS];
-} stripes;
+	} objects[STRIPES];
+};
+
+/* The files with stripes. */
+static struct {
+	ino_t file;
+	struct stripes stripes;
+} striped[TARGETS];
+
+static struct stripes *stripes_of(int fd)
+{
+	struct stat st = { 0 };
+
+	fstat(fd, &st);
+	for (int i = 0; i < TARGETS; i++)
+		if (striped[i].file == st.st_ino)
+			return &striped[i].stripes;
+	return NULL;
+}
+
+static int fail(int error)
+{
+	errno = error;
+	return -1;
+}
+
+/* Opens a file without setting stripes. A new one may have the number of one that was removed. */
+static int open_delayed(const char *path, int flags, int mode)
+{
+	bool is_new = access(path, F_OK) != 0;
+	int fd = open(path, flags | DELAYED, mode);
+	struct stat st = { 0 };
+
+	if (fd >= 0 && is_new && fstat(fd, &st) == 0)
+		for (int i = 0; i < TARGETS; i++)
+			if (striped[i].file == st.st_ino)
+				striped[i].file = 0;
+	return fd;
+}
+
+/* A file gets stripes once. */
+static int stripes_set(int fd, const struct stripes *stripes)
+{
+	static unsigned count;
+	struct stat st = { 0 };
+	unsigned i = count++ % TARGETS; /* the oldest file is forgotten */
+
+	if (stripes_of(fd))
+		return fail(EEXIST);
+	fstat(fd, &st);
+	striped[i].file = st.st_ino;
+	striped[i].stripes = *stripes;
+	return 0;
+}
 
 static void note(const char *format, ...)
 {
@@ -60,44 +118,49 @@ void llapi_msg_set_level(int new_level)
 	level = new_level;
 }
 
-static void object_put(struct stripes *to, int stripe, uint32_t target)
+static uint32_t place(uint32_t target)
 {
 	const char *elsewhere = getenv("STANDIN_OST");
 
-	if (stripe < OBJECTS)
-		to->objects[stripe].target = elsewhere ? (uint32_t)atoi(elsewhere) : target;
+	return elsewhere ? (uint32_t)atoi(elsewhere) : target;
 }
 
-/* Like the real function, it opens the file itself and prints errors. */
+/* Like the real function, it opens the file itself, which may exist, and prints errors. */
 int llapi_file_create(const char *name, unsigned long long size, int offset, int count, int pattern)
 {
 	const char *slash = strrchr(name, '/');
-	int fd;
+	struct stripes made = { .magic = 0x0BD10BD0, .size = (uint32_t)size };
+	int fd, result;
 
 	if (getenv("STANDIN_FAILS")) {
 		if (level)
 			fprintf(stderr, "llapi: error\n");
 		return -EINVAL;
 	}
-	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY | O_ASYNC, 0644);
+	fd = open_delayed(name, O_WRONLY | O_CREAT, 0644);
 	if (fd < 0)
 		return -errno;
+	made.count = (uint16_t)(count > 0 ? count : 1);
+	for (int i = 0; i < made.count; i++)
+		made.objects[i].target = place((uint32_t)(offset + i));
+	result = stripes_set(fd, &made) < 0 ? -errno : 0;
 	close(fd);
-	stripes.magic = 0x0BD10BD0;
-	stripes.size = (uint32_t)size;
-	stripes.count = (uint16_t)count;
-	for (int i = 0; i < count; i++)
-		object_put(&stripes, i, (uint32_t)(offset + i));
-	note("create %s %llu %d %d %d\n", slash ? slash + 1 : name, size, offset, count, pattern);
-	return 0;
+	if (!result)
+		note("create %s %llu %d %d %d\n", slash ? slash + 1 : name, size, offset, count,
+		     pattern);
+	return result;
 }
 
-/* Files with given targets, as since Lustre 2.7. One layout at a time is enough. */
+/* Files with given targets, as since Lustre 2.9. One layout at a time is enough. */
+#define OVERSTRIPING 4u
+#define UNSET UINT32_MAX
 static struct stripes wished;
 
 void *llapi_layout_alloc(void)
 {
 	wished = (struct stripes){ .magic = 0x0BD10BD0, .size = 1048576 };
+	for (int i = 0; i < STRIPES; i++)
+		wished.objects[i].target = UNSET;
 	return &wished;
 }
 
@@ -109,51 +172,98 @@ void llapi_layout_free(void *layout)
 
 int llapi_layout_stripe_count_set(void *layout, uint64_t count)
 {
+	if (!count || count > STRIPES)
+		return fail(EINVAL);
 	((struct stripes *)layout)->count = (uint16_t)count;
-	return count && count <= OBJECTS ? 0 : -1;
+	return 0;
 }
 
 int llapi_layout_stripe_size_set(void *layout, uint64_t bytes)
 {
+	if (!bytes || bytes % 65536)
+		return fail(EINVAL);
 	((struct stripes *)layout)->size = (uint32_t)bytes;
-	return bytes && bytes % 65536 == 0 ? 0 : -1;
+	return 0;
 }
 
-/* Like the real function, it rejects unknown targets when the file is created. */
+int llapi_layout_pattern_set(void *layout, uint64_t pattern)
+{
+	const char *lacks = getenv("STANDIN_OVERSTRIPING");
+
+	if (pattern && (pattern != OVERSTRIPING || (lacks && !strcmp(lacks, "library"))))
+		return fail(EOPNOTSUPP);
+	((struct stripes *)layout)->pattern = (uint32_t)pattern;
+	return 0;
+}
+
 int llapi_layout_ost_index_set(void *layout, int stripe, uint64_t target)
 {
 	struct stripes *to = layout;
 
-	if (stripe < 0 || stripe >= to->count)
-		return -1;
-	object_put(to, stripe, (uint32_t)target);
+	if (stripe < 0 || stripe >= STRIPES || target >= UNSET)
+		return fail(EINVAL);
+	to->objects[stripe].target = (uint32_t)target;
+	if (to->count <= stripe)
+		to->count = (uint16_t)(stripe + 1);
 	return 0;
+}
+
+/* The checks of the library and of the servers when stripes are set. */
+static bool are_valid(const struct stripes *stripes)
+{
+	const char *lacks = getenv("STANDIN_OVERSTRIPING");
+	bool seen[TARGETS] = { false };
+
+	if (stripes->pattern == OVERSTRIPING && lacks && !strcmp(lacks, "servers"))
+		return false;
+	for (int i = 0; i < STRIPES; i++) {
+		uint32_t target = stripes->objects[i].target;
+
+		/* All stripes must have a target, and only these. */
+		if ((target == UNSET) != (i >= stripes->count))
+			return false;
+		if (target == UNSET)
+			continue;
+		if (target >= TARGETS || (seen[target] && stripes->pattern != OVERSTRIPING))
+			return false;
+		seen[target] = true;
+	}
+	return true;
+}
+
+int llapi_layout_file_open(const char *path, int flags, int mode, const void *layout)
+{
+	/* The library delays the stripes of files that it creates. */
+	bool is_delayed = flags & O_CREAT || (flags & DELAYED) == DELAYED;
+	const char *slash = strrchr(path, '/');
+	struct stripes made = *(const struct stripes *)layout;
+	char list[STRIPES * 6] = "";
+	int used = 0, fd = open_delayed(path, flags, mode);
+
+	if (fd < 0)
+		return -1;
+	/* A line is one write, because several processes share the log. */
+	for (int i = 0; i < made.count; i++) {
+		used += snprintf(list + used, sizeof(list) - (size_t)used, " %u",
+				 made.objects[i].target);
+		made.objects[i].target = place(made.objects[i].target);
+	}
+	errno = EINVAL;
+	if (!is_delayed || !are_valid(layout) || stripes_set(fd, &made) < 0) {
+		int error = errno;
+
+		if (level)
+			fprintf(stderr, "llapi: cannot set stripes\n");
+		close(fd);
+		return fail(error);
+	}
+	note("layout %s %u%s\n", slash ? slash + 1 : path, made.size, list);
+	return fd;
 }
 
 int llapi_layout_file_create(const char *path, int flags, int mode, const void *layout)
 {
-	const char *slash = strrchr(path, '/');
-	const struct stripes *from = layout;
-	char list[OBJECTS * 12] = "";
-	int used = 0, fd = -1;
-
-	for (int i = 0; i < from->count; i++)
-		if (from->objects[i].target >= OBJECTS) {
-			if (level)
-				fprintf(stderr, "llapi: no such target\n");
-			errno = EINVAL;
-			return -1;
-		}
-	fd = open(path, flags | O_CREAT | O_EXCL | O_NOCTTY | O_ASYNC, mode);
-	if (fd < 0)
-		return -1;
-	stripes = *from;
-	/* A line is one write, because several processes share the log. */
-	for (int i = 0; i < stripes.count; i++)
-		used += snprintf(list + used, sizeof(list) - (size_t)used, " %u",
-				 stripes.objects[i].target);
-	note("layout %s %u%s\n", slash ? slash + 1 : path, stripes.size, list);
-	return fd;
+	return llapi_layout_file_open(path, flags | O_CREAT | O_EXCL, mode, layout);
 }
 
 /* The layout of a file of CephFS, or the stripes of one of BeeGFS (unit and count). */
@@ -165,12 +275,12 @@ struct layout {
 
 static struct layout *layout_of(int fd)
 {
-	static _Thread_local struct layout layouts[OBJECTS];
+	static _Thread_local struct layout layouts[TARGETS];
 	struct layout *layout = layouts;
 	struct stat st = { .st_ino = 1 };
 
 	fstat(fd, &st);
-	while (layout->file && layout->file != st.st_ino && layout < layouts + OBJECTS - 1)
+	while (layout->file && layout->file != st.st_ino && layout < layouts + TARGETS - 1)
 		layout++;
 	if (layout->file != st.st_ino)
 		*layout = (struct layout){
@@ -230,10 +340,14 @@ static long fsetxattr_stand(int fd, const char *name, const char *value, size_t 
 static long fgetxattr_stand(int fd, const char *name, char *value, size_t bytes)
 {
 	const struct layout *layout = layout_of(fd);
-	size_t used = offsetof(struct stripes, objects[stripes.count]);
+	const struct stripes *stripes = stripes_of(fd);
 
-	if (!strcmp(name, "lustre.lov") && stripes.magic && bytes >= used) {
-		memcpy(value, &stripes, used);
+	if (!strcmp(name, "lustre.lov") && stripes) {
+		size_t used = offsetof(struct stripes, objects[stripes->count]);
+
+		if (bytes < used)
+			return fail(ERANGE);
+		memcpy(value, stripes, used);
 		return (long)used;
 	}
 	if (!strcmp(name, "ceph.file.layout"))

@@ -17,7 +17,7 @@ int llapi_file_create(const char *name, unsigned long long size, int offset, int
 {
 	const char *slash = strrchr(name, '/'), *path = getenv("STANDIN_LOG");
 	int log = path ? open(path, O_WRONLY | O_APPEND | O_CREAT, 0600) : -1;
-	int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOCTTY | O_ASYNC, 0644);
+	int fd = open(name, O_WRONLY | O_CREAT | O_NOCTTY | O_ASYNC, 0644);
 
 	if (fd < 0)
 		return -errno;

@@ -466,6 +466,68 @@ static void sums_of_garbage_are_limited(void)
 	CHECK(choose() < TARGETS);
 }
 
+static double shares[TARGETS];
+
+static bool has_share(unsigned target, double share)
+{
+	return shares[target] > share - 0.02 && shares[target] < share + 0.02;
+}
+
+static void find_shares(void)
+{
+	double sum = 0;
+
+	backlog_shares(&backlog, &choice, &view, shares);
+	for (unsigned i = 0; i < TARGETS; i++)
+		sum += shares[i];
+	CHECK(sum > 1 - 1e-9 && sum < 1 + 1e-9);
+}
+
+static void file_on_several_targets_follows_their_rates(void)
+{
+	start();
+	weights[0] = 200;
+	find_shares();
+	CHECK(has_share(0, 0.4) && has_share(3, 0.2));
+	/* Rates that were seen often count more than the forecast. */
+	for (int i = 0; i < 100; i++) {
+		show_rate(0, 40);
+		show_rate(1, 80);
+		show_rate(2, 40);
+		show_rate(3, 40);
+	}
+	find_shares();
+	CHECK(has_share(0, 0.2) && has_share(1, 0.4) && has_share(2, 0.2) && has_share(3, 0.2));
+	/* What is outstanding does not count. */
+	add_file(1, 4096 * MIB);
+	find_shares();
+	CHECK(has_share(1, 0.4));
+}
+
+/* A file that is placed can try a target; one that is on all of them would wait for it. */
+static void unseen_target_has_no_larger_share_than_by_forecast(void)
+{
+	start();
+	for (int i = 0; i < 100; i++)
+		show_rate((unsigned)i % 3, 40);
+	find_shares();
+	CHECK(has_share(3, 0.25));
+	CHECK_INT(choose(), 3);
+}
+
+static void shares_respect_the_limits_of_the_site(void)
+{
+	start();
+	weights[0] = 1000;
+	choice.most = 1.2;
+	find_shares();
+	CHECK(has_share(0, 0.3) && has_share(1, 0.7 / 3));
+	weights[0] = 1;
+	choice.least = 0.5;
+	find_shares();
+	CHECK(has_share(0, 0.125) && has_share(1, 0.875 / 3));
+}
+
 TESTS(TEST(equal_targets_take_turns), TEST(each_target_is_tried_and_similar_ones_share),
       TEST(open_files_move_new_ones_elsewhere), TEST(forecast_decides_until_something_was_seen),
       TEST(each_write_updates_its_target), TEST(what_was_seen_is_forgotten),
@@ -479,4 +541,6 @@ TESTS(TEST(equal_targets_take_turns), TEST(each_target_is_tried_and_similar_ones
       TEST(bytes_of_others_move_new_files_elsewhere), TEST(old_words_of_others_do_not_count),
       TEST(rates_of_others_count_until_there_are_own_ones), TEST(others_are_believed_within_limits),
       TEST(forecast_decides_among_what_others_have_not_seen), TEST(sums_are_those_of_the_backlog),
-      TEST(sums_of_garbage_are_limited))
+      TEST(sums_of_garbage_are_limited), TEST(file_on_several_targets_follows_their_rates),
+      TEST(unseen_target_has_no_larger_share_than_by_forecast),
+      TEST(shares_respect_the_limits_of_the_site))

@@ -98,6 +98,15 @@ static void layouts_of_ceph_are_read_and_written(void)
 	CHECK(strlen(text) < sizeof(text));
 }
 
+/* lustre.lov of a file with three stripes of 64 KiB, two of them on target 5. */
+static const unsigned char lustre_overstriped[] = {
+	0xd0, 0x0b, 0xd1, 0x0b, 1, 2, 0, 0, 0x12, 0, 0, 0, 0, 0, 0, 0, 1, 4, 0, 0, 2, 0, 0, 0,
+	0,    0,    1,	  0,	3, 0, 0, 0, /* object of target 5 */
+	0x77, 1,    0,	  0,	0, 0, 0, 0, 0,	  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0,
+	0x78, 1,    0,	  0,	0, 0, 0, 0, 0,	  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0,
+	0x79, 1,    0,	  0,	0, 0, 0, 0, 0,	  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0,
+};
+
 /* lustre.lov of a file with two stripes of 4 MiB on the targets 5 and 2, and one with a pool. */
 static const unsigned char lustre_v1[] = {
 	0xd0, 0x0b, 0xd1, 0x0b, 1, 0, 0, 0, 0x12, 0, 0, 0, 0, 0, 0, 0, 1, 4, 0, 0, 2, 0, 0, 0,
@@ -130,11 +139,149 @@ static void stripes_of_lustre_are_read(void)
 		   "spread_osts=5,2;start_iodevice=5;striping_factor=2;striping_unit=4194304");
 	CHECK_TEXT(read_stripes(lustre_v3, sizeof(lustre_v3), false),
 		   "start_iodevice=7;striping_factor=1;striping_unit=1048576");
+	CHECK_TEXT(read_stripes(lustre_overstriped, sizeof(lustre_overstriped), true),
+		   "spread_osts=5*2,2;start_iodevice=5;striping_factor=3;striping_unit=65536");
 	/* Without its objects, only the head is valid. */
 	CHECK_TEXT(read_stripes(lustre_v1, sizeof(lustre_v1) - 1, true),
 		   "striping_factor=2;striping_unit=4194304");
 	CHECK_INT(sizeof(struct lustre_stripes), 32);
 	CHECK_INT(sizeof(struct lustre_object), 24);
+}
+
+/* A library that lacks overstriping, and servers that refuse the first `refusals` requests. */
+static unsigned refusals, opened;
+static uint64_t pattern;
+static uint32_t asked[MOST_STRIPES], asked_count;
+
+static void *stand_alloc(void)
+{
+	asked_count = 0;
+	pattern = 0;
+	return asked;
+}
+
+static void stand_release(void *stripes)
+{
+	(void)stripes;
+}
+
+static int stand_set(void *stripes, uint64_t value)
+{
+	(void)stripes, (void)value;
+	return 0;
+}
+
+static int stand_pattern(void *stripes, uint64_t value)
+{
+	(void)stripes;
+	pattern = value;
+	return 0;
+}
+
+static int stand_target(void *stripes, int number, uint64_t target)
+{
+	(void)stripes;
+	asked[number] = (uint32_t)target;
+	asked_count = (uint32_t)number + 1;
+	return 0;
+}
+
+static int stand_open(const char *path, int flags, mode_t mode, const void *stripes)
+{
+	(void)stripes;
+	opened++;
+	if (refusals && refusals--)
+		return -1;
+	return open(path, flags, mode);
+}
+
+/* Plans the stripes of a file and sets them, as far as the library permits. */
+static struct lustre_request *request_stripes(unsigned stripes, struct layout *layout)
+{
+	static struct lustre_request request;
+	static struct layout_workspace space;
+	static const struct parameters_line rule = { .value = "3*2,7,9*1" };
+
+	memset(&request, 0, sizeof(request));
+	opened = 0;
+	request.count = (int)stripes;
+	*layout = (struct layout){ .refusal = "failed", .turn = 0 };
+	REQUIRE(plan_stripes(&request, &rule, layout, &space));
+	set_planned(&request, &rule, layout, "/dev/null");
+	return &request;
+}
+
+static void stand_in_for_the_library(void)
+{
+	lustre.alloc = stand_alloc;
+	lustre.release = stand_release;
+	lustre.count_set = stand_set;
+	lustre.size_set = stand_set;
+	lustre.pattern_set = stand_pattern;
+	lustre.target_set = stand_target;
+	lustre.file_open = stand_open;
+	is_overstriping_refused = false;
+	refusals = 0;
+}
+
+static void several_stripes_per_target_need_overstriping(void)
+{
+	struct lustre_request *request;
+	struct layout layout;
+
+	stand_in_for_the_library();
+	request = request_stripes(8, &layout);
+	CHECK(!layout.refusal && request->is_overstriped && pattern == OVERSTRIPING);
+	CHECK_INT(asked_count, 8);
+	CHECK_INT(count_target(asked, 8, 3), 4);
+	CHECK_INT(count_target(asked, 8, 7), 2);
+	/* It is not requested if it is not needed: quotas of 1.5, 0.75, 0.75. */
+	request = request_stripes(3, &layout);
+	CHECK(!layout.refusal && !request->is_uneven && !pattern);
+	CHECK_INT(asked_count, 3);
+}
+
+static void servers_without_overstriping_get_one_stripe_per_target(void)
+{
+	struct lustre_request *request;
+	struct layout layout;
+
+	stand_in_for_the_library();
+	refusals = 1;
+	request = request_stripes(8, &layout);
+	CHECK_TEXT(layout.refusal, "overstriping");
+	CHECK(!request->is_overstriped && !pattern);
+	CHECK_INT(asked_count, 3);
+	CHECK_INT(opened, 2);
+	/* They are not asked again. */
+	request_stripes(8, &layout);
+	CHECK_TEXT(layout.refusal, "overstriping");
+	CHECK_INT(opened, 1);
+}
+
+static void library_without_overstriping_is_not_asked_for_it(void)
+{
+	struct layout layout;
+
+	stand_in_for_the_library();
+	lustre.pattern_set = NULL;
+	request_stripes(8, &layout);
+	CHECK_TEXT(layout.refusal, "overstriping");
+	CHECK_INT(asked_count, 3);
+	CHECK_INT(opened, 1);
+}
+
+/* A target that is out of service does not mean that overstriping is not possible. */
+static void other_failures_are_not_taken_for_missing_overstriping(void)
+{
+	struct layout layout;
+
+	stand_in_for_the_library();
+	refusals = 2;
+	request_stripes(8, &layout);
+	CHECK_TEXT(layout.refusal, "failed");
+	request_stripes(8, &layout);
+	CHECK(!layout.refusal && pattern == OVERSTRIPING);
 }
 
 static void calls_of_beegfs_are_those_of_its_client(void)
@@ -162,5 +309,8 @@ static void errors_have_reasons(void)
 
 TESTS(TEST(stripes_become_large_objects), TEST(invalid_sizes_are_refused_before_they_are_set),
       TEST(own_names_have_priority), TEST(layouts_of_ceph_are_read_and_written),
-      TEST(stripes_of_lustre_are_read), TEST(calls_of_beegfs_are_those_of_its_client),
-      TEST(errors_have_reasons))
+      TEST(stripes_of_lustre_are_read), TEST(several_stripes_per_target_need_overstriping),
+      TEST(servers_without_overstriping_get_one_stripe_per_target),
+      TEST(library_without_overstriping_is_not_asked_for_it),
+      TEST(other_failures_are_not_taken_for_missing_overstriping),
+      TEST(calls_of_beegfs_are_those_of_its_client), TEST(errors_have_reasons))
