@@ -38,7 +38,7 @@
 #include "contract/suggestion.h"
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c53) /* "SLSPOOL1" */
-#define SPOOL_VERSION 14
+#define SPOOL_VERSION 15
 #define SPOOL_SUFFIX ".spool"
 #define CONTROL_NAME "control"
 #define BACKLOG_NAME "backlog" /* a link to the backlog of the user, if the run uses it */
@@ -213,6 +213,7 @@ struct control {
 	 * its ranks counted once. */
 	_Atomic uint32_t hint_changes;
 	struct suggestion suggestions[SUGGESTIONS];
+	_Atomic uint64_t suggestions_until; /* see contract/suggestion.h */
 	struct launch_table launches;
 	/* Processes that were not recorded, by enum loss_cause: counted by the collector, for
 	 * recovery. */

@@ -6,7 +6,7 @@
 # them, as the model predicts; or slow per call, so that the model is wrong and the hints are withdrawn. In both cases
 # all ranks change at the same access, and the data is that of a run without Sluice. Nothing changes if the plug-in is
 # off, if the program, a hints file, the user or the plug-in history decides, if a rank is not recorded, or with Open
-# MPI. If the watcher is killed, the hints change back.
+# MPI. If the watcher or the recorder is killed, or the recorder stalls, the hints change back.
 # Papers: SIOX-2.
 . "$(dirname "$0")/libtorture.sh"
 . "$(dirname "$0")/../mpi/libmpi.sh"
@@ -86,25 +86,58 @@ slower() {
 	check_words "$(tr -s ' \n' ' ' <report)" "; measured" "; withdrawn"
 }
 
-watcher_killed() {
-	local run
-	case_begin "$1: hints are withdrawn if the watcher dies"
+# begin_until_changed MPI ROUNDS CHANGES: starts the program, and waits until its hints have changed; its pid is in $run
+begin_until_changed() {
 	slow_per writer
 	rm -rf "$work/captured"
 	mkdir "$work/here"
 	(cd "$work/here" && exec "$sluice" -c plugins.act=model_hints -c model.path="$model" run -o "$work/trace" -- \
-		"mpiexec.$1" -n 3 sh -c 'LD_PRELOAD=$LD_PRELOAD:$0 exec "$@"' "$prog/slow.so" "$BUILD/mpi/$1/repeats" $rounds 2) \
+		"mpiexec.$1" -n 3 sh -c 'LD_PRELOAD=$LD_PRELOAD:$0 exec "$@"' "$prog/slow.so" "$BUILD/mpi/$1/repeats" "$2" "$3") \
 		2>captured.err &
 	run=$!
 	for _ in $(seq $polls); do
 		grep -qs disable "$work/here/effective.0" && break
 		sleep 0.05
 	done
-	kill -KILL "$(pgrep -P "$(recorder_of $run)" -x sluice-watcher)"
+	recorder=$(recorder_of $run)
+	watcher=$(pgrep -P "$recorder" -x sluice-watcher)
+}
+
+# ends_unchanged: the hints have changed back at the same access of all ranks, and the data is that without Sluice
+ends_unchanged() {
 	wait $run || wrong "the program fails: $(cat captured.err)"
 	mv "$work/here" "$work/captured"
 	check_eq "$(cut -d " " -f 2- captured/effective.0 | uniq | paste -sd " ")" "automatic automatic disable disable automatic automatic"
+	cmp captured/effective.0 captured/effective.1 && cmp captured/effective.0 captured/effective.2 ||
+		wrong "the ranks differ"
+	cmp bare/repeats.dat captured/repeats.dat || wrong "the data differs"
+}
+
+watcher_killed() {
+	case_begin "$1: hints are withdrawn if the watcher dies"
+	begin_until_changed "$1" $rounds 2
+	kill -KILL "$watcher"
+	ends_unchanged
 	check_has "$(cat captured.err)" "watcher"
+}
+
+# The program goes on until its hints have changed back, however fast it is.
+recorder_killed() {
+	case_begin "$1: hints change back if recorder and watcher die"
+	begin_until_changed "$1" 1000000 2
+	kill -KILL "$recorder" "$watcher"
+	ends_unchanged
+	case_begin "$1: hints change back for good if the recorder stalls"
+	begin_until_changed "$1" 1000000 2
+	kill -STOP "$recorder"
+	for _ in $(seq $polls); do
+		tail -n 1 "$work/here/effective.0" | grep -q automatic && break
+		sleep 0.05
+	done
+	kill -CONT "$recorder"
+	ends_unchanged
+	"$sluice" report "$work/trace" | tr -s ' \n' ' ' >report
+	check_has "$(cat report)" "suggestions ended"
 }
 
 off() {
@@ -189,6 +222,7 @@ mkdir bare
 faster mpich
 slower mpich
 watcher_killed mpich
+recorder_killed mpich
 off mpich
 others_decide mpich
 history_first mpich

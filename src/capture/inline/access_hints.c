@@ -11,6 +11,7 @@
 #include "capture/libraries/mpi_io.h"
 #include "capture/record/capture.h"
 #include "contract/calls.h"
+#include "contract/clock.h"
 #include "contract/hints.h"
 
 /* The functions of the library that are called: name, symbol if linked, type. */
@@ -359,11 +360,18 @@ static void make_step(const void *near, struct file *f, MPI_File handle,
 /* What history has learned has precedence over suggestions. */
 static void choose(struct file *f, const struct history_access *access, struct access_rank *rank)
 {
+	struct control *control = capture_membership.control;
+
 	rank->has_opinion = history_plan_choose(&f->opening.plan, access, &rank->wanted);
-	if (!rank->wanted && f->opening.suggested && access->bytes) {
-		rank->wanted = suggested_find(capture_membership.control->suggestions,
-					      f->opening.suggested, f->opening.ranks,
-					      atomic_load(&f->changes->own), access);
+	if (rank->wanted || !f->opening.suggested)
+		return;
+	if (!suggestions_are_measured(&control->suggestions_until, clock_ticks(control->clock))) {
+		/* Those in force end, whatever the access is. */
+		rank->has_opinion |= suggested_hints(control->suggestions, f->choice) != NULL;
+	} else if (access->bytes) {
+		rank->wanted =
+			suggested_find(control->suggestions, f->opening.suggested, f->opening.ranks,
+				       atomic_load(&f->changes->own), access);
 		rank->has_opinion |= rank->wanted != 0;
 	}
 }

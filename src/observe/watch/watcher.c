@@ -31,12 +31,17 @@
  */
 #define WAKE_BATCHES 16
 
+#define EXTEND_NS (NS_PER_S / 2) /* the end of suggestions is postponed this often */
+
 struct watcher {
 	struct watcher_sink sink;
 	char *host;
 	struct queue *in, *back;
 	struct watcher_shared *shared;
 	struct control *control; /* of the options; NULL: none */
+	uint64_t last_ticks;	 /* SUGGESTIONS_LAST_NS */
+	uint64_t extended_ns;	 /* when the end of suggestions was postponed */
+	bool has_suggestions;	 /* they have not ended */
 	struct plugin_choices choices;
 	pid_t pid;
 	bool shows;	  /* at least one plug-in wants activities */
@@ -128,6 +133,22 @@ static void report_refusals(const struct watcher *w)
 				   w->choices.list[i].refusal);
 }
 
+/* As long as this is called, suggestions do not end. */
+static void extend_suggestions(struct watcher *w)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (!w->has_suggestions || now_ns < w->extended_ns + EXTEND_NS)
+		return;
+	w->extended_ns = now_ns;
+	w->has_suggestions = suggestions_extend(&w->control->suggestions_until,
+						clock_ticks(w->control->clock) + w->last_ticks);
+	if (!w->has_suggestions)
+		write_note(w, "model_hints", NOTE_REFUSED, "suggestions ended",
+			   "the recorder did not run for seconds, so hints that were suggested are "
+			   "not used any more");
+}
+
 struct watcher *watcher_start(const struct watcher_options *o, const struct watcher_sink *sink)
 {
 	struct watcher *w = xcalloc(1, sizeof(*w));
@@ -138,9 +159,13 @@ struct watcher *watcher_start(const struct watcher_options *o, const struct watc
 	w->control = o->control;
 	w->stop_ms = o->stop_ms ? o->stop_ms : WATCHER_STOP_MS;
 	plugin_choices_make(&w->choices, o->config);
-	if (o->control)
+	if (o->control) {
 		plugin_choices_control(&w->choices, o->config, o->directory, o->control,
 				       o->clock->num, o->clock->den);
+		w->last_ticks = (uint64_t)((__uint128_t)SUGGESTIONS_LAST_NS * o->clock->den /
+					   o->clock->num);
+		w->has_suggestions = true;
+	}
 	report_refusals(w);
 	if (o->wants_detector && !plugin_choices_detect(&w->choices))
 		write_note(w, "flight_recorder", NOTE_REFUSED, "no detector",
@@ -165,6 +190,7 @@ struct watcher *watcher_start(const struct watcher_options *o, const struct watc
 		watcher_free(w);
 		return NULL;
 	}
+	extend_suggestions(w);
 	return w;
 }
 
@@ -333,6 +359,7 @@ void watcher_poll(struct watcher *w)
 {
 	if (w->ended)
 		return;
+	extend_suggestions(w);
 	flush_pending(w);
 	if (w->pushed)
 		watcher_wake(w->shared);

@@ -58,6 +58,22 @@ static void only_accesses_like_the_measured_ones_have_a_suggestion(void)
 	CHECK_INT(find_with("", 4, "", &usual), 0);
 }
 
+static void suggestions_end_for_good_when_nobody_extends_them(void)
+{
+	_Atomic uint64_t until = 0;
+
+	/* Before the first collector has begun, nobody measures, but nothing has ended. */
+	CHECK(!suggestions_are_measured(&until, 100));
+	CHECK(suggestions_extend(&until, 200));
+	CHECK(suggestions_are_measured(&until, 100));
+	CHECK(suggestions_are_measured(&until, 200));
+	CHECK(suggestions_extend(&until, 300));
+	CHECK(suggestions_are_measured(&until, 201));
+	CHECK(!suggestions_are_measured(&until, 301));
+	CHECK(!suggestions_extend(&until, 400));
+	CHECK(!suggestions_are_measured(&until, 350));
+}
+
 static void hints_of_the_program_keep_the_others_from_changing(void)
 {
 	table_make();
@@ -88,6 +104,7 @@ static void choices_of_a_plan_are_no_suggestions(void)
 	CHECK(!suggested_hints(table, SUGGESTED_FIRST + SUGGESTIONS));
 }
 
-TESTS(TEST(only_accesses_like_the_measured_ones_have_a_suggestion),
+TESTS(TEST(suggestions_end_for_good_when_nobody_extends_them),
+      TEST(only_accesses_like_the_measured_ones_have_a_suggestion),
       TEST(hints_of_the_program_keep_the_others_from_changing),
       TEST(a_withdrawn_suggestion_is_not_found), TEST(choices_of_a_plan_are_no_suggestions))
