@@ -48,12 +48,13 @@ double *choice_columns(const struct features_plan *features, unsigned groups,
 		       const struct samples *samples, size_t *width)
 {
 	struct features_plan part = { .groups = groups };
+	size_t stride = samples->width; /* width may point to it */
 	double *x;
 
 	*width = features_width(&part);
 	x = xmalloc((samples->rows + 1) * *width * sizeof(*x));
 	for (size_t i = 0; i < samples->rows; i++)
-		features_select(features, groups, samples->x + i * samples->width, x + i * *width);
+		features_select(features, groups, samples->x + i * stride, x + i * *width);
 	return x;
 }
 

@@ -51,7 +51,10 @@ struct choice {
 void choice_make(struct choice *choice, const struct choice_task *task);
 void choice_release(struct choice *choice);
 
-/* Copies the columns of these groups for all rows: rows x *width. The caller frees the result. */
+/*
+ * Copies the columns of these groups for all rows: rows x *width. The caller frees the result.
+ * width may point to the width of the samples.
+ */
 double *choice_columns(const struct features_plan *features, unsigned groups,
 		       const struct samples *samples, size_t *width);
 

@@ -115,6 +115,12 @@ static void candidates_without_their_features_are_left_out(void)
 	for (size_t i = 0; i < ROWS; i++)
 		CHECK(part[i * 3 + 2] == x[i * task.samples.width + FEATURE_STATUS_COUNT + 2]);
 	free(part);
+	part = choice_columns(&latency, FEATURE_LATENCY, &task.samples, &task.samples.width);
+	CHECK_INT(task.samples.width, 3);
+	for (size_t i = 0; i < ROWS; i++)
+		CHECK(part[i * 3 + 2] ==
+		      x[i * (FEATURE_STATUS_COUNT + 3) + FEATURE_STATUS_COUNT + 2]);
+	free(part);
 }
 
 TESTS(TEST(width_is_that_of_the_features), TEST(shares_are_used_if_nothing_is_better),
