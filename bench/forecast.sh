@@ -94,8 +94,13 @@ part_real() {
 	$python "$here/forecast_judge.py" real real.bars real.out && bars real.bars || miss "real: the evaluation failed"
 }
 
-# The history covers a series of runs; the age of a probe is that of the real run. Of the 34 kinds of runs on Cori, 8 are
-# used, chosen evenly.
+# traces_evaluate SYSTEM ROWS [OPTION]...: the history covers a series of runs; the age of a probe is that of the real run.
+traces_evaluate() {
+	"$sluice" forecast evaluate --input "traces.$1" --system "$1" --method auto,hidden,persistence,majority --days 274 \
+		--states target --features recent,state,share --history 2h --csv "$2" "${@:3}"
+}
+
+# Of the 34 kinds of runs on Cori, 8 are used, chosen evenly, as before; then the others.
 part_traces() {
 	local system
 	[ -d "$SHARED/data/tokio-abc" ] ||
@@ -103,15 +108,16 @@ part_traces() {
 	has_reference || return
 	for system in mira cori; do
 		$python "$here/forecast_traces.py" convert "$SHARED"/data/tokio-abc/$system-*.csv.gz traces.$system >traces.runs &&
-			"$sluice" forecast evaluate --input traces.$system --system $system --method auto,hidden,persistence,majority \
-				--days 274 --states target --features recent,state --history 2h --max-targets 8 \
-				--csv traces.$system.csv >traces.$system.out ||
+			traces_evaluate $system traces.$system.csv --max-targets 8 >traces.$system.out ||
 			{ miss "traces: the evaluation of $system failed"; continue; }
 		say "  $system: $(cat traces.runs)"
 		$python "$here/forecast_traces.py" compare traces.bars $system traces.$system.csv && bars traces.bars ||
 			miss "traces: the comparison of $system failed"
 		say
 	done
+	traces_evaluate cori traces.all.csv >traces.all.out &&
+		$python "$here/forecast_traces.py" compare traces.bars others traces.all.csv traces.cori.csv && bars traces.bars ||
+		miss "traces: the comparison of the other kinds failed"
 }
 
 part_placement() {

@@ -3,7 +3,9 @@
 """Real traces for bench/forecast.sh: a year of runs of I/O benchmarks (summaries of TOKIO-ABC), without look-ahead.
 
     forecast_traces.py convert SUMMARIES BLOCKS    writes the runs as probe data for `sluice forecast --input`
-    forecast_traces.py compare BARS NAME ROWS      compares `sluice forecast evaluate --csv` with scikit-learn on the same rows
+    forecast_traces.py compare BARS NAME ROWS [OTHERS]
+                                                   compares `sluice forecast evaluate --csv` with scikit-learn on the same rows
+                                                   and inputs, without the targets of the rows OTHERS
 
 A target is a kind of run: file system, program, direction, shared file or one per process, processes, and size. A
 reference write is a run of this kind, at its start, with its seconds per GiB. A probe of a target is any run on the same
@@ -137,10 +139,13 @@ def accuracy(labels, chances):
     return statistics.mean(float((p > 0.5) == (label == 1)) for label, p in zip(labels, chances))
 
 
-def compare(bars, name, path):
+def compare(bars, name, path, others=None):
     import numpy as np
     warnings.filterwarnings("ignore")
     names, cases = read_cases(path)
+    if others:
+        left_out = read_cases(others)[1]
+        cases = {target: rows for target, rows in cases.items() if target not in left_out}
     first = names.index("blocked_fold") + 1
     inputs = [i for i in range(first, len(names)) if not names[i].startswith(("score_", "chance_"))]
     ours = {n.split("_")[1]: i for i, n in enumerate(names) if n.startswith("chance_")}
@@ -183,8 +188,8 @@ def report(bars, name, cases, labels, chances):
 
 
 def main(words):
-    verbs = {"convert": (convert, 2), "compare": (compare, 3)}
-    if not words or words[0] not in verbs or len(words) - 1 != verbs[words[0]][1]:
+    verbs = {"convert": (convert, [2]), "compare": (compare, [3, 4])}
+    if not words or words[0] not in verbs or len(words) - 1 not in verbs[words[0]][1]:
         sys.exit(__doc__)
     verbs[words[0]][0](*words[1:])
 

@@ -101,6 +101,7 @@ int forecast_csv(const struct command *command, const struct forecast_args *args
 	if (!out)
 		return command_fail(command, "%s: %s", args->csv, strerror(errno));
 	features_plan.chains = evaluated->judgment.chains;
+	features_plan.borders = evaluated->judgment.borders;
 	features_plan.ignores_programs = evaluated->judgment.ignores_programs;
 	features_init(&features, evaluated->chronicle, site, &features_plan);
 	write_header(out, &evaluated->judgment, &plan->features);

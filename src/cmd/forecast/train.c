@@ -136,6 +136,8 @@ static void add_size(struct sheet *sheet, const struct forecaster *forecaster, s
 struct method_counts {
 	const char *names[METHODS_MOST];
 	size_t counts[METHODS_MOST], rejected, few;
+	size_t recent;	 /* forecasts that start from the recent share of busy writes */
+	size_t unproven; /* models that were chosen, but not shown to be better than the share */
 };
 
 static void count_methods(const struct forecaster *forecaster, struct method_counts *methods)
@@ -148,6 +150,9 @@ static void count_methods(const struct forecaster *forecaster, struct method_cou
 
 			methods->rejected += forecaster_model_is_rejected(model);
 			methods->few += !model->is_known && !forecaster_model_is_rejected(model);
+			methods->recent += model->recent;
+			methods->unproven +=
+				model->is_known && model->is_chosen && !model->is_better;
 			if (!model->is_known)
 				continue;
 			while (i + 1 < METHODS_MOST && methods->names[i] &&
@@ -173,6 +178,17 @@ static void note_methods(struct sheet *sheet, const struct forecaster *forecaste
 			   "for %zu targets and sizes no method was better on later data than the "
 			   "share of busy writes, so their forecasts are these shares",
 			   methods.rejected);
+	if (methods.recent)
+		sheet_note(sheet,
+			   "forecasts for %zu targets and sizes start from the share of busy among "
+			   "the last writes, which follows changes after the training, not from "
+			   "that of all training data",
+			   methods.recent);
+	if (methods.unproven)
+		sheet_note(sheet,
+			   "for %zu targets and sizes the method was not shown to be better on "
+			   "later data than the share of busy writes alone",
+			   methods.unproven);
 	if (methods.few)
 		sheet_note(sheet, "%zu targets and sizes have too few writes for a model",
 			   methods.few);

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Chooses the method of one target and size, its settings and its groups of features (WAN-26). Each
- * candidate is tested on blocks of time by models of the earlier blocks, and the best log score of
- * its calibrated probabilities wins. The winner must beat the share of busy labels in the earlier
- * blocks, which needs no features; otherwise there is no choice, and forecasts are these shares.
+ * candidate is tested on blocks of time by models of the earlier blocks, and scored by the log loss
+ * of its calibrated probabilities. Few rows make the best score a matter of chance, so candidates
+ * are ordered, and a later one replaces an earlier one only if it is better with a confidence of
+ * CHOICE_CONFIDENCE (t test of the gain over the blocks). The last candidate is the share of busy
+ * writes, which needs no features: with it there is no method.
+ *
+ * The share of busy writes drifts, for example from 85 % to 67 % within a year. So forecasts start
+ * from the share among the last writes (FEATURE_SHARE) instead of that in the training range,
+ * unless the latter is better with the same confidence. A method's probability is adapted by Bayes'
+ * formula (choice_shift()).
  */
 #ifndef SLUICE_PREDICT_FORECAST_STATES_CHOICE_H
 #define SLUICE_PREDICT_FORECAST_STATES_CHOICE_H
@@ -19,7 +26,7 @@
 struct err;
 
 /* The features that candidates need; a candidate without its features is left out. */
-#define CHOICE_FEATURES (FEATURE_PAPER | FEATURE_RECENT | FEATURE_STATE)
+#define CHOICE_FEATURES (FEATURE_PAPER | FEATURE_RECENT | FEATURE_STATE | FEATURE_SHARE)
 
 struct choice_task {
 	const struct features_plan *features;
@@ -31,9 +38,11 @@ struct choice_task {
 };
 
 struct choice {
-	const char *method;	   /* its name; NULL: no candidate beats the shares */
+	const char *method;	   /* its name; NULL: the share is better than all */
 	struct pipeline_plan plan; /* valid if there is a method */
 	unsigned groups;	   /* of features */
+	bool recent;	/* forecasts start from the recent share, with a method or without */
+	bool is_better; /* the method is better than the share, with the confidence */
 	struct calibration calibration;
 	/* On the tested rows; NAN: no candidate could be tested. */
 	double log_loss;       /* per row, in nats, of the best candidate */
@@ -42,14 +51,21 @@ struct choice {
 };
 
 /*
- * Makes the choice. Beating the shares means: the mean gain over the blocks is larger than 0 with a
- * confidence of CHOICE_CONFIDENCE (t test), and the log loss with a penalty for the parameters of
- * the calibration is lower. A higher confidence would reject many useful models, because there are
- * few blocks. The caller releases it.
+ * Makes the choice. A higher confidence would reject many useful models, because there are few
+ * blocks. The caller releases it.
  */
 #define CHOICE_CONFIDENCE 0.9
 void choice_make(struct choice *choice, const struct choice_task *task);
 void choice_release(struct choice *choice);
+
+/* The share of busy writes in a row (FEATURE_SHARE); train_share if it is unknown. */
+double choice_share(const struct features_plan *features, const double *row, double train_share);
+
+/*
+ * Replaces the prior odds in a probability of busy (Bayes' formula): those of the share of busy
+ * writes in training by those of another share.
+ */
+double choice_shift(double chance, double train_share, double share);
 
 /*
  * Copies the columns of these groups for all rows: rows x *width. The caller frees the result.

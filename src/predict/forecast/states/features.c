@@ -199,6 +199,7 @@ static const struct group {
 #undef X
 	  } },
 	{ "state", state_fill, 1, { "state" } },
+	{ "share", share_fill, 1, { "share" } },
 };
 
 void features_plan_init(struct features_plan *plan)
@@ -301,6 +302,9 @@ static void cache_free(struct features_cache *cache)
 		return;
 	for (size_t i = 0; i < cache->target_count; i++)
 		free(cache->ewm[i].marks);
+	for (size_t i = 0; i < cache->target_count * CHRONICLE_SIZES; i++)
+		free(cache->writes[i].busy);
+	free(cache->writes);
 	free(cache->ewm);
 	free(cache->taken);
 	free(cache->chains);
@@ -322,6 +326,9 @@ static void extend_targets(struct features *features)
 	memset(cache->ewm + cache->target_count, 0, more * sizeof(*cache->ewm));
 	memset(cache->taken + cache->target_count, 0, more * sizeof(*cache->taken));
 	cache->chains = xrealloc(cache->chains, count, sizeof(*cache->chains));
+	cache->writes = xrealloc(cache->writes, count * CHRONICLE_SIZES, sizeof(*cache->writes));
+	memset(cache->writes + cache->target_count * CHRONICLE_SIZES, 0,
+	       more * CHRONICLE_SIZES * sizeof(*cache->writes));
 	for (size_t i = cache->target_count; i < count; i++)
 		cache->chains[i] = chains_find(features->plan.chains, chronicle->targets[i]);
 	cache->target_count = count;
@@ -359,6 +366,8 @@ void features_update(struct features *features)
 		ewm_extend(features->cache, chronicle);
 	if (features->plan.groups & FEATURE_NEIGHBORS)
 		rounds_extend(features->cache, chronicle);
+	if (features->plan.groups & FEATURE_SHARE)
+		busy_writes_extend(features->cache, features->plan.borders, chronicle);
 }
 
 void features_init(struct features *features, const struct chronicle *chronicle,

@@ -23,6 +23,7 @@
 
 #include "predict/forecast/chronicle/chronicle.h"
 
+struct borders;
 struct chains;
 struct err;
 struct site;
@@ -37,9 +38,10 @@ enum feature_group {
 	FEATURE_PAST = 1 << 5,	    /* the last completed reference writes of the same size */
 	FEATURE_NODE = 1 << 6,	    /* the load of the probing node */
 	FEATURE_STATE = 1 << 7,	    /* probability of busy of a hidden Markov filter on probes */
+	FEATURE_SHARE = 1 << 8,	    /* share of busy among the last reference writes of the size */
 };
-#define FEATURE_GROUPS 8
-#define FEATURE_WORDS "status|latency|ewm|clock|neighbors|past|node|state"
+#define FEATURE_GROUPS 9
+#define FEATURE_WORDS "status|latency|ewm|clock|neighbors|past|node|state|share"
 #define FEATURE_ALL ((1 << FEATURE_GROUPS) - 1)
 #define FEATURE_PAPER (FEATURE_STATUS | FEATURE_LATENCY)
 /* Recent durations only, without jobs: these models stay accurate for more days. */
@@ -58,7 +60,17 @@ struct features_plan {
 	bool ignores_programs; /* rows of programs (SAMPLE_PROGRAM) are neither labels nor inputs */
 	/* For FEATURE_STATE, fitted to the training range; must outlive the plan. NULL: unknown */
 	const struct chains *chains;
+	/* For FEATURE_SHARE, the same: what is busy. */
+	const struct borders *borders;
 };
+
+/*
+ * FEATURE_SHARE is the mean posterior of busy of the writes that had ended, weighted by
+ * 0.5 ^ (writes since / FEATURE_SHARE_HALF). The share of busy writes in the training range counts
+ * like FEATURE_SHARE_PRIOR writes. Unknown without a fitted mixture.
+ */
+#define FEATURE_SHARE_HALF 12
+#define FEATURE_SHARE_PRIOR 2
 
 void features_plan_init(struct features_plan *plan); /* the plan of the paper */
 /* Parses groups such as "paper", "recent", "paper,ewm,clock" or "all". Sets only plan->groups. */

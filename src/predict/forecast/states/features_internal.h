@@ -56,6 +56,13 @@ struct round_sum {
 	double time_s, count, sum, squares;
 };
 
+/* The posterior of busy of the writes of a target and size. */
+struct busy_writes {
+	const struct mixture *mixture; /* NULL: unknown */
+	float *busy;
+	size_t count, cap;
+};
+
 struct features_cache {
 	uint64_t edits; /* chronicle->edits when the cache was made */
 	double *status; /* snapshots x FEATURE_STATUS_COUNT */
@@ -65,6 +72,7 @@ struct features_cache {
 	size_t round_count, round_cap;
 	size_t *taken;		     /* per target: number of probes included in rounds */
 	const struct chain **chains; /* per target; NULL: unknown */
+	struct busy_writes *writes;  /* targets x CHRONICLE_SIZES, for FEATURE_SHARE */
 	size_t target_count;
 };
 
@@ -72,7 +80,11 @@ struct features_cache {
 void ewm_extend(struct features_cache *cache, const struct chronicle *chronicle);
 void rounds_extend(struct features_cache *cache, const struct chronicle *chronicle);
 
+void busy_writes_extend(struct features_cache *cache, const struct borders *borders,
+			const struct chronicle *chronicle);
+
 void ewm_fill(const struct moment *moment, double *out);
 void neighbors_fill(const struct moment *moment, double *out);
+void share_fill(const struct moment *moment, double *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The feature groups that need a cache: exponentially weighted means of a target's own probes, and
- * statistics of the probes of all other targets.
+ * The feature groups that need a cache: exponentially weighted means of a target's own probes,
+ * statistics of the probes of all other targets, and shares of busy writes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "predict/forecast/chronicle/times.h"
 #include "predict/forecast/states/features_internal.h"
+#include "predict/forecast/states/labels.h"
 
 static const double half_lives_s[EWM_COUNT] = { 120, 600, 3600 };
 #define EWM_STALE 10 /* half-lives after which a mean is unknown */
@@ -220,4 +221,62 @@ void neighbors_fill(const struct moment *moment, double *out)
 	out[1] = window.count > 1 ? sqrt(fmax(spread, 0) / (window.count - 1)) : NAN;
 	out[2] = now.count > 0 ? now.sum / now.count : NAN;
 	out[3] = own.count > 0 && mean > 0 ? own.sum / own.count / mean : NAN;
+}
+
+void busy_writes_extend(struct features_cache *cache, const struct borders *borders,
+			const struct chronicle *chronicle)
+{
+	for (size_t i = 0; i < chronicle->target_count * chronicle->size_count; i++) {
+		size_t target = i / chronicle->size_count, size = i % chronicle->size_count;
+		const struct chronicle_series *series = chronicle_series(chronicle, target, size);
+		struct busy_writes *writes = &cache->writes[target * CHRONICLE_SIZES + size];
+
+		if (size && !writes->mixture)
+			writes->mixture = borders_find(borders, chronicle->targets[target],
+						       chronicle->sizes[size]);
+		if (!writes->mixture)
+			continue;
+		writes->busy =
+			xgrow(writes->busy, &writes->cap, series->count + 1, sizeof(*writes->busy));
+		for (; writes->count < series->count; writes->count++)
+			writes->busy[writes->count] = (float)labels_posterior(
+				writes->mixture, (double)series->seconds[writes->count],
+				sample_outcome(series, writes->count) == SAMPLE_TIMEOUT);
+	}
+}
+
+#define SHARE_WRITES (5 * FEATURE_SHARE_HALF) /* older writes hardly count */
+#define SHARE_SEARCH (2 * SHARE_WRITES)	      /* writes to look at, including those in progress */
+
+/* Uses writes that had ended, like FEATURE_PAST. */
+void share_fill(const struct moment *moment, double *out)
+{
+	const struct features *features = moment->features;
+	const struct chronicle_series *series =
+		chronicle_series(features->chronicle, moment->target, moment->size);
+	double sum, weight = FEATURE_SHARE_PRIOR, decay = 1;
+	size_t at = chronicle_count_until(series, moment->time_s), count = 0;
+	const struct busy_writes *writes;
+
+	out[0] = NAN;
+	if (moment->target >= features->cache->target_count)
+		return;
+	writes = &features->cache->writes[moment->target * CHRONICLE_SIZES + moment->size];
+	if (!writes->mixture)
+		return;
+	sum = weight * writes->mixture->components[1].weight;
+	at = at < writes->count ? at : writes->count;
+	for (size_t looked = 0; at-- > 0 && count < SHARE_WRITES && looked < SHARE_SEARCH;
+	     looked++) {
+		double begun_s = series->time_s[at], seconds = (double)series->seconds[at];
+
+		if (begun_s >= moment->time_s || begun_s + seconds > moment->time_s ||
+		    !reference_counts(&features->plan, series, at))
+			continue;
+		sum += decay * (double)writes->busy[at];
+		weight += decay;
+		decay *= exp2(-1.0 / FEATURE_SHARE_HALF);
+		count++;
+	}
+	out[0] = sum / weight;
 }

@@ -222,6 +222,8 @@ static int fit_chosen_model(const struct work *work, struct forecaster_model *mo
 	int r = 0;
 
 	choice_make(&choice, &task);
+	model->recent = choice.recent;
+	model->is_better = choice.is_better;
 	model->log_loss = choice.log_loss;
 	model->share_log_loss = choice.share_log_loss;
 	model->accuracy = choice.accuracy;
@@ -398,6 +400,7 @@ static int fit_states(struct forecaster *forecaster, const struct chronicle *chr
 	r = states_fit(&forecaster->states, chronicle, &labels, err);
 	if (r < 0)
 		return r;
+	forecaster_set_borders(forecaster);
 	forecaster->program_rows = programs_count(chronicle, &labels);
 	forecaster->features.ignores_programs = programs_are_ignored(plan->programs, &task);
 	return 0;
@@ -436,6 +439,15 @@ int forecaster_fit(struct forecaster *forecaster, const struct chronicle *chroni
 	return 0;
 }
 
+void forecaster_set_borders(struct forecaster *forecaster)
+{
+	if (forecaster->features.groups & FEATURE_SHARE)
+		forecaster->borders = borders_new(
+			&forecaster->states, (const char(*)[CHRONICLE_NAME])forecaster->targets,
+			forecaster->sizes);
+	forecaster->features.borders = forecaster->borders;
+}
+
 void forecaster_release(struct forecaster *forecaster)
 {
 	for (size_t i = 0;
@@ -445,6 +457,7 @@ void forecaster_release(struct forecaster *forecaster)
 	free(forecaster->targets);
 	states_release(&forecaster->states);
 	chains_free(forecaster->chains);
+	borders_free(forecaster->borders);
 	*forecaster = (struct forecaster){ 0 };
 }
 
@@ -455,9 +468,8 @@ bool forecaster_model_is_rejected(const struct forecaster_model *model)
 
 bool forecaster_model_is_useful(const struct forecaster_model *model)
 {
-	/* A chosen model is better by its log score, with the same confidence. */
 	if (model->is_known && model->is_chosen)
-		return true;
+		return model->is_better;
 	return model->is_known && model->rows && !isnan(model->accuracy) &&
 	       drift_share_low(model->accuracy, (double)model->rows, FORECASTER_CONFIDENCE) >
 		       model->majority;
@@ -492,9 +504,11 @@ void forecaster_predict(const struct forecaster *forecaster, size_t target, size
 {
 	const struct forecaster_model *model = forecaster_model(forecaster, target, size);
 	const struct mixture *mixture = states_mixture(&forecaster->states, target, size);
-	double chances[2], part[FEATURES_MAX];
+	double chances[2], part[FEATURES_MAX], share = model->busy_share;
 
-	*forecast = (struct forecast){ .busy = model->busy_share,
+	if (row && model->recent)
+		share = choice_share(&forecaster->features, row, share);
+	*forecast = (struct forecast){ .busy = share,
 				       .expected_s = NAN,
 				       .idle_s = NAN,
 				       .busy_s = NAN,
@@ -504,7 +518,8 @@ void forecaster_predict(const struct forecaster *forecaster, size_t target, size
 	if (forecast->is_model) {
 		features_select(&forecaster->features, model->groups, row, part);
 		pipeline_predict(&model->pipeline, part, chances);
-		forecast->busy = calibration_apply(&model->calibration, chances[1]);
+		forecast->busy = choice_shift(calibration_apply(&model->calibration, chances[1]),
+					      model->busy_share, share);
 	}
 	if (!mixture)
 		return;

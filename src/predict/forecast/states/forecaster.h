@@ -24,7 +24,7 @@
 struct err;
 struct site;
 
-#define FORECASTER_VERSION 3
+#define FORECASTER_VERSION 4
 #define FORECASTER_PREVIOUS ".previous"
 
 /* The methods of the paper with their settings (WAN-24), and a baseline. */
@@ -64,18 +64,20 @@ struct forecaster_plan {
 /* The model of one target and size. */
 struct forecaster_model {
 	bool is_known;	/* there were enough writes to train it, and it was chosen */
-	bool is_chosen; /* FORECAST_AUTO: it is better than the share of busy labels */
+	bool is_chosen; /* FORECAST_AUTO: the share of busy writes is not better */
+	bool is_better; /* and it was shown to be better than this share (choice.h) */
 	char method[16];
 	unsigned groups; /* features that it uses, out of those of the forecaster */
+	bool recent;	 /* forecasts start from the share of busy among the last writes */
 	/*
 	 * With FORECAST_AUTO: log loss per row on later blocks of time, of the best candidate and
-	 * of the share of busy labels. The candidate is used only if it is better. NAN: unknown.
+	 * of the share of busy writes. NAN: unknown.
 	 */
 	double log_loss, share_log_loss;
 	struct pipeline pipeline;
 	struct calibration calibration;
 	size_t rows;
-	double busy_share; /* share of busy labels, the forecast without a model; NAN: unknown */
+	double busy_share; /* share of busy labels in the training range; NAN: unknown */
 	/* Cross-validated, on time blocks and on shuffled folds; NAN: not validated. */
 	double accuracy, auc, shuffled_accuracy, shuffled_auc;
 	double ceiling, majority; /* accuracy of an oracle, and of the more frequent label */
@@ -92,6 +94,7 @@ struct forecaster {
 	struct states states;
 	size_t program_rows;		 /* rows of programs in the training range, used or not */
 	struct chains *chains;		 /* for FEATURE_STATE; features.chains is the same */
+	struct borders *borders;	 /* for FEATURE_SHARE; features.borders is the same */
 	struct forecaster_model *models; /* targets x sizes; unused for the probe size */
 	double from_s, to_s;		 /* training range */
 	uint64_t seed, generation;	 /* generation: number of trainings */
@@ -104,19 +107,22 @@ struct forecaster {
 
 /*
  * Trains the models. A target with too few writes of a size, or with writes of only one state, gets
- * no model; its forecast is busy_share. The forecaster is unchanged on failure; -ENODATA if no
- * target has enough writes. Sets made_s to 0 and generation to 1; the caller may change them.
+ * no model; its forecast is busy_share. If no method is better than a share, it is that share. The
+ * forecaster is unchanged on failure; -ENODATA if no target has enough writes. Sets made_s to 0 and
+ * generation to 1; the caller may change them.
  */
 int forecaster_fit(struct forecaster *forecaster, const struct chronicle *chronicle,
 		   const struct site *site, const struct forecaster_plan *plan, struct err *err);
 void forecaster_release(struct forecaster *forecaster);
+/* Sets the borders from the states, after training or loading. */
+void forecaster_set_borders(struct forecaster *forecaster);
 
 struct forecast {
 	double busy;	       /* probability; NAN: unknown */
 	double expected_s;     /* expected duration of a write over both states */
 	double idle_s, busy_s; /* mean duration in each state (WAN-20) */
 	double idle_sd, busy_sd;
-	bool is_model; /* false: `busy` is the share of busy labels, not a model's forecast */
+	bool is_model; /* false: `busy` is a share of busy writes, not a model's forecast */
 };
 
 void forecaster_plan_init(struct forecaster_plan *plan); /* as in the paper: SVM, 16 features */
@@ -134,12 +140,13 @@ static inline const struct forecaster_model *forecaster_model(const struct forec
 	return &forecaster->models[target * forecaster->size_count + size];
 }
 
-/* Was a model rejected because it is no better than the share of busy labels? */
+/* Was a model rejected because the share of busy writes is better? */
 bool forecaster_model_is_rejected(const struct forecaster_model *model);
 
 /*
  * Is the cross-validated accuracy of the model higher than that of always predicting the more
  * frequent state, with a confidence of FORECASTER_CONFIDENCE? False also if it was not validated.
+ * Of FORECAST_AUTO: is_better.
  */
 #define FORECASTER_CONFIDENCE 0.95
 bool forecaster_model_is_useful(const struct forecaster_model *model);

@@ -80,7 +80,7 @@ static void write_model(struct buf *buf, const struct forecaster_model *model)
 	calibration_save(&model->calibration, buf);
 }
 
-/* What versions 2 and 3 added, after all that version 1 has. */
+/* What versions 2 to 4 added, after all that version 1 has. */
 static void write_choices(struct buf *buf, const struct forecaster *forecaster)
 {
 	chains_save(forecaster->chains, buf);
@@ -95,6 +95,10 @@ static void write_choices(struct buf *buf, const struct forecaster *forecaster)
 	/* Version 3: */
 	blob_put_u32(buf, forecaster->features.ignores_programs);
 	blob_put_u64(buf, forecaster->program_rows);
+	/* Version 4: */
+	for (size_t i = 0; i < forecaster->target_count * forecaster->size_count; i++)
+		blob_put_u32(buf, (uint32_t)forecaster->models[i].recent |
+					  (uint32_t)forecaster->models[i].is_better << 1);
 }
 
 static void write_forecaster(struct buf *buf, const struct forecaster *forecaster)
@@ -226,6 +230,16 @@ static void read_choice(const struct forecaster *forecaster, struct forecaster_m
 	blob_expect(blob, !(model->log_loss < 0) && !(model->share_log_loss < 0));
 }
 
+/* In a file of version 3, chosen models are better, and none uses recent shares. */
+static void read_flags(struct forecaster_model *model, bool has_flags, struct blob *blob)
+{
+	uint32_t flags = has_flags ? blob_take_u32(blob) : 2;
+
+	blob_expect(blob, flags <= 3);
+	model->recent = flags & 1;
+	model->is_better = model->is_chosen && flags & 2;
+}
+
 static int check_model(const struct forecaster *forecaster, const struct forecaster_model *model,
 		       struct err *err)
 {
@@ -242,7 +256,7 @@ static int check_model(const struct forecaster *forecaster, const struct forecas
 static int read_choices(struct forecaster *forecaster, struct blob *blob, struct err *err)
 {
 	size_t count = forecaster->target_count * forecaster->size_count;
-	bool has_choices = blob->at < blob->end;
+	bool has_choices = blob->at < blob->end, has_flags;
 	int r = 0;
 
 	if (has_choices)
@@ -254,6 +268,9 @@ static int read_choices(struct forecaster *forecaster, struct blob *blob, struct
 		forecaster->features.ignores_programs = blob_take_u32(blob) != 0;
 		forecaster->program_rows = blob_take_u64(blob);
 	}
+	has_flags = has_choices && blob_ok(blob) && blob->at < blob->end;
+	for (size_t i = 0; i < count; i++)
+		read_flags(&forecaster->models[i], has_flags, blob);
 	for (size_t i = 0; r >= 0 && blob_ok(blob) && i < count; i++)
 		r = check_model(forecaster, &forecaster->models[i], err);
 	return r;
@@ -277,6 +294,7 @@ static int read_models(struct forecaster *forecaster, struct blob *blob, struct 
 static int read_parts(void *made, struct blob *blob, struct err *err)
 {
 	struct forecaster *forecaster = made;
+	int r = 0;
 
 	read_text(forecaster->system, sizeof(forecaster->system), blob);
 	read_text(forecaster->method, sizeof(forecaster->method), blob);
@@ -288,7 +306,11 @@ static int read_parts(void *made, struct blob *blob, struct err *err)
 	blob_take_finite(blob, &forecaster->to_s, 1);
 	read_features(&forecaster->features, blob);
 	read_lists(forecaster, blob);
-	return blob_ok(blob) ? read_models(forecaster, blob, err) : 0;
+	if (blob_ok(blob))
+		r = read_models(forecaster, blob, err);
+	if (r >= 0 && blob_ok(blob))
+		forecaster_set_borders(forecaster);
+	return r;
 }
 
 int forecaster_parse(struct forecaster *forecaster, const char *name, const void *bytes, size_t n,

@@ -188,7 +188,7 @@ static int evaluate_classifier(struct judgment_cell *cell, size_t method,
 /* Fits the chosen method to the training rows and predicts the others. */
 static int predict_chosen(struct judgment_cell *cell, const struct choice *choice,
 			  const struct choice_task *task, const struct feature_rows *rows,
-			  struct err *err)
+			  double train_share, struct err *err)
 {
 	struct effort effort = { .seed = task->seed, .threads = 1 };
 	struct samples part = task->samples;
@@ -201,10 +201,14 @@ static int predict_chosen(struct judgment_cell *cell, const struct choice *choic
 	part.x = x;
 	r = pipeline_fit(&pipeline, &choice->plan, &part, NULL, 0, &effort, err);
 	for (size_t i = 0; r >= 0 && i < test; i++) {
-		features_select(task->features, choice->groups, rows->x + (train + i) * rows->width,
-				row);
+		const double *all = rows->x + (train + i) * rows->width;
+
+		features_select(task->features, choice->groups, all, row);
 		pipeline_predict(&pipeline, row, chances);
-		cell->chance[i] = calibration_apply(&choice->calibration, chances[1]);
+		cell->chance[i] = choice_shift(
+			calibration_apply(&choice->calibration, chances[1]), train_share,
+			choice->recent ? choice_share(task->features, all, train_share)
+				       : train_share);
 		cell->score[i] = cell->chance[i];
 	}
 	if (r >= 0)
@@ -241,10 +245,14 @@ static int evaluate_choice(struct judgment_cell *cell, const struct work *work,
 					 .gaps = true };
 	choice_make(&choice, &task);
 	for (size_t i = 0; i < test; i++)
-		cell->score[i] = cell->chance[i] = judged->busy_share;
+		cell->score[i] = cell->chance[i] =
+			choice.recent
+				? choice_share(task.features, all.x + (rows->train + i) * all.width,
+					       judged->busy_share)
+				: judged->busy_share;
 	cell->chosen = choice.method ? choice.method : "shares";
 	if (choice.method)
-		r = predict_chosen(cell, &choice, &task, &all, err);
+		r = predict_chosen(cell, &choice, &task, &all, judged->busy_share, err);
 	cell->fit_s = clock_thread_cpu_s() - start;
 	cell->blocked_accuracy = choice.accuracy;
 	cell->blocked_auc = choice.auc;
@@ -525,6 +533,10 @@ static int evaluate_with_features(struct work *work, const struct site *site, st
 		judgment->chains =
 			chains_new(work->chronicle, plan->labels.from_s, plan->labels.to_s);
 	own.chains = choice.chains = judgment->chains;
+	judgment->borders = borders_new(&judgment->states,
+					(const char(*)[CHRONICLE_NAME])work->chronicle->targets,
+					work->chronicle->sizes);
+	own.borders = choice.borders = judgment->borders;
 	features_init(&work->features, work->chronicle, site, &own);
 	if (judgment->methods[JUDGMENT_AUTO])
 		features_init(&work->choices, work->chronicle, site, &choice);
@@ -591,5 +603,6 @@ void judgment_release(struct judgment *judgment)
 	free(judgment->cases);
 	states_release(&judgment->states);
 	chains_free(judgment->chains);
+	borders_free(judgment->borders);
 	*judgment = (struct judgment){ 0 };
 }

@@ -104,8 +104,9 @@ struct judgment_case {
 
 struct judgment {
 	struct states states;
-	bool ignores_programs; /* as decided on the training range */
-	struct chains *chains; /* for FEATURE_STATE, fitted to the training range; NULL: unused */
+	bool ignores_programs;	 /* as decided on the training range */
+	struct chains *chains;	 /* for FEATURE_STATE, fitted to the training range; NULL: unused */
+	struct borders *borders; /* for FEATURE_SHARE, likewise */
 	struct judgment_case *cases; /* by target, then by size */
 	size_t case_count;
 	bool methods[JUDGMENT_METHODS]; /* the methods that were evaluated */

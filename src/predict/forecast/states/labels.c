@@ -224,11 +224,59 @@ static double draw_uniform(uint64_t seed, size_t target, size_t size, double tim
 	return random_real(&random);
 }
 
+struct borders *borders_new(const struct states *states, const char (*targets)[CHRONICLE_NAME],
+			    const uint64_t *sizes)
+{
+	struct borders *borders = xcalloc(1, sizeof(*borders));
+
+	borders->list =
+		xcalloc(states->target_count * states->size_count + 1, sizeof(*borders->list));
+	for (size_t t = 0; t < states->target_count; t++)
+		for (size_t s = 1; s < states->size_count; s++) {
+			const struct mixture *mixture = states_mixture(states, t, s);
+			struct border *border = &borders->list[borders->count];
+
+			if (!mixture)
+				continue;
+			memcpy(border->target, targets[t], CHRONICLE_NAME);
+			border->bytes = sizes[s];
+			border->mixture = *mixture;
+			borders->count++;
+		}
+	return borders;
+}
+
+void borders_free(struct borders *borders)
+{
+	if (borders)
+		free(borders->list);
+	free(borders);
+}
+
+const struct mixture *borders_find(const struct borders *borders, const char *target,
+				   uint64_t bytes)
+{
+	for (size_t i = 0; borders && i < borders->count; i++)
+		if (borders->list[i].bytes == bytes && strcmp(borders->list[i].target, target) == 0)
+			return &borders->list[i].mixture;
+	return NULL;
+}
+
+double labels_posterior(const struct mixture *mixture, double seconds, bool is_late)
+{
+	double chances[MIXTURE_MAX] = { 0 };
+
+	if (is_late)
+		return 1;
+	mixture_posterior(mixture, seconds, chances);
+	return chances[1];
+}
+
 double labels_draw(const struct states *states, size_t target, size_t size, uint64_t seed,
 		   const struct labels_writes *writes, double *labels, double *posterior)
 {
 	const struct mixture *mixture = states_mixture(states, target, size);
-	double chances[MIXTURE_MAX] = { 0 }, ceiling = 0;
+	double ceiling = 0;
 
 	if (!mixture) {
 		memset(labels, 0, writes->count * sizeof(*labels));
@@ -236,8 +284,8 @@ double labels_draw(const struct states *states, size_t target, size_t size, uint
 		return NAN;
 	}
 	for (size_t i = 0; i < writes->count; i++) {
-		mixture_posterior(mixture, writes->seconds[i], chances);
-		posterior[i] = writes->late && writes->late[i] ? 1 : chances[1];
+		posterior[i] = labels_posterior(mixture, writes->seconds[i],
+						writes->late && writes->late[i]);
 		labels[i] = draw_uniform(seed, target, size, writes->time_s[i]) < posterior[i];
 		ceiling += fmax(posterior[i], 1 - posterior[i]);
 	}

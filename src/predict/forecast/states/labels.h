@@ -86,6 +86,29 @@ double labels_draw_rows(const struct states *states, size_t target, size_t size,
 			const struct chronicle_series *series, const struct feature_rows *rows,
 			double *labels, double *posterior);
 
+/* The mixture of each target and size that has one, by name, so that chronicles may order them in
+ * another way. */
+struct borders {
+	struct border {
+		char target[CHRONICLE_NAME];
+		uint64_t bytes;
+		struct mixture mixture;
+	} * list;
+	size_t count;
+};
+
+/* Copies the mixtures; targets and sizes are those of the states. */
+struct borders *borders_new(const struct states *states, const char (*targets)[CHRONICLE_NAME],
+			    const uint64_t *sizes);
+void borders_free(struct borders *borders);
+
+/* The mixture of a target and size, or NULL. */
+const struct mixture *borders_find(const struct borders *borders, const char *target,
+				   uint64_t bytes);
+
+/* The probability that a write was busy; 1 if it timed out. */
+double labels_posterior(const struct mixture *mixture, double seconds, bool is_late);
+
 /* The states as part of a model file. Loading accepts any bytes and rejects damaged ones. */
 struct blob;
 struct buf;

@@ -10,7 +10,7 @@
 #include "check.h"
 #include "learn/math/random.h"
 
-enum { ROWS = 900, WIDTH = FEATURE_STATUS_COUNT + 3 + 3 + 4 + 1 };
+enum { ROWS = 900, WIDTH = FEATURE_STATUS_COUNT + 3 + 3 + 4 + 1 + 1, STATE = WIDTH - 2, SHARE };
 
 static double x[ROWS * WIDTH], y[ROWS], time_s[ROWS];
 
@@ -50,13 +50,14 @@ static void width_is_that_of_the_features(void)
 	CHECK_INT(features_width(&all), WIDTH);
 }
 
-static void shares_are_used_if_nothing_is_better(void)
+static void noise_is_not_better_than_the_share(void)
 {
 	struct choice_task task = task_make(&all, -1);
 	struct choice choice;
 
 	choice_make(&choice, &task);
-	CHECK(!choice.method);
+	CHECK(!choice.is_better);
+	CHECK(!choice.recent);				   /* a recent share that is noise, too */
 	CHECK(fabs(choice.share_log_loss - 0.611) < 0.05); /* the entropy of 0.3 */
 	CHECK(!isnan(choice.log_loss));
 	choice_release(&choice);
@@ -64,11 +65,12 @@ static void shares_are_used_if_nothing_is_better(void)
 
 static void informative_features_are_chosen(void)
 {
-	struct choice_task task = task_make(&all, WIDTH - 1);
+	struct choice_task task = task_make(&all, STATE);
 	struct choice choice;
 
 	choice_make(&choice, &task);
 	REQUIRE(choice.method != NULL);
+	CHECK(choice.is_better && !choice.recent);
 	CHECK(choice.groups & FEATURE_STATE);
 	CHECK(choice.log_loss < choice.share_log_loss - 0.1);
 	CHECK(choice.accuracy > 0.8);
@@ -83,17 +85,52 @@ static void informative_features_are_chosen(void)
 /* A relation that held in the first half only does not convince. */
 static void relation_that_ends_is_not_chosen(void)
 {
-	struct choice_task task = task_make(&all, WIDTH - 1);
+	struct choice_task task = task_make(&all, STATE);
 	struct choice choice;
 
 	for (size_t i = ROWS / 3; i < ROWS; i++)
-		y[i] = x[i * WIDTH + WIDTH - 1] > 0.5 ? i % 10 == 0 : i % 10 != 0;
+		y[i] = x[i * WIDTH + STATE] > 0.5 ? i % 10 == 0 : i % 10 != 0;
 	for (size_t i = 0; i < ROWS / 3; i++)
-		y[i] = x[i * WIDTH + WIDTH - 1] > 0.5;
+		y[i] = x[i * WIDTH + STATE] > 0.5;
 	task.folds = 2;
 	choice_make(&choice, &task);
-	CHECK(!choice.method);
+	CHECK(!choice.is_better);
 	choice_release(&choice);
+}
+
+/*
+ * Weeks of mostly busy writes follow weeks of mostly idle ones, within which the state tells more.
+ * A forecast from the recent share is better than that of training, and the choice knows it.
+ */
+static void recent_share_is_used_if_the_share_drifts(void)
+{
+	struct choice_task task = task_make(&all, -1);
+	struct choice choice;
+	struct random random;
+
+	random_init(&random, 8);
+	for (size_t i = 0; i < ROWS; i++) {
+		double *row = x + i * WIDTH;
+
+		row[SHARE] = i / 90 % 2 ? 0.9 : 0.1;
+		y[i] = random_real(&random) <
+		       choice_shift(row[STATE] > 0.5 ? 0.75 : 0.25, 0.5, row[SHARE]);
+	}
+	choice_make(&choice, &task);
+	REQUIRE(choice.method != NULL);
+	CHECK(choice.recent && choice.is_better);
+	CHECK_TEXT(choice.method, "hidden");
+	CHECK(choice.accuracy > 0.85 && choice.log_loss < choice.share_log_loss);
+	CHECK(choice.share_log_loss < 0.5); /* that of the recent share; 0.7 without */
+	choice_release(&choice);
+}
+
+static void prior_odds_are_replaced(void)
+{
+	CHECK(choice_shift(0.7, 0.4, 0.4) == 0.7);
+	CHECK(fabs(choice_shift(0.4, 0.4, 0.9) - 0.9) < 1e-12);
+	CHECK(fabs(choice_shift(0.5, 0.5, 0.8) - 0.8) < 1e-12);
+	CHECK(choice_shift(1, 0.5, 0) < 1 && choice_shift(0, 0.5, 1) > 0);
 }
 
 static void candidates_without_their_features_are_left_out(void)
@@ -123,6 +160,7 @@ static void candidates_without_their_features_are_left_out(void)
 	free(part);
 }
 
-TESTS(TEST(width_is_that_of_the_features), TEST(shares_are_used_if_nothing_is_better),
+TESTS(TEST(width_is_that_of_the_features), TEST(noise_is_not_better_than_the_share),
       TEST(informative_features_are_chosen), TEST(relation_that_ends_is_not_chosen),
+      TEST(recent_share_is_used_if_the_share_drifts), TEST(prior_odds_are_replaced),
       TEST(candidates_without_their_features_are_left_out))

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "predict/forecast/site.h"
+#include "predict/forecast/states/labels.h"
 
 #define START 1000000.0
 
@@ -600,6 +601,60 @@ static void past_has_only_writes_that_had_ended(void)
 	site_release(&site);
 }
 
+/* The posterior of busy of the writes that had ended; the prior is that of the mixture. */
+static void share_is_that_of_recent_writes(void)
+{
+	struct border border = { .target = "a",
+				 .bytes = sizes[1],
+				 .mixture = {
+					 .family = MIXTURE_LOGNORMAL,
+					 .count = 2,
+					 .components = { { 0.6, 0, 0.1 }, { 0.4, 2, 0.1 } } } };
+	struct borders borders = { &border, 1 };
+	double row[FEATURES_MAX], decay = exp2(-1.0 / FEATURE_SHARE_HALF), weight = 2, sum = 0.8;
+	struct chronicle chronicle;
+	struct features features;
+	struct features_plan plan;
+	struct site site;
+
+	site_init(&site);
+	plan_of(&plan, "share");
+	plan.borders = &borders;
+	chronicle_init(&chronicle, "here", sizes, 2);
+	chronicle_add_target(&chronicle, "a");
+	chronicle_add_target(&chronicle, "b");
+	for (int i = 0; i < 10; i++)
+		chronicle_add(&chronicle, 0, 1, 100 * i, i < 7 ? 1 : 7.4F, SAMPLE_DONE,
+			      SAMPLE_DIRECT);
+	features_init(&features, &chronicle, &site, &plan);
+	CHECK_INT(features_at(&features, 0, 1, 1, row), 1);
+	CHECK(is_near(row[0], 0.8 / 3));
+	/* The write of 900 s takes until 907.4 s. */
+	for (int i = 8; i >= 0; i--) {
+		double w = exp2(-(8.0 - i) / FEATURE_SHARE_HALF);
+
+		sum += i < 7 ? 0 : w;
+		weight += w;
+	}
+	features_at(&features, 0, 1, 905, row);
+	CHECK(fabs(row[0] - sum / weight) < 1e-6);
+	features_at(&features, 0, 1, 908, row);
+	CHECK(fabs(row[0] - (0.8 + 1 + (sum - 0.8) * decay) / (2 + 1 + (weight - 2) * decay)) <
+	      1e-6);
+	/* More writes extend the cache; a target without a mixture has no share. */
+	chronicle_add(&chronicle, 0, 1, 1000, 1, SAMPLE_DONE, SAMPLE_DIRECT);
+	chronicle_add(&chronicle, 1, 1, 1000, 1, SAMPLE_DONE, SAMPLE_DIRECT);
+	features_update(&features);
+	features_at(&features, 0, 1, 1002, row);
+	CHECK(fabs(row[0] - (0.8 + decay + (sum - 0.8) * decay * decay) /
+				    (2 + 1 + decay + (weight - 2) * decay * decay)) < 1e-6);
+	features_at(&features, 1, 1, 1002, row);
+	CHECK(isnan(row[0]));
+	features_release(&features);
+	chronicle_release(&chronicle);
+	site_release(&site);
+}
+
 static void clock_and_node_match_the_time(void)
 {
 	struct chronicle chronicle = chronicle_sample(1, 100);
@@ -634,4 +689,4 @@ TESTS(TEST(paper_has_sixteen_and_all_have_names), TEST(bounds_of_classes_are_tho
       TEST(horizon_uses_only_earlier_data), TEST(probes_of_earlier_rounds_have_their_age),
       TEST(weighted_means_equal_direct_computation), TEST(neighbors_are_all_others),
       TEST(cache_follows_a_growing_chronicle), TEST(past_has_only_writes_that_had_ended),
-      TEST(clock_and_node_match_the_time))
+      TEST(share_is_that_of_recent_writes), TEST(clock_and_node_match_the_time))
