@@ -86,13 +86,14 @@ slower() {
 	check_words "$(tr -s ' \n' ' ' <report)" "; measured" "; withdrawn"
 }
 
-# begin_until_changed MPI ROUNDS CHANGES: starts the program, and waits until its hints have changed; its pid is in $run
+# begin_until_changed MPI: starts the program, which expects two changes, and waits for the first. Sets $run, $recorder and
+# $watcher to the pids.
 begin_until_changed() {
 	slow_per writer
 	rm -rf "$work/captured"
 	mkdir "$work/here"
 	(cd "$work/here" && exec "$sluice" -c plugins.act=model_hints -c model.path="$model" run -o "$work/trace" -- \
-		"mpiexec.$1" -n 3 sh -c 'LD_PRELOAD=$LD_PRELOAD:$0 exec "$@"' "$prog/slow.so" "$BUILD/mpi/$1/repeats" "$2" "$3") \
+		"mpiexec.$1" -n 3 sh -c 'LD_PRELOAD=$LD_PRELOAD:$0 exec "$@"' "$prog/slow.so" "$BUILD/mpi/$1/repeats" $rounds 2) \
 		2>captured.err &
 	run=$!
 	for _ in $(seq $polls); do
@@ -115,20 +116,20 @@ ends_unchanged() {
 
 watcher_killed() {
 	case_begin "$1: hints are withdrawn if the watcher dies"
-	begin_until_changed "$1" $rounds 2
+	begin_until_changed "$1"
 	kill -KILL "$watcher"
 	ends_unchanged
 	check_has "$(cat captured.err)" "watcher"
 }
 
-# The program goes on until its hints have changed back, however fast it is.
+# All rounds take at least 30 s, because the storage is slow.
 recorder_killed() {
 	case_begin "$1: hints change back if recorder and watcher die"
-	begin_until_changed "$1" 1000000 2
+	begin_until_changed "$1"
 	kill -KILL "$recorder" "$watcher"
 	ends_unchanged
 	case_begin "$1: hints change back for good if the recorder stalls"
-	begin_until_changed "$1" 1000000 2
+	begin_until_changed "$1"
 	kill -STOP "$recorder"
 	for _ in $(seq $polls); do
 		tail -n 1 "$work/here/effective.0" | grep -q automatic && break
