@@ -136,8 +136,7 @@ static void add_size(struct sheet *sheet, const struct forecaster *forecaster, s
 struct method_counts {
 	const char *names[METHODS_MOST];
 	size_t counts[METHODS_MOST], rejected, few;
-	size_t recent;	 /* forecasts that start from the recent share of busy writes */
-	size_t unproven; /* models that were chosen, but not shown to be better than the share */
+	size_t recent; /* forecasts that start from the recent share of busy writes */
 };
 
 static void count_methods(const struct forecaster *forecaster, struct method_counts *methods)
@@ -151,8 +150,6 @@ static void count_methods(const struct forecaster *forecaster, struct method_cou
 			methods->rejected += forecaster_model_is_rejected(model);
 			methods->few += !model->is_known && !forecaster_model_is_rejected(model);
 			methods->recent += model->recent;
-			methods->unproven +=
-				model->is_known && model->is_chosen && !model->is_better;
 			if (!model->is_known)
 				continue;
 			while (i + 1 < METHODS_MOST && methods->names[i] &&
@@ -184,11 +181,6 @@ static void note_methods(struct sheet *sheet, const struct forecaster *forecaste
 			   "the last writes, which follows changes after the training, not from "
 			   "that of all training data",
 			   methods.recent);
-	if (methods.unproven)
-		sheet_note(sheet,
-			   "for %zu targets and sizes the method was not shown to be better on "
-			   "later data than the share of busy writes alone",
-			   methods.unproven);
 	if (methods.few)
 		sheet_note(sheet, "%zu targets and sizes have too few writes for a model",
 			   methods.few);

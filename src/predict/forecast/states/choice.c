@@ -397,13 +397,12 @@ void choice_make(struct choice *choice, const struct choice_task *task)
 	recent = choose_share(task, &trial);
 	choice->share_log_loss = mean_loss(&trial, trial.share);
 	best = keep_best(choice, task, &folds, &trial);
-	if (!best || is_better(&trial, trial.share, trial.best)) {
+	if (best && is_better(&trial, trial.best, trial.share) &&
+	    choice->log_loss < choice->share_log_loss) {
+		calibrate_winner(choice, task, best);
+	} else {
 		choice->method = NULL;
 		choice->recent = recent;
-	} else {
-		choice->is_better = is_better(&trial, trial.best, trial.share) &&
-				    choice->log_loss < choice->share_log_loss;
-		calibrate_winner(choice, task, best);
 	}
 	trial_release(&trial);
 	folds_release(&folds);

@@ -4,8 +4,8 @@
  * candidate is tested on blocks of time by models of the earlier blocks, and scored by the log loss
  * of its calibrated probabilities. Few rows make the best score a matter of chance, so candidates
  * are ordered, and a later one replaces an earlier one only if it is better with a confidence of
- * CHOICE_CONFIDENCE (t test of the gain over the blocks). The last candidate is the share of busy
- * writes, which needs no features: with it there is no method.
+ * CHOICE_CONFIDENCE (t test of the gain over the blocks). If the winner is not better than the
+ * share of busy writes in the same sense, there is no method.
  *
  * The share of busy writes drifts, for example from 85 % to 67 % within a year. So forecasts start
  * from the share among the last writes (FEATURE_SHARE) instead of that in the training range,
@@ -38,11 +38,10 @@ struct choice_task {
 };
 
 struct choice {
-	const char *method;	   /* its name; NULL: the share is better than all */
+	const char *method;	   /* its name; NULL: none is better than the share */
 	struct pipeline_plan plan; /* valid if there is a method */
 	unsigned groups;	   /* of features */
-	bool recent;	/* forecasts start from the recent share, with a method or without */
-	bool is_better; /* the method is better than the share, with the confidence */
+	bool recent; /* forecasts start from the recent share, with a method or without */
 	struct calibration calibration;
 	/* On the tested rows; NAN: no candidate could be tested. */
 	double log_loss;       /* per row, in nats, of the best candidate */

@@ -223,7 +223,6 @@ static int fit_chosen_model(const struct work *work, struct forecaster_model *mo
 
 	choice_make(&choice, &task);
 	model->recent = choice.recent;
-	model->is_better = choice.is_better;
 	model->log_loss = choice.log_loss;
 	model->share_log_loss = choice.share_log_loss;
 	model->accuracy = choice.accuracy;
@@ -468,8 +467,9 @@ bool forecaster_model_is_rejected(const struct forecaster_model *model)
 
 bool forecaster_model_is_useful(const struct forecaster_model *model)
 {
+	/* A chosen model is better by its log score, with the same confidence. */
 	if (model->is_known && model->is_chosen)
-		return model->is_better;
+		return true;
 	return model->is_known && model->rows && !isnan(model->accuracy) &&
 	       drift_share_low(model->accuracy, (double)model->rows, FORECASTER_CONFIDENCE) >
 		       model->majority;

@@ -64,14 +64,13 @@ struct forecaster_plan {
 /* The model of one target and size. */
 struct forecaster_model {
 	bool is_known;	/* there were enough writes to train it, and it was chosen */
-	bool is_chosen; /* FORECAST_AUTO: the share of busy writes is not better */
-	bool is_better; /* and it was shown to be better than this share (choice.h) */
+	bool is_chosen; /* FORECAST_AUTO: it is better than the share of busy writes (choice.h) */
 	char method[16];
 	unsigned groups; /* features that it uses, out of those of the forecaster */
 	bool recent;	 /* forecasts start from the share of busy among the last writes */
 	/*
 	 * With FORECAST_AUTO: log loss per row on later blocks of time, of the best candidate and
-	 * of the share of busy writes. NAN: unknown.
+	 * of the share of busy writes. The candidate is used only if it is better. NAN: unknown.
 	 */
 	double log_loss, share_log_loss;
 	struct pipeline pipeline;
@@ -140,13 +139,12 @@ static inline const struct forecaster_model *forecaster_model(const struct forec
 	return &forecaster->models[target * forecaster->size_count + size];
 }
 
-/* Was a model rejected because the share of busy writes is better? */
+/* Was a model rejected because it was not better than the share of busy writes? */
 bool forecaster_model_is_rejected(const struct forecaster_model *model);
 
 /*
  * Is the cross-validated accuracy of the model higher than that of always predicting the more
  * frequent state, with a confidence of FORECASTER_CONFIDENCE? False also if it was not validated.
- * Of FORECAST_AUTO: is_better.
  */
 #define FORECASTER_CONFIDENCE 0.95
 bool forecaster_model_is_useful(const struct forecaster_model *model);

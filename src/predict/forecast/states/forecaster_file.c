@@ -97,8 +97,7 @@ static void write_choices(struct buf *buf, const struct forecaster *forecaster)
 	blob_put_u64(buf, forecaster->program_rows);
 	/* Version 4: */
 	for (size_t i = 0; i < forecaster->target_count * forecaster->size_count; i++)
-		blob_put_u32(buf, (uint32_t)forecaster->models[i].recent |
-					  (uint32_t)forecaster->models[i].is_better << 1);
+		blob_put_u32(buf, forecaster->models[i].recent);
 }
 
 static void write_forecaster(struct buf *buf, const struct forecaster *forecaster)
@@ -230,14 +229,13 @@ static void read_choice(const struct forecaster *forecaster, struct forecaster_m
 	blob_expect(blob, !(model->log_loss < 0) && !(model->share_log_loss < 0));
 }
 
-/* In a file of version 3, chosen models are better, and none uses recent shares. */
-static void read_flags(struct forecaster_model *model, bool has_flags, struct blob *blob)
+/* In a file of version 3, no forecast uses recent shares. */
+static void read_recent(struct forecaster_model *model, bool has_recent, struct blob *blob)
 {
-	uint32_t flags = has_flags ? blob_take_u32(blob) : 2;
+	uint32_t recent = has_recent ? blob_take_u32(blob) : 0;
 
-	blob_expect(blob, flags <= 3);
-	model->recent = flags & 1;
-	model->is_better = model->is_chosen && flags & 2;
+	blob_expect(blob, recent <= 1);
+	model->recent = recent;
 }
 
 static int check_model(const struct forecaster *forecaster, const struct forecaster_model *model,
@@ -256,7 +254,7 @@ static int check_model(const struct forecaster *forecaster, const struct forecas
 static int read_choices(struct forecaster *forecaster, struct blob *blob, struct err *err)
 {
 	size_t count = forecaster->target_count * forecaster->size_count;
-	bool has_choices = blob->at < blob->end, has_flags;
+	bool has_choices = blob->at < blob->end, has_recent;
 	int r = 0;
 
 	if (has_choices)
@@ -268,9 +266,9 @@ static int read_choices(struct forecaster *forecaster, struct blob *blob, struct
 		forecaster->features.ignores_programs = blob_take_u32(blob) != 0;
 		forecaster->program_rows = blob_take_u64(blob);
 	}
-	has_flags = has_choices && blob_ok(blob) && blob->at < blob->end;
+	has_recent = has_choices && blob_ok(blob) && blob->at < blob->end;
 	for (size_t i = 0; i < count; i++)
-		read_flags(&forecaster->models[i], has_flags, blob);
+		read_recent(&forecaster->models[i], has_recent, blob);
 	for (size_t i = 0; r >= 0 && blob_ok(blob) && i < count; i++)
 		r = check_model(forecaster, &forecaster->models[i], err);
 	return r;
