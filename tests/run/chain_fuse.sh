@@ -59,6 +59,10 @@ judge() {
 	python3 "$here/chain_fuse.py" print.json "$mount" "$directory"
 }
 
+state() {
+	echo "requests by state: $(json_get "$work/print.json" '["fuse_requests"]')"
+}
+
 # check_all TRACE WHAT: all writes of the clients, and at least some reads, are matched, and nothing is wrong
 check_all() {
 	local result
