@@ -34,10 +34,10 @@ struct backlogs *backlogs_new(void);
 void backlogs_free(struct backlogs *backlogs); /* accepts NULL */
 
 /*
- * Takes a message of the user, of so many bytes, and fills in the answer, of which exchange_bytes()
+ * Takes a message of the user, of n bytes, and fills in the answer, of which exchange_bytes()
  * are used. now_ns is of CLOCK_MONOTONIC. False: the message is invalid. Any thread.
  */
-bool backlogs_exchange(struct backlogs *backlogs, uid_t user, const void *message, size_t bytes,
+bool backlogs_exchange(struct backlogs *backlogs, uid_t user, const void *bytes, size_t n,
 		       int64_t now_ns, struct exchange *answer);
 
 struct backlogs_counts backlogs_count(struct backlogs *backlogs, int64_t now_ns);
