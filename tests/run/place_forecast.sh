@@ -33,7 +33,7 @@ print("System: here")
 for time in range(end - 3 * 3600, end + 1, 60):
     print("\nTimestamp: %d\nPerformance:\nOSS id 1MB 64MB" % time)
     for i in range(4):
-        busy = i == 0 if time > end - 1800 else random.Random(time // 1200 * 4 + i).random() < 0.4
+        busy = i == 0 if time > end - 1800 else random.Random((end - time) // 1200 * 4 + i).random() < 0.4
         noise = random.lognormvariate(0, 0.1)
         print("t%d %.5fs %.5fs" % (i, (0.05 if busy else 0.01) * noise, (3 if busy else 1) * random.lognormvariate(0, 0.1)))
 END

@@ -22,7 +22,7 @@ print("System: here")
 for time in range(end - 3 * 3600, end + 1, 60):
     print("\nTimestamp: %d\nPerformance:\nOSS id 64KB 1MB" % time)
     for i in range(4):
-        busy = time < end - 1800 and random.Random(time // 1200 * 4 + i).random() < 0.4
+        busy = time < end - 1800 and random.Random((end - time) // 1200 * 4 + i).random() < 0.4
         print("t%d %.9fs %.9fs" % (i, (5e-6 if busy else 1e-6) * random.lognormvariate(0, 0.1), (6e-5 if busy else 2e-5) * random.lognormvariate(0, 0.1)))
 END
 check_rc 0 "$sluice" forecast import rows
