@@ -16,6 +16,13 @@ export OMPI_MCA_odls_base_sigkill_timeout=0 PRTE_MCA_odls_base_sigkill_timeout=0
 # On a loaded machine, Open MPI 4 may notice that a rank has ended before it has read that the rank called MPI_Finalize,
 # and let the job fail. Tests of ranks that do not call it set this to 0.
 export OMPI_MCA_orte_allowed_exit_without_sync=1
+# Jobs of a user have a common directory, which Open MPI 4 removes at the end of one even if another is about to use it.
+# So each of the tests, which run beside each other, has its own.
+if declare -F at_exit >/dev/null; then
+	OMPI_MCA_orte_tmpdir_base=$(mktemp -d /tmp/ompi.XXXXXX)
+	export OMPI_MCA_orte_tmpdir_base
+	at_exit 'rm -rf "$OMPI_MCA_orte_tmpdir_base"'
+fi
 # Suppress warnings about missing networks, and about containers that forbid reading the memory of other processes.
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
 export OMPI_MCA_btl_sm_single_copy_mechanism=none OMPI_MCA_smsc=^cma OMPI_MCA_btl_tcp_if_include=lo
