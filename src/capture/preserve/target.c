@@ -26,18 +26,31 @@ static bool read_path(long fd, char path[TARGET_PATH_BYTES])
 	return true;
 }
 
+/* Does the kernel's path end like that of a deleted name, and is there no such file? */
+static bool is_deleted(const struct target *target)
+{
+	size_t n = strlen(target->path), suffix = strlen(DELETED);
+	struct stat st;
+
+	if (n <= suffix || strcmp(target->path + n - suffix, DELETED) != 0)
+		return false;
+	return kernel_call(SYS_newfstatat, AT_FDCWD, target->path, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+	       st.st_dev != target->st.st_dev || st.st_ino != target->st.st_ino;
+}
+
 enum target_result target_find_open(struct target *target, int fd)
 {
-	size_t n, suffix = strlen(DELETED);
+	bool has_path = read_path(fd, target->path);
 
+	/* Only after the path, because another process may delete the file in between. */
 	if (kernel_call(SYS_fstat, fd, &target->st) != 0)
 		return TARGET_IMPOSSIBLE;
 	/* Pipes and sockets have no path. */
-	if (!read_path(fd, target->path))
+	if (!has_path)
 		return S_ISREG(target->st.st_mode) ? TARGET_FAILED : TARGET_IMPOSSIBLE;
-	n = strlen(target->path);
-	if (!target->st.st_nlink && n > suffix && strcmp(target->path + n - suffix, DELETED) == 0)
-		return TARGET_IMPOSSIBLE;
+	/* It may have other names. */
+	if (is_deleted(target))
+		return target->st.st_nlink ? TARGET_FAILED : TARGET_IMPOSSIBLE;
 	target->exists = true;
 	target->device = target->st.st_dev;
 	return TARGET_FOUND;

@@ -6,7 +6,10 @@
  */
 #include "capture/preserve/preserve.h"
 
+#include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +144,51 @@ static void a_path_is_resolved_as_the_kernel_does(void)
 	unlink("link");
 	unlink("dangling");
 	file_remove_tree("folder");
+}
+
+static void a_deleted_name_is_not_a_path(void)
+{
+	static struct target target;
+	int fd;
+
+	write_file("gone", "x");
+	write_file("kept (deleted)", "x");
+	REQUIRE(link("gone", "other") == 0);
+	fd = open("gone", O_RDWR);
+	REQUIRE(fd >= 0 && unlink("gone") == 0);
+	CHECK_INT(target_find_open(&target, fd), TARGET_FAILED); /* which name it has is unknown */
+	REQUIRE(unlink("other") == 0);
+	CHECK_INT(target_find_open(&target, fd), TARGET_IMPOSSIBLE);
+	close(fd);
+	check_target("kept (deleted)", true, "kept (deleted)", true);
+	unlink("kept (deleted)");
+}
+
+static atomic_bool is_over;
+
+static void *make_and_delete(void *unused)
+{
+	(void)unused;
+	while (!atomic_load(&is_over)) {
+		write_file("fleeting", "x");
+		unlink("fleeting");
+	}
+	return NULL;
+}
+
+static void a_file_that_others_delete_keeps_its_path(void)
+{
+	static struct target target;
+	AUTO_FREE char *here = realpath(".", NULL), *expected = xprintf("%s/fleeting", here);
+	pthread_t other;
+
+	REQUIRE(pthread_create(&other, NULL, make_and_delete, NULL) == 0);
+	for (int i = 0; i < 20000; i++) {
+		CHECK_INT(target_find(&target, AT_FDCWD, "fleeting", true), TARGET_FOUND);
+		CHECK_TEXT(target.path, expected);
+	}
+	atomic_store(&is_over, true);
+	pthread_join(other, NULL);
 }
 
 /* Makes each kind of change once, with the guest's function before it, as the wrappers do. */
@@ -278,5 +326,6 @@ static void in_an_empty_directory(void)
 
 TESTS(TEST(in_an_empty_directory), TEST(a_sparse_file_is_copied_with_its_holes),
       TEST(a_file_above_the_limit_is_not_copied), TEST(a_symbolic_link_is_copied_as_such),
-      TEST(a_path_is_resolved_as_the_kernel_does), TEST(what_the_guest_keeps_is_restored),
+      TEST(a_path_is_resolved_as_the_kernel_does), TEST(a_deleted_name_is_not_a_path),
+      TEST(a_file_that_others_delete_keeps_its_path), TEST(what_the_guest_keeps_is_restored),
       TEST(a_file_of_another_host_is_not_changed), TEST(errno_survives))
