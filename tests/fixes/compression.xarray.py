@@ -6,7 +6,7 @@ import numpy
 import xarray
 
 # See compression.h5py.py.
-numbers = numpy.random.default_rng(1).integers(0, 65536, (64, 64 * 256)).astype("f8")
+numbers = numpy.random.default_rng(1).integers(0, 65536, (24, 64 * 256)).astype("f8")
 zlib.compress(numbers.tobytes(), 9)
 path, name = "data/f", "data"
 data = xarray.Dataset({name: (("y", "x"), numbers)})
