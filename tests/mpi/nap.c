@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define GAP_NS 20000  /* calls with less in between belong to one wait */
-#define YIELDS 100    /* of a wait, before the first nap */
+#define GAP_NS 20000 /* calls with less in between belong to one wait */
+#define YIELDS 100   /* of a wait, before the first nap */
 #define NAP_NS 100000
 
 static int64_t now_ns(void)
