@@ -202,15 +202,17 @@ void process_close_files(const int *keep, size_t count)
 	} while (next < INT_MAX);
 }
 
-void process_remove_spool(const char *path)
+void process_remove_spool(const char *path, const char *last)
 {
 	int fd = trusted_open_directory(AT_FDCWD, path, TRUSTED_PRIVATE, NULL);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
+		if (entry->d_name[0] != '.' && (!last || strcmp(entry->d_name, last) != 0))
 			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir && last)
+		unlinkat(dirfd(dir), last, 0);
 	if (dir)
 		closedir(dir);
 	if (fd >= 0)

@@ -53,8 +53,9 @@ void process_close_files(const int *keep, size_t count);
 
 /*
  * Removes a private directory (base/trusted.h) and the files in it, but no subdirectories. Does
- * nothing with a directory of another user or a symbolic link.
+ * nothing with a directory of another user or a symbolic link. The file `last` (NULL: none) is
+ * removed after all others, so if the process is killed, what needs that file can continue.
  */
-void process_remove_spool(const char *path);
+void process_remove_spool(const char *path, const char *last);
 
 #endif

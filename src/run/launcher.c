@@ -228,7 +228,7 @@ static bool launch_open(struct launcher *l)
 static void remove_preparations(struct launch *launch)
 {
 	if (launch->directory[0] && !launch->is_shared)
-		process_remove_spool(launch->directory);
+		process_remove_spool(launch->directory, CONTROL_NAME);
 	launch->directory[0] = 0;
 }
 

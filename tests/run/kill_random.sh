@@ -108,6 +108,8 @@ class Trial:
                 raise Exception("spools of a run that was not started")
             return False
         for name in os.listdir(self.place + "/spools"):
+            if not os.listdir(self.place + "/spools/" + name):
+                continue  # killed just before it removed the directory itself
             subprocess.run([sluice, "trace", "recover", self.place + "/spools/" + name], check=True,
                            env=self.environment, stdout=self.err, stderr=self.err)
         count = int(read(self.place + "/here/count"))

@@ -487,7 +487,7 @@ int collector_close(struct collector *c, int exit_status, struct collector_total
 	if (totals)
 		*totals = in->totals;
 	if (c->directory)
-		process_remove_spool(c->directory);
+		process_remove_spool(c->directory, CONTROL_NAME);
 	for (size_t i = 0; i < in->released_count && r >= 0; i++)
 		c->released(c->released_arg, in->released[i]);
 	collector_free(c);

@@ -228,7 +228,7 @@ static int begin_handed(struct collector *c, const struct collector_options *o, 
 static void discard(struct collector *c)
 {
 	if (c->directory)
-		process_remove_spool(c->directory);
+		process_remove_spool(c->directory, CONTROL_NAME);
 	if (c->intake.writer)
 		trace_container.finish(c->intake.writer, &(struct run_end){ 0 }, &c->intake.clock,
 				       NULL);

@@ -382,7 +382,7 @@ int collector_recover(const char *directory, const char *elsewhere, char **trace
 	else
 		r = recover_records(&run, elsewhere, trace, totals, err);
 	if (r >= 0)
-		process_remove_spool(directory);
+		process_remove_spool(directory, CONTROL_NAME);
 	run_close(&run);
 	return r;
 }

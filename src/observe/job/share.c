@@ -114,7 +114,7 @@ static void retire_directory(int dir, const char *path)
 	if (fstat(dir, &seen) != 0 || lstat(path, &now) != 0 || seen.st_ino != now.st_ino)
 		return; /* another member has done it */
 	if (!has_file(dir, CONTROL_NAME)) {
-		process_remove_spool(path);
+		process_remove_spool(path, NULL);
 		return;
 	}
 	retired = create_sibling(path);
@@ -235,9 +235,9 @@ static int start_collector(const char *path, const struct share_options *o)
 	else if (rename(fresh, path) != 0)
 		r = errno == ENOTEMPTY ? -EEXIST : -errno;
 	else if ((r = collector_spawn(path, fd, o)) < 0)
-		process_remove_spool(path);
+		process_remove_spool(path, NULL);
 	if (fresh && r < 0)
-		process_remove_spool(fresh);
+		process_remove_spool(fresh, NULL);
 	return r;
 }
 

@@ -36,7 +36,7 @@ static void end(void)
 {
 	AUTO_FREE char *parts = xprintf("%s%s", trace, PARTS_SUFFIX);
 
-	process_remove_spool(parts);
+	process_remove_spool(parts, NULL);
 	CHECK_INT(rmdir(directory), 0);
 }
 
