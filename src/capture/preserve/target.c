@@ -11,6 +11,7 @@
 
 #define LINKS_MAX 40 /* as in the kernel */
 #define DELETED " (deleted)"
+#define LOOKUPS 8
 
 /* The kernel's path of an open file or directory. */
 static bool read_path(long fd, char path[TARGET_PATH_BYTES])
@@ -156,12 +157,17 @@ static enum target_result find_absent(struct target *target, int directory, cons
 
 enum target_result target_find(struct target *target, int directory, const char *path, bool follow)
 {
-	enum target_result result;
+	enum target_result result = TARGET_FAILED;
 
 	target->exists = false;
 	/* No call has accepted the path yet, so it is probed. */
 	if (!path_bytes(path, EINVAL))
 		return TARGET_IMPOSSIBLE;
-	result = find_existing(target, directory, path, follow);
+	/* If the name is deleted meanwhile, it is looked up again. */
+	for (int i = 0; i < LOOKUPS; i++) {
+		result = find_existing(target, directory, path, follow);
+		if (result != TARGET_FAILED)
+			break;
+	}
 	return result == TARGET_IMPOSSIBLE ? find_absent(target, directory, path, follow) : result;
 }

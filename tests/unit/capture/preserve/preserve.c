@@ -171,7 +171,9 @@ static void *make_and_delete(void *unused)
 	(void)unused;
 	while (!atomic_load(&is_over)) {
 		write_file("fleeting", "x");
+		REQUIRE(link("fleeting", "linked") == 0);
 		unlink("fleeting");
+		unlink("linked");
 	}
 	return NULL;
 }
