@@ -24,6 +24,18 @@ static void *work(void *arg)
 	return NULL;
 }
 
+/* Long names fill the memory in which calls are recorded, so that threads use it by turns. */
+static void *miss(void *arg)
+{
+	char name[200];
+
+	memset(name, 'x', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	for (int i = 0; i < 10000; i++)
+		MUST(open(name, O_RDONLY) == -1 && errno == ENOENT);
+	return arg;
+}
+
 static void run_threads(void *(*run)(void *))
 {
 	pthread_t ids[3];
@@ -50,6 +62,7 @@ static int fine(int argc, char **argv)
 	errno = 0;
 	MUST(open("missing", O_RDONLY) == -1 && errno == ENOENT);
 	run_threads(work);
+	run_threads(miss);
 	child = fork();
 	if (child == 0) {
 		put(fd, "child");
