@@ -104,8 +104,8 @@ refused costs.model 3 2 "$sluice" model show costs.model
 check_rc 0 "$sluice" forecast import probes.txt
 check_rc 0 "$sluice" forecast train --method logistic --history 20m --folds 3 -o forecast.model
 check_rc 0 "$sluice" forecast now -m forecast.model --until $((1520700000 + 399 * 60))
-raise forecast.model sluice.forecaster/4 sluice.forecaster/5
-refused forecast.model 5 4 "$sluice" forecast now -m forecast.model --until $((1520700000 + 399 * 60))
+raise forecast.model sluice.forecaster/5 sluice.forecaster/6
+refused forecast.model 6 5 "$sluice" forecast now -m forecast.model --until $((1520700000 + 399 * 60))
 
 # The spools of a run that was killed: they are kept, and with their version they can be recovered.
 mkfifo hold

@@ -21,7 +21,6 @@
 #include "learn/judge/metrics.h"
 #include "learn/judge/selection.h"
 #include "learn/table/folds.h"
-#include "predict/forecast/states/choice.h"
 
 /*
  * svm: scikit-learn's C = 1 and gamma "scale" are the learner's defaults. The learner does not fit
@@ -125,8 +124,8 @@ static void model_init(struct forecaster_model *model)
 
 static void model_release(struct forecaster_model *model)
 {
-	pipeline_release(&model->pipeline);
-	calibration_release(&model->calibration);
+	choice_models_release(model->members, model->member_count);
+	free(model->members);
 }
 
 /* Keeps the probability of busy of each pair, in place. */
@@ -175,8 +174,8 @@ static int validate_model(const struct work *work, struct forecaster_model *mode
 		r = cross_validate(work, samples, time_s, FOLDS_BLOCKED, guesses, &model->accuracy,
 				   &model->auc, err);
 	if (r >= 0)
-		r = calibration_fit(&model->calibration, plan->calibration, samples->y, guesses,
-				    samples->rows, err);
+		r = calibration_fit(&model->members->calibration, plan->calibration, samples->y,
+				    guesses, samples->rows, err);
 	return r;
 }
 
@@ -192,11 +191,14 @@ static int fit_model(const struct work *work, struct forecaster_model *model,
 {
 	struct effort effort = { .seed = work->plan->seed, .threads = 1 };
 	double start = clock_thread_cpu_s();
-	int r = pipeline_fit(&model->pipeline, &work->plan->pipeline, samples, NULL, 0, &effort,
-			     err);
+	int r;
 
+	model->members = xcalloc(CHOICE_MEMBERS, sizeof(*model->members));
+	model->members->groups = work->plan->features.groups;
+	r = pipeline_fit(&model->members->pipeline, &work->plan->pipeline, samples, NULL, 0,
+			 &effort, err);
+	model->member_count = r >= 0;
 	model->seconds = clock_thread_cpu_s() - start;
-	model->groups = work->plan->features.groups;
 	snprintf(model->method, sizeof(model->method), "%s", plan_method_name(work->plan));
 	if (r >= 0)
 		r = validate_model(work, model, samples, time_s, err);
@@ -214,10 +216,7 @@ static int fit_chosen_model(const struct work *work, struct forecaster_model *mo
 				    .folds = work->plan->folds,
 				    .calibration = work->plan->calibration,
 				    .seed = work->plan->seed };
-	struct effort effort = { .seed = work->plan->seed, .threads = 1 };
 	double start = clock_thread_cpu_s();
-	struct samples part = *samples;
-	AUTO_FREE double *x = NULL;
 	struct choice choice;
 	int r = 0;
 
@@ -228,13 +227,9 @@ static int fit_chosen_model(const struct work *work, struct forecaster_model *mo
 	model->accuracy = choice.accuracy;
 	model->auc = choice.auc;
 	if (choice.method) {
-		x = choice_columns(task.features, choice.groups, samples, &part.width);
-		part.x = x;
-		r = pipeline_fit(&model->pipeline, &choice.plan, &part, NULL, 0, &effort, err);
-		model->groups = choice.groups;
 		snprintf(model->method, sizeof(model->method), "%s", choice.method);
-		model->calibration = choice.calibration;
-		choice.calibration = (struct calibration){ 0 };
+		model->members = xcalloc(CHOICE_MEMBERS, sizeof(*model->members));
+		r = choice_fit(model->members, &model->member_count, &choice, &task, err);
 		model->is_known = model->is_chosen = r >= 0;
 	}
 	model->seconds = clock_thread_cpu_s() - start;
@@ -504,23 +499,20 @@ void forecaster_predict(const struct forecaster *forecaster, size_t target, size
 {
 	const struct forecaster_model *model = forecaster_model(forecaster, target, size);
 	const struct mixture *mixture = states_mixture(&forecaster->states, target, size);
-	double chances[2], part[FEATURES_MAX], share = model->busy_share;
+	double busy = model->busy_share;
 
-	if (row && model->recent)
-		share = choice_share(&forecaster->features, row, share);
-	*forecast = (struct forecast){ .busy = share,
+	if (row && model->is_known)
+		busy = choice_predict(model->members, model->member_count, &forecaster->features,
+				      row, busy);
+	else if (row && model->recent)
+		busy = choice_share(&forecaster->features, row, busy);
+	*forecast = (struct forecast){ .busy = busy,
 				       .expected_s = NAN,
 				       .idle_s = NAN,
 				       .busy_s = NAN,
 				       .idle_sd = NAN,
 				       .busy_sd = NAN,
 				       .is_model = model->is_known && row };
-	if (forecast->is_model) {
-		features_select(&forecaster->features, model->groups, row, part);
-		pipeline_predict(&model->pipeline, part, chances);
-		forecast->busy = choice_shift(calibration_apply(&model->calibration, chances[1]),
-					      model->busy_share, share);
-	}
 	if (!mixture)
 		return;
 	forecast->idle_s = component_mean(mixture, 0, &forecast->idle_sd);

@@ -13,10 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "learn/judge/calibration.h"
-#include "learn/pipeline.h"
 #include "learn/states/hidden.h"
 #include "predict/forecast/states/chains.h"
+#include "predict/forecast/states/choice.h"
 #include "predict/forecast/states/features.h"
 #include "predict/forecast/states/labels.h"
 #include "predict/forecast/states/programs.h"
@@ -24,7 +23,7 @@
 struct err;
 struct site;
 
-#define FORECASTER_VERSION 4
+#define FORECASTER_VERSION 5
 #define FORECASTER_PREVIOUS ".previous"
 
 /* The methods of the paper with their settings (WAN-24), and a baseline. */
@@ -61,20 +60,19 @@ struct forecaster_plan {
 	void *progress_arg;
 };
 
-/* The model of one target and size. */
+/* The model of one target and size. Its forecast is the mean of those of its members. */
 struct forecaster_model {
 	bool is_known;	/* there were enough writes to train it, and it was chosen */
 	bool is_chosen; /* FORECAST_AUTO: it is better than the share of busy writes (choice.h) */
 	char method[16];
-	unsigned groups; /* features that it uses, out of those of the forecaster */
-	bool recent;	 /* forecasts start from the share of busy among the last writes */
+	struct choice_model *members; /* CHOICE_MEMBERS, or NULL */
+	size_t member_count;	      /* at least 1 if it is known, else 0 */
+	bool recent; /* the forecast starts from the share of the last writes; of any member */
 	/*
 	 * With FORECAST_AUTO: log loss per row on later blocks of time, of the best candidate and
 	 * of the share of busy writes. The candidate is used only if it is better. NAN: unknown.
 	 */
 	double log_loss, share_log_loss;
-	struct pipeline pipeline;
-	struct calibration calibration;
 	size_t rows;
 	double busy_share; /* share of busy labels in the training range; NAN: unknown */
 	/* Cross-validated, on time blocks and on shuffled folds; NAN: not validated. */

@@ -76,11 +76,32 @@ static void write_model(struct buf *buf, const struct forecaster_model *model)
 	blob_put_u32(buf, model->is_known);
 	if (!model->is_known)
 		return;
-	pipeline_save(&model->pipeline, buf);
-	calibration_save(&model->calibration, buf);
+	pipeline_save(&model->members->pipeline, buf);
+	calibration_save(&model->members->calibration, buf);
 }
 
-/* What versions 2 to 4 added, after all that version 1 has. */
+static unsigned model_groups(const struct forecaster_model *model)
+{
+	return model->member_count ? model->members->groups : 0;
+}
+
+/* What version 5 added: all members. The pipeline of the first one is where version 1 has it. */
+static void write_members(struct buf *buf, const struct forecaster_model *model)
+{
+	blob_put_u32(buf, (uint32_t)model->member_count);
+	for (size_t i = 0; i < model->member_count; i++) {
+		const struct choice_model *member = &model->members[i];
+
+		blob_put_u32(buf, member->groups);
+		blob_put_u32(buf, member->recent);
+		if (!i)
+			continue;
+		pipeline_save(&member->pipeline, buf);
+		calibration_save(&member->calibration, buf);
+	}
+}
+
+/* What versions 2 to 5 added, after all that version 1 has. */
 static void write_choices(struct buf *buf, const struct forecaster *forecaster)
 {
 	chains_save(forecaster->chains, buf);
@@ -88,7 +109,7 @@ static void write_choices(struct buf *buf, const struct forecaster *forecaster)
 		const struct forecaster_model *model = &forecaster->models[i];
 
 		blob_put_text(buf, model->method);
-		blob_put_u32(buf, model->groups);
+		blob_put_u32(buf, model_groups(model));
 		blob_put_real(buf, model->log_loss);
 		blob_put_real(buf, model->share_log_loss);
 	}
@@ -98,6 +119,9 @@ static void write_choices(struct buf *buf, const struct forecaster *forecaster)
 	/* Version 4: */
 	for (size_t i = 0; i < forecaster->target_count * forecaster->size_count; i++)
 		blob_put_u32(buf, forecaster->models[i].recent);
+	/* Version 5: */
+	for (size_t i = 0; i < forecaster->target_count * forecaster->size_count; i++)
+		write_members(buf, &forecaster->models[i]);
 }
 
 static void write_forecaster(struct buf *buf, const struct forecaster *forecaster)
@@ -186,6 +210,24 @@ static bool is_share(double value)
 	return isnan(value) || (value >= 0 && value <= 1);
 }
 
+/* Appends a member with its pipeline and calibration. */
+static int read_member(struct forecaster_model *model, struct blob *blob, struct err *err)
+{
+	struct choice_model member = { 0 };
+	int r = pipeline_load(&member.pipeline, blob, err);
+
+	if (r >= 0)
+		r = calibration_load(&member.calibration, blob, err);
+	if (r < 0) {
+		pipeline_release(&member.pipeline);
+		return r;
+	}
+	if (!model->members)
+		model->members = xcalloc(CHOICE_MEMBERS, sizeof(*model->members));
+	model->members[model->member_count++] = member;
+	return 0;
+}
+
 static int read_model(struct forecaster_model *model, struct blob *blob, struct err *err)
 {
 	double *const numbers[] = { &model->busy_share,	  &model->accuracy,
@@ -202,10 +244,7 @@ static int read_model(struct forecaster_model *model, struct blob *blob, struct 
 	}
 	if (!blob_take_u32(blob) || !blob_ok(blob))
 		return 0;
-	r = pipeline_load(&model->pipeline, blob, err);
-	if (r < 0)
-		return r;
-	r = calibration_load(&model->calibration, blob, err);
+	r = read_member(model, blob, err);
 	model->is_known = r >= 0;
 	return r;
 }
@@ -214,19 +253,21 @@ static int read_model(struct forecaster_model *model, struct blob *blob, struct 
 static void read_choice(const struct forecaster *forecaster, struct forecaster_model *model,
 			bool has_choices, struct blob *blob)
 {
-	model->groups = forecaster->features.groups;
+	unsigned groups = forecaster->features.groups;
+
 	model->log_loss = model->share_log_loss = NAN;
 	snprintf(model->method, sizeof(model->method), "%.*s", (int)sizeof(model->method) - 1,
 		 forecaster->method);
-	if (!has_choices)
-		return;
-	read_text(model->method, sizeof(model->method), blob);
-	model->groups = blob_take_u32(blob);
-	model->log_loss = blob_take_real(blob);
-	model->share_log_loss = blob_take_real(blob);
-	model->is_chosen = model->is_known && !isnan(model->share_log_loss);
-	blob_expect(blob, !(model->groups & ~forecaster->features.groups));
-	blob_expect(blob, !(model->log_loss < 0) && !(model->share_log_loss < 0));
+	if (has_choices) {
+		read_text(model->method, sizeof(model->method), blob);
+		groups = blob_take_u32(blob);
+		model->log_loss = blob_take_real(blob);
+		model->share_log_loss = blob_take_real(blob);
+		model->is_chosen = model->is_known && !isnan(model->share_log_loss);
+		blob_expect(blob, !(model->log_loss < 0) && !(model->share_log_loss < 0));
+	}
+	if (model->members)
+		model->members->groups = groups;
 }
 
 /* In a file of version 3, no forecast uses recent shares. */
@@ -236,17 +277,39 @@ static void read_recent(struct forecaster_model *model, bool has_recent, struct 
 
 	blob_expect(blob, recent <= 1);
 	model->recent = recent;
+	if (model->members)
+		model->members->recent = recent;
 }
 
-static int check_model(const struct forecaster *forecaster, const struct forecaster_model *model,
-		       struct err *err)
+static int read_members(struct forecaster_model *model, struct blob *blob, struct err *err)
+{
+	uint32_t count = blob_take_u32(blob);
+	int r = 0;
+
+	if (!blob_expect(blob, model->is_known == (count > 0) && count <= CHOICE_MEMBERS))
+		return 0;
+	for (size_t i = 0; r >= 0 && blob_ok(blob) && i < count; i++) {
+		uint32_t groups = blob_take_u32(blob), recent = blob_take_u32(blob);
+
+		if (i && blob_expect(blob, recent <= 1))
+			r = read_member(model, blob, err);
+		if (r < 0 || i >= model->member_count)
+			break;
+		model->members[i].groups = groups;
+		model->members[i].recent = recent;
+	}
+	return r;
+}
+
+static int check_member(const struct forecaster *forecaster, const struct choice_model *member,
+			struct err *err)
 {
 	struct features_plan part = forecaster->features;
 
-	part.groups = model->groups;
-	if (model->is_known && (!part.groups || model->pipeline.classes != 2 ||
-				model->pipeline.width != features_width(&part) ||
-				!(model->pipeline.learner->tasks & LEARNER_CLASSIFIES)))
+	part.groups = member->groups;
+	if (!part.groups || part.groups & ~forecaster->features.groups ||
+	    member->pipeline.classes != 2 || member->pipeline.width != features_width(&part) ||
+	    !(member->pipeline.learner->tasks & LEARNER_CLASSIFIES))
 		return err_set(err, EBADMSG, "a model does not match the features of the file");
 	return 0;
 }
@@ -254,7 +317,7 @@ static int check_model(const struct forecaster *forecaster, const struct forecas
 static int read_choices(struct forecaster *forecaster, struct blob *blob, struct err *err)
 {
 	size_t count = forecaster->target_count * forecaster->size_count;
-	bool has_choices = blob->at < blob->end, has_recent;
+	bool has_choices = blob->at < blob->end, has_recent, has_members;
 	int r = 0;
 
 	if (has_choices)
@@ -269,8 +332,12 @@ static int read_choices(struct forecaster *forecaster, struct blob *blob, struct
 	has_recent = has_choices && blob_ok(blob) && blob->at < blob->end;
 	for (size_t i = 0; i < count; i++)
 		read_recent(&forecaster->models[i], has_recent, blob);
+	has_members = has_recent && blob_ok(blob) && blob->at < blob->end;
+	for (size_t i = 0; r >= 0 && has_members && blob_ok(blob) && i < count; i++)
+		r = read_members(&forecaster->models[i], blob, err);
 	for (size_t i = 0; r >= 0 && blob_ok(blob) && i < count; i++)
-		r = check_model(forecaster, &forecaster->models[i], err);
+		for (size_t k = 0; r >= 0 && k < forecaster->models[i].member_count; k++)
+			r = check_member(forecaster, &forecaster->models[i].members[k], err);
 	return r;
 }
 

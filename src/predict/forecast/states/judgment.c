@@ -186,33 +186,18 @@ static int evaluate_classifier(struct judgment_cell *cell, size_t method,
 }
 
 /* Fits the chosen method to the training rows and predicts the others. */
-static int predict_chosen(struct judgment_cell *cell, const struct choice *choice,
+static int predict_chosen(struct judgment_cell *cell, struct choice *choice,
 			  const struct choice_task *task, const struct feature_rows *rows,
 			  double train_share, struct err *err)
 {
-	struct effort effort = { .seed = task->seed, .threads = 1 };
-	struct samples part = task->samples;
-	size_t train = part.rows, test = rows->rows - train;
-	AUTO_FREE double *x = choice_columns(task->features, choice->groups, &part, &part.width);
-	double row[FEATURES_MAX], chances[2];
-	struct pipeline pipeline;
-	int r;
+	struct choice_model models[CHOICE_MEMBERS];
+	size_t train = task->samples.rows, count;
+	int r = choice_fit(models, &count, choice, task, err);
 
-	part.x = x;
-	r = pipeline_fit(&pipeline, &choice->plan, &part, NULL, 0, &effort, err);
-	for (size_t i = 0; r >= 0 && i < test; i++) {
-		const double *all = rows->x + (train + i) * rows->width;
-
-		features_select(task->features, choice->groups, all, row);
-		pipeline_predict(&pipeline, row, chances);
-		cell->chance[i] = choice_shift(
-			calibration_apply(&choice->calibration, chances[1]), train_share,
-			choice->recent ? choice_share(task->features, all, train_share)
-				       : train_share);
-		cell->score[i] = cell->chance[i];
-	}
-	if (r >= 0)
-		pipeline_release(&pipeline);
+	for (size_t i = train; r >= 0 && i < rows->rows; i++)
+		cell->score[i - train] = cell->chance[i - train] = choice_predict(
+			models, count, task->features, rows->x + i * rows->width, train_share);
+	choice_models_release(models, count);
 	return r;
 }
 

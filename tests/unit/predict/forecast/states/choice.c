@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "check.h"
 #include "learn/math/random.h"
 
@@ -71,14 +72,69 @@ static void informative_features_are_chosen(void)
 	choice_make(&choice, &task);
 	REQUIRE(choice.method != NULL);
 	CHECK(!choice.recent);
-	CHECK(choice.groups & FEATURE_STATE);
+	CHECK(choice.members[0].groups & FEATURE_STATE);
 	CHECK(choice.log_loss < choice.share_log_loss - 0.1);
 	CHECK(choice.accuracy > 0.8);
 	choice_release(&choice);
-	task = task_make(&all, 2); /* jobs of the debug queue */
+	/* Jobs of the debug queue, which the members of the average do not use. */
+	task = task_make(&all, 2);
 	choice_make(&choice, &task);
-	REQUIRE(choice.method != NULL);
-	CHECK(choice.groups & FEATURE_STATUS);
+	CHECK_INT(choice.member_count, 1);
+	CHECK(choice.members[0].groups & FEATURE_STATUS);
+	choice_release(&choice);
+}
+
+/* Columns of two methods say different things, so their average is better than either. */
+static struct choice_task task_for_average(void)
+{
+	struct choice_task task = task_make(&all, -1);
+	struct random random;
+
+	random_init(&random, 11);
+	for (size_t i = 0; i < ROWS; i++) {
+		const double *row = x + i * WIDTH;
+		double chance = 0.1 + 0.4 * (row[STATE] > 0.5) + 0.4 * (row[STATE - 4] > 0.5);
+
+		y[i] = random_real(&random) < chance;
+	}
+	return task;
+}
+
+static void average_is_used_unless_another_candidate_is_surely_better(void)
+{
+	struct choice_task task = task_for_average();
+	struct choice choice;
+
+	choice_make(&choice, &task);
+	CHECK_TEXT(choice.method, CHOICE_AVERAGE);
+	REQUIRE(choice.member_count == CHOICE_MEMBERS);
+	CHECK_TEXT(choice.members[0].method, "hidden");
+	CHECK_TEXT(choice.members[1].method, "logistic");
+	CHECK_TEXT(choice.members[2].method, "forest");
+	CHECK(choice.log_loss < choice.share_log_loss - 0.05);
+	choice_release(&choice);
+}
+
+static void forecast_is_the_mean_of_the_members(void)
+{
+	struct choice_task task = task_for_average();
+	struct choice_model models[CHOICE_MEMBERS];
+	struct choice choice;
+	struct err err = { 0 };
+	size_t count;
+
+	choice_make(&choice, &task);
+	REQUIRE(choice_fit(models, &count, &choice, &task, &err) == 0);
+	REQUIRE(count == CHOICE_MEMBERS);
+	for (size_t i = 0; i < ROWS; i += 50) {
+		const double *row = x + i * WIDTH;
+		double sum = 0;
+
+		for (size_t k = 0; k < count; k++)
+			sum += choice_predict(&models[k], 1, &all, row, 0.5);
+		CHECK(fabs(choice_predict(models, count, &all, row, 0.5) - sum / 3) < 1e-12);
+	}
+	choice_models_release(models, count);
 	choice_release(&choice);
 }
 
@@ -119,7 +175,7 @@ static void recent_share_is_used_if_the_share_drifts(void)
 	choice_make(&choice, &task);
 	REQUIRE(choice.method != NULL);
 	CHECK(choice.recent);
-	CHECK_TEXT(choice.method, "hidden");
+	CHECK(choice.members[0].groups & FEATURE_STATE);
 	CHECK(choice.accuracy > 0.85 && choice.log_loss < choice.share_log_loss);
 	CHECK(choice.share_log_loss < 0.5); /* that of the recent share; 0.7 without */
 	choice_release(&choice);
@@ -161,6 +217,8 @@ static void candidates_without_their_features_are_left_out(void)
 }
 
 TESTS(TEST(width_is_that_of_the_features), TEST(shares_are_used_if_nothing_is_better),
-      TEST(informative_features_are_chosen), TEST(relation_that_ends_is_not_chosen),
+      TEST(informative_features_are_chosen),
+      TEST(average_is_used_unless_another_candidate_is_surely_better),
+      TEST(forecast_is_the_mean_of_the_members), TEST(relation_that_ends_is_not_chosen),
       TEST(recent_share_is_used_if_the_share_drifts), TEST(prior_odds_are_replaced),
       TEST(candidates_without_their_features_are_left_out))
