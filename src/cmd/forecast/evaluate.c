@@ -27,8 +27,8 @@
 
 static const struct option evaluate_options[] = {
 	{ 0, "method", "METHODS", "svm",
-	  "learning methods to compare, separated by commas; all: all but auto, which "
-	  "chooses one for each target",
+	  "learning methods to compare, separated by commas; all: all but auto, which averages "
+	  "three methods or chooses one for each target",
 	  OPTION_TEXT, FIELD(method) },
 	{ 0, "days", "DAYS", NULL,
 	  "train on the first DAYS days and test on the others (default: 80% of the time)",

@@ -53,8 +53,8 @@ const struct option forecast_model_options[] = { { 'm', "model", "FILE", NULL,
 
 const struct option forecast_choice_options[] = {
 	{ 0, "method", "METHOD", FORECAST_AUTO,
-	  "learning method: auto chooses one for each target and size, hidden is a filter of the "
-	  "probes; others as 'sluice lab learn show' lists them",
+	  "learning method: auto averages three methods or chooses one for each target and size, "
+	  "hidden is a filter of the probes; others as 'sluice lab learn show' lists them",
 	  OPTION_TEXT, FIELD(method) },
 	{ 0, "method-options", "NAME=VALUE,...", NULL, "options of the method, such as cost=2",
 	  OPTION_TEXT, FIELD(method_options) },
