@@ -347,7 +347,7 @@ static void check_damaged_files(const char *method)
 	CHECK(forecaster_parse(&loaded, "cut", whole.data, whole.len / 2, &err) < 0);
 	CHECK(strstr(err.text, "train it again"));
 	random_init(&random, 1);
-	for (int i = 0; i < 400; i++) {
+	for (int i = 0; i < 200; i++) {
 		AUTO_BUF struct buf broken = { 0 };
 		size_t skip = strcspn(whole.data, "\n") + 1;
 
@@ -371,7 +371,7 @@ static void check_damaged_files(const char *method)
 			}
 		forecaster_release(&loaded);
 	}
-	CHECK(refused > 20);
+	CHECK(refused > 10);
 	forecaster_release(&f);
 	unlink(path);
 	unlink(previous);
