@@ -312,8 +312,8 @@ static bool test_candidate(const struct choice_task *task, const struct folds *f
 }
 
 /*
- * The log loss per row. Each parameter of the calibrations, which are fitted to the same rows,
- * counts as one nat in all, as in Akaike's criterion.
+ * The log loss per row. Each parameter of a calibration, which is fitted to the same rows, counts
+ * as one nat in all, as in Akaike's criterion; an average has as many as its members on average.
  */
 static double penalized_loss(const struct trial *trial, const struct choice *choice)
 {
