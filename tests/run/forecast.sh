@@ -94,7 +94,7 @@ python3 -c 'import json
 rows = {r["method"]: r for s in json.load(open("out"))["sheets"] if s["name"] == "methods" for r in s["rows"]}
 assert rows["auto"]["log_loss"] <= rows["majority"]["log_loss"] + 0.02, rows' || fail "auto is worse than the majority"
 check_rc 0 "$sluice" forecast train "${quick[@]}" --input rows.txt -o filed.model
-check_eq "$(head -c 31 filed.model)" '{"schema": "sluice.forecaster/4'
+check_eq "$(head -c 31 filed.model)" '{"schema": "sluice.forecaster/5'
 
 # now: the most recent probes decide.
 check_rc 0 "$sluice" forecast now --until "$end"
