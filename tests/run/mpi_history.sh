@@ -118,6 +118,7 @@ rank_missing() {
 	case_begin "$1: one rank is not recorded"
 	observed "$sluice" run -o "$work/trace" -- "mpiexec.$1" -n 3 "$program" 1 : -n 1 env SLUICE_DISABLE=1 "$program" 1
 	check_eq "$captured_rc" 0 "$case: exit code, after $(tail -60 captured.err): exit code"
+	fast
 	opened world.dat
 	opened half
 	opened self. "$set"
