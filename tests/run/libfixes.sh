@@ -56,23 +56,43 @@ for line in open(sys.argv[1]).read().splitlines():
 END_WEAVE
 }
 
-# compile [FIX]: builds ./program from a C template
+# with_library NAME: adds what links the program with this library to the array `flags`
+with_library() {
+	case $1 in
+	# shellcheck disable=SC2046
+	hdf5) flags+=(-DWITH_HDF5 $(pkg-config --cflags --libs "hdf5-${mpi:-serial}")) ;;
+	# shellcheck disable=SC2046
+	*netcdf) flags+=("-DWITH_${1^^}" $(pkg-config --cflags --libs "$1")) ;;
+	*) flags+=("-l$1") ;;
+	esac
+}
+
+# helpers CC: compiles once what all programs with this MPI have in common, and prints the names of the objects
+helpers() {
+	local name
+	for name in keep yield; do
+		[ -e "$name.$mpi.o" ] || "$1" -c -std=gnu17 -D_GNU_SOURCE -I"$SOURCE" -o "$name.$mpi.o" "$SOURCE/kernels/$name.c"
+		echo "$name.$mpi.o"
+	done
+}
+
+# compile [FIX]: builds ./program from a C template; without a fix only if ./bad is not that program already
 compile() {
 	local cc=$CC flags=() library
+	if [ -z "$1" ] && [ "$(cat bad.of 2>/dev/null)" = "$template $mpi" ]; then
+		cp bad program
+		return
+	fi
 	[ -z "$mpi" ] || cc="mpicc.$mpi"
-	[ -z "$mpi" ] || flags+=(-DWITH_MPI "$SOURCE/kernels/keep.c" "$SOURCE/kernels/yield.c" -ldl)
+	# shellcheck disable=SC2046
+	[ -z "$mpi" ] || flags+=(-DWITH_MPI $(helpers "$cc") -ldl)
 	for library in $(directive libraries); do
-		case $library in
-		# shellcheck disable=SC2046
-		hdf5) flags+=(-DWITH_HDF5 $(pkg-config --cflags --libs "hdf5-${mpi:-serial}")) ;;
-		# shellcheck disable=SC2046
-		*netcdf) flags+=("-DWITH_${library^^}" $(pkg-config --cflags --libs "$library")) ;;
-		*) flags+=("-l$library") ;;
-		esac
+		with_library "$library"
 	done
 	[ -z "$1" ] || flags+=(-DFIX="\"$work/$1\"")
 	"$cc" -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$SOURCE" -I"$fixes" -o program "$template" "${flags[@]}" >err 2>&1 ||
 		fail "$case: the compiler refuses the fix: $(cat err)"
+	[ -n "$1" ] || { cp program bad && echo "$template $mpi" >bad.of; }
 }
 
 # make_program [FIX]: sets `command` to the program with the fix, or to the bad one
@@ -139,6 +159,7 @@ fix_by_code() {
 fix_by_command() {
 	local fix
 	fix=$(cat fix.inc)
+	make_program
 	prepare
 	case $fix in
 	*" run "*) PATH=$BUILD:$PATH timeout "$limit" bash -c "${fix/ run / run -o fixed }" >out 2>err </dev/null ;;
@@ -155,7 +176,6 @@ apply_fix() {
 	local attempts left
 	attempts=$(directive attempts)
 	for ((attempts = ${attempts:-1}; attempts > 0; attempts--)); do
-		make_program
 		case $1 in
 		sluice | shell) fix_by_command ;;
 		*) fix_by_code ;;
