@@ -16,6 +16,7 @@ part_missing() {
 	need_commands ceph-mon ceph-mon monmaptool
 	need_commands ceph-osd ceph-osd
 	need_commands ceph-mds ceph-mds
+	[ "$store" != filestore ] || need_commands e2fsprogs mkfs.ext4
 	[ -e /dev/loop-control ] || echo loop-devices
 }
 
@@ -70,9 +71,18 @@ osd op num threads per shard = 1
 bluestore cache autotune = false
 bluestore cache size = 67108864
 bluestore fsck on mkfs = false
+# Otherwise an OSD that is told to end leaves bytes in its journal.
+osd fast shutdown = false
 osd class update on start = false
 osd crush update on start = false
 osd max scrubs = 0
+osd objectstore = $store
+# For a FileStore on ext4, whose names and attributes are short.
+osd max object name len = 256
+osd max object namespace len = 64
+osd journal = $folder/osd\$id/journal
+# It must hold two of the largest writes.
+osd journal size = 1100
 [client]
 # Hosts have equal process ids.
 admin socket = $folder/run/\$name.\$pid.\$cctid.asok
@@ -108,22 +118,40 @@ limit_device() {
 	fi
 }
 
-# start_osd NUMBER UUID PROCESSES: PROCESSES is the list of the control group, if there is one
+# make_store NUMBER DEVICE: prepares the device for the OSD. Only BlueStore uses it itself. The file system of a FileStore is
+# mounted on head only, and ends with it.
+make_store() {
+	local osd=$folder/osd$1
+	if [ "$store" = bluestore ]; then
+		ln -s "$2" "$osd/block"
+	else
+		mkfs.ext4 -q "$2"
+		enter head mount -o noatime "$2" "$osd"
+	fi
+}
+
+# start_osd NUMBER UUID PROCESSES [COMMAND...]: PROCESSES is the list of the control group, if there is one. With a COMMAND,
+# the OSD is its child and stays in the foreground.
 start_osd() {
-	local osd=$folder/osd$1 device
+	local osd=$folder/osd$1 device limited
 	mkdir -p "$osd"
 	truncate -s "$image_size" "$osd.image"
 	device=$(losetup --find --show "$osd.image")
 	[ -z "$3" ] || limit_device "$device"
-	ln -s "$device" "$osd/block"
+	make_store "$1" "$device"
 	enter head ceph-osd -i "$1" --osd-uuid "$2" --mkfs
 	# shellcheck disable=SC2016
-	enter head sh -c '[ -z "$1" ] || echo $$ >"$1"; shift; exec "$@"' sh "$3" ceph-osd -i "$1"
+	limited=(sh -c '[ -z "$1" ] || echo $$ >"$1"; shift; exec "$@"' sh "$3")
+	if [ $# -gt 3 ]; then
+		start_server head "ceph.under$1" "${limited[@]}" "${@:4}" ceph-osd -f -i "$1"
+	else
+		enter head "${limited[@]}" ceph-osd -i "$1"
+	fi
 }
 
 # start_osds: the monitor registers them in one session; then they start at the same time
 start_osds() {
-	local i uuids=() jobs=() processes=
+	local i uuids=() jobs=() processes= command
 	if [ "$rate" != 0 ]; then
 		processes=$(make_group) || lacks "limits of OSDs: requires io-limits"
 	fi
@@ -137,7 +165,8 @@ start_osds() {
 		"osd crush add osd.$osds 1.0 root=metadata host=metadata0" >>"$folder/commands"
 	enter head ceph <"$folder/commands" >"$state/log/ceph.commands" 2>&1
 	for ((i = 0; i < osds; i++)); do
-		start_osd $i "${uuids[i]}" "$processes" >"$state/log/ceph.start$i" 2>&1 &
+		read -r -a command <<<"${under//\{\}/$i}"
+		start_osd $i "${uuids[i]}" "$processes" "${command[@]}" >"$state/log/ceph.start$i" 2>&1 &
 		jobs+=($!)
 	done
 	start_osd "$osds" "${uuids[osds]}" "" >"$state/log/ceph.start$osds" 2>&1 &
