@@ -46,7 +46,20 @@ static uint64_t count_ceph_objects(uint64_t size, uint64_t unit, uint64_t count,
 	return objects ? objects : 1;
 }
 
-static bool read_ceph(struct striping *striping, const char *path, uint64_t size)
+static void read_ceph_pool(struct striping *striping, const char *text)
+{
+	const char *at = strstr(text, "pool=");
+	size_t n;
+
+	if (!at)
+		return;
+	at += strlen("pool=");
+	n = strcspn(at, " ");
+	if (n < sizeof(striping->pool))
+		memcpy(striping->pool, at, n);
+}
+
+static bool read_ceph(struct striping *striping, const char *path, uint64_t size, uint64_t inode)
 {
 	char text[256];
 	ssize_t n = getxattr(path, CEPH_LAYOUT, text, sizeof(text) - 1);
@@ -60,6 +73,10 @@ static bool read_ceph(struct striping *striping, const char *path, uint64_t size
 		return false;
 	striping->count = count_ceph_objects(size, unit, count, set);
 	striping->unit = unit;
+	striping->inode = inode;
+	striping->stripe_count = count;
+	striping->object_bytes = object;
+	read_ceph_pool(striping, text);
 	if (size > set) {
 		striping->set_count = count;
 		striping->set_bytes = set;
@@ -119,7 +136,7 @@ bool striping_read(struct striping *striping, const char *path)
 	case FILESYSTEM_LUSTRE:
 		return read_lustre(striping, path);
 	case FILESYSTEM_CEPH:
-		return read_ceph(striping, path, (uint64_t)st.st_size);
+		return read_ceph(striping, path, (uint64_t)st.st_size, st.st_ino);
 	case FILESYSTEM_BEEGFS:
 		return read_beegfs(striping, path);
 	default:

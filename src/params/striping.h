@@ -23,6 +23,10 @@ struct striping {
 	 * next ones. 0: to all objects in turn.
 	 */
 	uint64_t set_count, set_bytes;
+	/* CephFS, by striping_read(): objects are named after the inode, and each has up to
+	 * object_bytes; stripe_count of them have units in turn. */
+	uint64_t inode, object_bytes, stripe_count;
+	char pool[64]; /* "": the name is longer */
 };
 
 /* False: the path is not a file with stripes, or they cannot be read. */

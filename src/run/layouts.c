@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/layouts.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
 #include "base/clock.h"
 #include "contract/clock.h"
 #include "observe/collect/collector.h"
@@ -12,25 +11,35 @@
 
 #define LIMIT_NS NS_PER_S
 
+/* Of a file on CephFS: which objects hold its bytes (observe/chain/storage.h). */
+static void put_objects(struct buf *value, const struct striping *striping)
+{
+	buf_printf(value, ";inode=%llu;stripe_count=%llu;object_size=%llu",
+		   (unsigned long long)striping->inode, (unsigned long long)striping->stripe_count,
+		   (unsigned long long)striping->object_bytes);
+	if (*striping->pool)
+		buf_printf(value, ";pool=%s", striping->pool);
+}
+
 static void note_striping(struct collector *collector, const char *path,
 			  const struct striping *striping)
 {
-	char value[192];
-	int length;
+	AUTO_BUF struct buf value = { 0 };
 	struct note note = { .time_ns = -1,
 			     .process = -1,
 			     .source = (char *)filesystem_name(striping->filesystem),
 			     .kind = (char *)NOTE_LAYOUT,
-			     .name = (char *)path,
-			     .value = value };
+			     .name = (char *)path };
 
-	length = snprintf(value, sizeof(value), "striping_factor=%llu;striping_unit=%llu",
-			  (unsigned long long)striping->count, (unsigned long long)striping->unit);
+	buf_printf(&value, "striping_factor=%llu;striping_unit=%llu",
+		   (unsigned long long)striping->count, (unsigned long long)striping->unit);
 	if (striping->set_bytes)
-		snprintf(value + length, sizeof(value) - (size_t)length,
-			 ";set_stripes=%llu;set_bytes=%llu",
-			 (unsigned long long)striping->set_count,
-			 (unsigned long long)striping->set_bytes);
+		buf_printf(&value, ";set_stripes=%llu;set_bytes=%llu",
+			   (unsigned long long)striping->set_count,
+			   (unsigned long long)striping->set_bytes);
+	if (striping->inode)
+		put_objects(&value, striping);
+	note.value = (char *)buf_text(&value);
 	collector_note(collector, &note);
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -127,6 +128,7 @@ static void objects_of_cephfs(void)
 		{ wide, ((off_t)4 << 30) + 1, 5 },
 	};
 	struct striping s;
+	struct stat st;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		REQUIRE(read_ceph(&s, cases[i].layout, cases[i].size));
@@ -137,6 +139,11 @@ static void objects_of_cephfs(void)
 	CHECK_INT(s.set_bytes, INT64_C(4) << 30);
 	REQUIRE(read_ceph(&s, wide, 100 << 20));
 	CHECK_INT(s.set_count, 0);
+	CHECK_INT(s.stripe_count, 4);
+	CHECK_INT(s.object_bytes, 1 << 30);
+	CHECK_TEXT(s.pool, "cephfs_data");
+	REQUIRE(stat(file, &st) == 0);
+	CHECK_INT(s.inode, st.st_ino);
 	CHECK(!read_ceph(&s, "", 1));
 	CHECK(!read_ceph(&s, "stripe_unit=0 stripe_count=0 object_size=0", 1));
 	CHECK(!read_ceph(&s, "stripe_unit=65536 stripe_count=4294967296 object_size=4294967296",
