@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "observe/chain/fuse.h"
 #include "observe/chain/gaps.h"
+#include "observe/chain/links.h"
 #include "observe/chain/requests.h"
 #include "observe/chain/sockets.h"
 #include "observe/chain/stream.h"
@@ -29,9 +30,10 @@
 struct chain {
 	struct sockets sockets;
 	struct requests requests;
-	struct fuse *fuse;  /* NULL: there is no FUSE server */
-	uint32_t *partners; /* numbers of transfers; those of a direction of an end follow each
-			       other */
+	struct fuse *fuse;	 /* NULL: there is no FUSE server */
+	struct links links;	 /* of transfers that are not on a connection */
+	uint32_t *partners;	 /* numbers of transfers; those of a direction of an end follow each
+				    other */
 	struct chain_counts counts;
 };
 
@@ -123,8 +125,10 @@ static void apply_gaps(struct chain *c, struct gaps *gaps, const struct trace_he
 			gaps_lost(gaps, head->losses[i].process);
 	for (size_t i = 0; i < head->process_count; i++)
 		since_ns[i] = gaps->processes[i].since_ns;
-	if (c->fuse)
+	if (c->fuse) {
 		fuse_finish(c->fuse, &c->sockets, &c->requests, since_ns);
+		fuse_link(c->fuse, &c->sockets, &c->links, &c->counts);
+	}
 	sockets_doubt(&c->sockets, since_ns);
 	for (size_t i = 0; i < c->sockets.end_count; i++)
 		if (c->sockets.ends[i]->certain_ns != INT64_MAX)
@@ -342,14 +346,13 @@ static enum chain_state judge_end(const struct pairing *p, const struct sockets_
 	return end->is_buffered || peer->is_buffered ? CHAIN_BUFFERED : CHAIN_MATCHED;
 }
 
-/* Lists the transfers by end and direction, and returns where each begins: received and sent. Those
- * of FUSE servers follow. */
+/* Lists the transfers by end and direction, and returns where each begins: received and sent. The
+ * partners of those that are not on a connection follow. */
 static size_t *list_partners(struct chain *c)
 {
 	size_t *bases = xcalloc(2 * c->sockets.end_count, sizeof(*bases)), at = 0;
-	size_t others = c->fuse ? fuse_partners(c->fuse) : 0;
 
-	c->partners = xcalloc(c->sockets.transfer_count + others, sizeof(*c->partners));
+	c->partners = xcalloc(c->sockets.transfer_count + c->links.count, sizeof(*c->partners));
 	for (size_t i = 0; i < c->sockets.end_count; i++) {
 		const struct sockets_list *lists[] = { &c->sockets.ends[i]->received,
 						       &c->sockets.ends[i]->sent };
@@ -362,8 +365,7 @@ static size_t *list_partners(struct chain *c)
 			at += lists[k]->count;
 		}
 	}
-	if (c->fuse)
-		fuse_store(c->fuse, &c->sockets, c->partners, at, &c->counts);
+	links_store(&c->links, &c->sockets, c->partners, at);
 	return bases;
 }
 
@@ -432,14 +434,12 @@ static bool has_both_ends(const struct trace_head *head)
 	return found;
 }
 
-/* Takes the fuse, which may be NULL. */
-static int build(struct chain *c, struct fuse *fuse, struct trace *trace, struct err *err)
+static int build(struct chain *c, struct trace *trace, struct err *err)
 {
 	struct gaps gaps;
 	int r;
 
 	sockets_init(&c->sockets, &trace->head);
-	c->fuse = fuse;
 	gaps_init(&gaps, trace->head.process_count);
 	r = read_calls(c, &gaps, trace, err);
 	if (r >= 0) {
@@ -447,28 +447,34 @@ static int build(struct chain *c, struct fuse *fuse, struct trace *trace, struct
 		match_ends(c);
 	}
 	gaps_release(&gaps);
-	fuse_free(fuse);
-	c->fuse = NULL;
 	return r;
+}
+
+/* Frees what needs the head of the trace. */
+static void forget_trace(struct chain *c)
+{
+	fuse_free(c->fuse);
+	links_release(&c->links);
+	c->fuse = NULL;
 }
 
 int chain_read(struct chain **chain, const char *path, struct err *err)
 {
 	struct chain *c;
-	struct fuse *fuse;
 	struct trace trace;
 	int r = trace_open(&trace, path, NULL, err);
 
 	if (r < 0)
 		return r;
-	fuse = fuse_new(&trace.head);
-	if (!fuse && !has_both_ends(&trace.head)) {
-		trace_close(&trace);
-		*chain = NULL;
-		return 0;
-	}
 	c = xcalloc(1, sizeof(*c));
-	r = build(c, fuse, &trace, err);
+	c->fuse = fuse_new(&trace.head);
+	if (c->fuse || has_both_ends(&trace.head)) {
+		r = build(c, &trace, err);
+		forget_trace(c);
+	} else {
+		free(c);
+		c = NULL;
+	}
 	trace_close(&trace);
 	if (r < 0)
 		chain_free(c);

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "observe/chain/callers.h"
 #include "observe/chain/chain.h"
+#include "observe/chain/links.h"
 #include "observe/chain/requests.h"
 #include "observe/chain/sockets.h"
 #include "trace/format.h"
@@ -401,19 +402,6 @@ static bool is_lost(const struct fuse *f, const struct sockets *s, const struct 
 	return f->slack_ns && r->time_ns + f->slack_ns >= since_ns[found->process];
 }
 
-/* The transfer of a call, which may have made other requests as well. 0: it is one already for
- * another reason, or there are too many. */
-static uint32_t add_call(struct sockets *s, const struct candidate *c)
-{
-	uint32_t number = sockets_transfer(s, c->process, c->id);
-	const struct chain_transfer *t = number ? &s->transfers[number - 1] : NULL;
-
-	if (!t)
-		return sockets_add_other(s, c->process, c->id, c->start_ns, c->stop_ns, c->bytes,
-					 true);
-	return t->end == SOCKETS_NO_END && t->is_sent && !t->request ? number : 0;
-}
-
 static void decide(struct fuse *f, struct sockets *s, const struct requests *requests,
 		   struct request *r, const int64_t *since_ns)
 {
@@ -441,7 +429,8 @@ static void decide(struct fuse *f, struct sockets *s, const struct requests *req
 	else if (is_lost(f, s, requests, r, found, since_ns))
 		r->state = CHAIN_LOST;
 	else
-		r->call = add_call(s, found);
+		r->call = sockets_add_cause(s, found->process, found->id, found->start_ns,
+					    found->stop_ns, found->bytes);
 	if (r->state == CHAIN_MATCHED && !r->call)
 		r->state = CHAIN_NO_CALL;
 }
@@ -456,58 +445,22 @@ void fuse_finish(struct fuse *f, struct sockets *s, const struct requests *reque
 		decide(f, s, requests, &f->requests[i], since_ns);
 }
 
-/* --- partners --- */
-
-size_t fuse_partners(const struct fuse *f)
+void fuse_link(const struct fuse *f, struct sockets *s, struct links *links,
+	       struct chain_counts *counts)
 {
-	/* Call and request, request and call, reply and call. */
-	return 3 * f->count;
-}
-
-/* Gives a transfer `count` partners, which are set later. */
-static void reserve(struct chain_transfer *t, uint32_t count, size_t *at)
-{
-	t->first = (uint32_t)*at;
-	t->count = 0;
-	*at += count;
-}
-
-static void add_partner(struct chain_transfer *t, uint32_t *partners, uint32_t partner)
-{
-	partners[t->first + t->count++] = partner;
-}
-
-void fuse_store(struct fuse *f, struct sockets *s, uint32_t *partners, size_t base,
-		struct chain_counts *counts)
-{
-	AUTO_FREE uint32_t *calls = xcalloc(s->transfer_count, sizeof(*calls)); /* their requests */
-	size_t at = base;
-
-	for (size_t i = 0; i < f->count; i++)
-		if (f->requests[i].call)
-			calls[f->requests[i].call - 1]++;
 	for (size_t i = 0; i < f->count; i++) {
 		const struct request *r = &f->requests[i];
-		struct chain_transfer *read = &s->transfers[r->transfer - 1];
-		struct chain_transfer *reply = r->reply ? &s->transfers[r->reply - 1] : NULL;
-		struct chain_transfer *call = r->call ? &s->transfers[r->call - 1] : NULL;
 
-		read->state = r->state;
-		if (reply)
-			reply->state = r->state;
+		s->transfers[r->transfer - 1].state = r->state;
+		if (r->reply)
+			s->transfers[r->reply - 1].state = r->state;
 		counts->requests[r->state]++;
-		if (!call)
+		if (!r->call)
 			continue;
-		if (calls[r->call - 1])
-			reserve(call, calls[r->call - 1], &at);
-		calls[r->call - 1] = 0;
-		reserve(read, 1, &at);
-		add_partner(call, partners, r->transfer - 1);
-		add_partner(read, partners, r->call - 1);
-		if (!reply)
-			continue;
-		reserve(reply, 1, &at);
-		add_partner(reply, partners, r->call - 1);
+		links_add(links, r->call - 1, r->transfer - 1);
+		links_add(links, r->transfer - 1, r->call - 1);
+		if (r->reply)
+			links_add(links, r->reply - 1, r->call - 1);
 	}
 	counts->requests[CHAIN_NO_HEAD] += f->reads;
 }

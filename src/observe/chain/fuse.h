@@ -25,6 +25,7 @@
 
 struct chain_counts;
 struct fuse;
+struct links;
 struct requests;
 struct sockets;
 struct trace_head;
@@ -53,11 +54,8 @@ void fuse_see(struct fuse *fuse, struct sockets *sockets, const struct requests 
 void fuse_finish(struct fuse *fuse, struct sockets *sockets, const struct requests *requests,
 		 const int64_t *since_ns);
 
-/* Places needed by fuse_store(). */
-size_t fuse_partners(const struct fuse *fuse);
-
-/* Stores the partners of all transfers from partners[base] on, and counts requests by state. */
-void fuse_store(struct fuse *fuse, struct sockets *sockets, uint32_t *partners, size_t base,
-		struct chain_counts *counts);
+/* Links calls, requests and replies with each other, and counts requests by state. */
+void fuse_link(const struct fuse *fuse, struct sockets *sockets, struct links *links,
+	       struct chain_counts *counts);
 
 #endif

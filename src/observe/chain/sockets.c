@@ -251,6 +251,17 @@ uint32_t sockets_add_other(struct sockets *s, uint32_t process, uint64_t id, int
 							 .is_sent = is_sent });
 }
 
+uint32_t sockets_add_cause(struct sockets *s, uint32_t process, uint64_t id, int64_t start_ns,
+			   int64_t stop_ns, int64_t bytes)
+{
+	uint32_t number = sockets_transfer(s, process, id);
+	const struct chain_transfer *t = number ? &s->transfers[number - 1] : NULL;
+
+	if (!t)
+		return sockets_add_other(s, process, id, start_ns, stop_ns, bytes, true);
+	return t->end == SOCKETS_NO_END && t->is_sent && !t->request ? number : 0;
+}
+
 static void add_transfer(struct sockets *s, const struct activity *a, struct sockets_end *end,
 			 bool is_sent, struct sockets_event *event)
 {

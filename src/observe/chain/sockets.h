@@ -80,6 +80,13 @@ uint32_t sockets_add_other(struct sockets *sockets, uint32_t process, uint64_t i
 			   int64_t stop_ns, int64_t bytes, bool is_sent);
 
 /*
+ * The same for a call that others are linked with as its effects; it may have further ones. 0: it
+ * is a transfer for another reason, or there are too many.
+ */
+uint32_t sockets_add_cause(struct sockets *sockets, uint32_t process, uint64_t id, int64_t start_ns,
+			   int64_t stop_ns, int64_t bytes);
+
+/*
  * After the last call. since_ns: per process, the time from which calls may be missing, INT64_MAX
  * if none is. Sets certain_ns of the ends that the process or one that it has forked can use.
  */
