@@ -140,6 +140,11 @@ static void print_connections_json(struct json *json, const struct chain *chain)
 		if (chain_state_is_fuse(i))
 			json_count(json, chain_state_key(i), counts->requests[i]);
 	json_close(json);
+	json_open(json, "object_writes", '{');
+	for (enum chain_state i = 0; i < CHAIN_STATES; i++)
+		if (chain_state_is_object(i))
+			json_count(json, chain_state_key(i), counts->objects[i]);
+	json_close(json);
 }
 
 static void print_end(struct printer *p)
@@ -155,7 +160,8 @@ static void print_end(struct printer *p)
 	print_tree_release(&p->tree);
 }
 
-/* Says why calls at the two ends of connections, and requests to FUSE servers, were not matched. */
+/* Says why calls at the two ends of connections, requests to FUSE servers, and writes of storage
+ * servers were not matched. */
 static void warn_unmatched(const struct command *command, const struct chain *chain)
 {
 	const struct chain_counts *counts = chain_counts(chain);
@@ -167,6 +173,9 @@ static void warn_unmatched(const struct command *command, const struct chain *ch
 		if (counts->requests[i] && !chain_state_is_good(i))
 			command_warn(command, "%llu requests to FUSE servers were not matched: %s",
 				     (unsigned long long)counts->requests[i], chain_state_text(i));
+		if (counts->objects[i] && !chain_state_is_good(i))
+			command_warn(command, "%llu writes of storage servers were not matched: %s",
+				     (unsigned long long)counts->objects[i], chain_state_text(i));
 	}
 	if (counts && counts->other_sockets)
 		command_warn(command,

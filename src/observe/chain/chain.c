@@ -17,6 +17,7 @@
 #include "observe/chain/links.h"
 #include "observe/chain/requests.h"
 #include "observe/chain/sockets.h"
+#include "observe/chain/storage.h"
 #include "observe/chain/stream.h"
 #include "trace/format.h"
 
@@ -31,6 +32,7 @@ struct chain {
 	struct sockets sockets;
 	struct requests requests;
 	struct fuse *fuse;	 /* NULL: there is no FUSE server */
+	struct storage *storage; /* NULL: there is no storage server */
 	struct links links;	 /* of transfers that are not on a connection */
 	uint32_t *partners;	 /* numbers of transfers; those of a direction of an end follow each
 				    other */
@@ -95,6 +97,8 @@ static int read_calls(struct chain *c, struct gaps *gaps, struct trace *trace, s
 			follow_requests(c, a, &event);
 			if (c->fuse)
 				follow_fuse(c, a);
+			if (c->storage)
+				storage_see(c->storage, a);
 		}
 	}
 	return (int)n;
@@ -129,6 +133,8 @@ static void apply_gaps(struct chain *c, struct gaps *gaps, const struct trace_he
 		fuse_finish(c->fuse, &c->sockets, &c->requests, since_ns);
 		fuse_link(c->fuse, &c->sockets, &c->links, &c->counts);
 	}
+	if (c->storage)
+		storage_finish(c->storage, &c->sockets, &c->links, since_ns, &c->counts);
 	sockets_doubt(&c->sockets, since_ns);
 	for (size_t i = 0; i < c->sockets.end_count; i++)
 		if (c->sockets.ends[i]->certain_ns != INT64_MAX)
@@ -454,8 +460,10 @@ static int build(struct chain *c, struct trace *trace, struct err *err)
 static void forget_trace(struct chain *c)
 {
 	fuse_free(c->fuse);
+	storage_free(c->storage);
 	links_release(&c->links);
 	c->fuse = NULL;
+	c->storage = NULL;
 }
 
 int chain_read(struct chain **chain, const char *path, struct err *err)
@@ -468,7 +476,8 @@ int chain_read(struct chain **chain, const char *path, struct err *err)
 		return r;
 	c = xcalloc(1, sizeof(*c));
 	c->fuse = fuse_new(&trace.head);
-	if (c->fuse || has_both_ends(&trace.head)) {
+	c->storage = storage_new(&trace.head);
+	if (c->fuse || c->storage || has_both_ends(&trace.head)) {
 		r = build(c, &trace, err);
 		forget_trace(c);
 	} else {
@@ -569,12 +578,19 @@ bool chain_state_is_link(enum chain_state state)
 
 bool chain_state_is_fuse(enum chain_state state)
 {
-	return state < CHAIN_UNREAD || state >= CHAIN_KERNEL;
+	return state < CHAIN_UNREAD || (state >= CHAIN_KERNEL && state < CHAIN_NO_FILE);
+}
+
+bool chain_state_is_object(enum chain_state state)
+{
+	return state == CHAIN_MATCHED || state == CHAIN_LOST || state == CHAIN_BUFFERED ||
+	       state >= CHAIN_NO_FILE;
 }
 
 bool chain_state_is_good(enum chain_state state)
 {
-	return state == CHAIN_MATCHED || state == CHAIN_UNREAD || state == CHAIN_KERNEL;
+	return state == CHAIN_MATCHED || state == CHAIN_UNREAD || state == CHAIN_KERNEL ||
+	       state == CHAIN_NO_FILE;
 }
 
 const char *chain_state_text(enum chain_state state)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Causes across TCP connections and FUSE mounts: which calls received the bytes that a call has
- * sent, and what a server did because of them. It needs the trace of both ends: one run that has
- * both, or several runs that `sluice trace merge --join` has put together.
+ * Causes across TCP connections, FUSE mounts and storage servers: which calls received the bytes
+ * that a call has sent, and what a server did because of them. It needs the trace of both ends: one
+ * run that has both, or several runs that `sluice trace merge --join` has put together.
  *
  * The guest records the addresses of both ends when a connection is made (capture/record/socket.h).
  * Two ends belong together if their addresses are each other's. In each direction, calls are then
@@ -20,12 +20,15 @@
  * What a FUSE server reads from /dev/fuse is a request, too. It is matched with the call that made
  * it (fuse.h), and ends with the reply, which leads back to that call.
  *
+ * What a storage server writes is matched with the writes of clients by its bytes (storage.h),
+ * since it hands work from thread to thread.
+ *
  * Limits: work that is handed to another thread is not found; work for several requests together
  * belongs to the latest; a receive with several requests (pipelining) leads to what is done for all
  * of them. What is not certain is not matched, and counted by its reason.
  *
  * Memory: 72 bytes per call on a TCP connection, up to CHAIN_TRANSFERS_MAX, and per request and
- * reply of a FUSE server.
+ * reply of a FUSE server and matched write of a storage server.
  */
 #ifndef SLUICE_OBSERVE_CHAIN_CHAIN_H
 #define SLUICE_OBSERVE_CHAIN_CHAIN_H
@@ -43,8 +46,8 @@ struct trace_head;
 
 enum { CHAIN_TRANSFERS_MAX = 1 << 22 };
 
-/* One row per state of a call that transferred bytes on a TCP connection, or of a request to a FUSE
- * server: enum name, key in JSON, text. */
+/* One row per state of a call that transferred bytes on a TCP connection, of a request to a FUSE
+ * server, or of a write of a storage server: enum name, key in JSON, text. */
 #define CHAIN_STATE_LIST(X)                                                                     \
 	X(MATCHED, "matched", "matched")                                                        \
 	X(LOST, "lost", "calls are missing from the trace")                                     \
@@ -61,21 +64,27 @@ enum { CHAIN_TRANSFERS_MAX = 1 << 22 };
 	X(NO_CALL, "no_call", "no call of the caller agrees with the request")                  \
 	X(SEVERAL_CALLS, "several_calls", "several calls of the caller agree with the request") \
 	X(NO_CLOCK, "no_clock", "no transfer shows how the clocks of the two runs differ")      \
-	X(NO_HEAD, "no_head", "the head of the request was not recorded")
+	X(NO_HEAD, "no_head", "the head of the request was not recorded")                       \
+	X(NO_FILE, "no_file", "no recorded client has used the file")                           \
+	X(SAME_NUMBER, "same_number", "the runs disagree about the file with this number")      \
+	X(NO_WRITE, "no_write", "no recorded client has written the bytes before")              \
+	X(SEVERAL_WRITES, "several_writes", "several writes of clients may be the cause")
 
 #define CHAIN_STATE_ENUM(name, ...) CHAIN_##name,
 enum chain_state { CHAIN_STATE_LIST(CHAIN_STATE_ENUM) CHAIN_STATES };
 #undef CHAIN_STATE_ENUM
 
-/* Is it a state of calls on connections, or of requests to FUSE servers? Some are of both. */
+/* Is it a state of calls on connections, of requests to FUSE servers, or of writes of storage
+ * servers? Some are of several. */
 bool chain_state_is_link(enum chain_state state);
 bool chain_state_is_fuse(enum chain_state state);
+bool chain_state_is_object(enum chain_state state);
 
 /* Not a problem, or not a failure to match. */
 bool chain_state_is_good(enum chain_state state);
 
 /* A call that transferred bytes on a TCP connection, that a FUSE server received a request or wrote
- * a reply by, or that such a request is matched with. */
+ * a reply by, that a storage server wrote an object by, or that such a call is matched with. */
 struct chain_transfer {
 	uint32_t process;
 	uint64_t id;
@@ -94,13 +103,14 @@ struct chain_counts {
 	uint64_t connections;		 /* with both ends in the trace */
 	uint64_t calls[CHAIN_STATES];	 /* on TCP connections */
 	uint64_t requests[CHAIN_STATES]; /* to FUSE servers */
+	uint64_t objects[CHAIN_STATES];	 /* writes of storage servers */
 	uint64_t other_sockets; /* calls on sockets that are not TCP or whose addresses are unknown
 				 */
 };
 
 /*
- * Reads the trace at path. *chain is NULL if no connection has both ends in it and there is no FUSE
- * server; that is found out from the head of the trace.
+ * Reads the trace at path. *chain is NULL if no connection has both ends in it and there is neither
+ * a FUSE server nor a storage server; that is found out from the head of the trace.
  */
 int chain_read(struct chain **chain, const char *path, struct err *err);
 void chain_free(struct chain *chain); /* accepts NULL */
@@ -111,7 +121,8 @@ void chain_free(struct chain *chain); /* accepts NULL */
 const struct chain_transfer *chain_find(const struct chain *chain, uint32_t process, uint64_t id);
 
 /* A transfer that shares bytes with t, in the order of the bytes; or a request that the call t has
- * made, in their order; or the call that t is a request or a reply of. i < t->count. */
+ * made, in their order; or the call that t is a request or a reply of. Writes of storage servers
+ * are in the order of their starts, after the requests. i < t->count. */
 const struct chain_transfer *chain_partner(const struct chain *chain,
 					   const struct chain_transfer *t, uint32_t i);
 
