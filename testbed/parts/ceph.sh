@@ -151,7 +151,7 @@ start_osd() {
 
 # start_osds: the monitor registers them in one session; then they start at the same time
 start_osds() {
-	local i uuids=() jobs=() processes= command
+	local i command uuids=() jobs=() processes=
 	if [ "$rate" != 0 ]; then
 		processes=$(make_group) || lacks "limits of OSDs: requires io-limits"
 	fi
