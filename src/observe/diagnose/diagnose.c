@@ -51,11 +51,20 @@ void match_add(struct match *sum, const struct match *one)
 	sum->unknown = sum->unknown ? sum->unknown : one->unknown;
 }
 
-void finding_add_file(struct finding *finding, file_id file)
+void finding_add_file(struct finding *f, file_id file, double weight)
 {
-	if (finding->file_count < FINDING_FILES)
-		finding->files[finding->file_count] = file;
-	finding->file_count++;
+	bool is_full = f->file_count >= FINDING_FILES;
+	size_t at = is_full ? FINDING_FILES - 1 : f->file_count;
+
+	f->file_count++;
+	if (is_full && weight <= f->weights[at])
+		return;
+	for (; at && weight > f->weights[at - 1]; at--) {
+		f->files[at] = f->files[at - 1];
+		f->weights[at] = f->weights[at - 1];
+	}
+	f->files[at] = file;
+	f->weights[at] = weight;
 }
 
 /* The number of a rule over all tables. */
@@ -91,20 +100,6 @@ static uint64_t hidden_bits(const struct rule *rule)
 	return bits;
 }
 
-struct found_file {
-	const struct case_file *file;
-	double time_ns;
-};
-
-static int compare_time(const void *a, const void *b)
-{
-	const struct found_file *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns > y->time_ns ? -1 : 1;
-	return x->file->file < y->file->file ? -1 : 1;
-}
-
 static void add_sample(struct finding *f, const struct cell_sample *sample)
 {
 	if (sample->call.id && f->sample_count < FINDING_SAMPLES)
@@ -133,9 +128,8 @@ static void add_samples(struct finding *f, const struct case_file *file, const s
 static bool test_files(struct diagnosis *d, const struct rule *rule, unsigned number,
 		       struct match *sum, struct finding *f)
 {
-	AUTO_FREE struct found_file *found = xcalloc(d->count + 1, sizeof(*found));
+	const struct case_file *slowest = NULL;
 	uint64_t hides = hidden_bits(rule);
-	size_t n = 0;
 
 	for (size_t i = 0; i < d->count; i++) {
 		struct case_file *file = &d->files[i];
@@ -145,14 +139,13 @@ static bool test_files(struct diagnosis *d, const struct rule *rule, unsigned nu
 			continue;
 		file->hidden |= hides;
 		match_add(sum, &one);
-		found[n++] = (struct found_file){ file, one.time_ns };
+		finding_add_file(f, file->file, one.time_ns);
+		if (f->files[0] == file->file)
+			slowest = file;
 	}
-	if (!n)
+	if (!slowest)
 		return false;
-	qsort(found, n, sizeof(*found), compare_time);
-	for (size_t i = 0; i < n; i++)
-		finding_add_file(f, found[i].file->file);
-	add_samples(f, found[0].file, sum);
+	add_samples(f, slowest, sum);
 	return true;
 }
 

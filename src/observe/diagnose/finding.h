@@ -50,13 +50,14 @@ struct finding {
 	bool possible; /* the evidence fits the cause, but does not prove it */
 	double share;  /* of the run time, by summary_share(), 0 to 1; NAN: unknown */
 	struct gain predicted, measured;
-	const char *unpredicted;      /* why there is no prediction; NULL: there is one */
-	char *evidence;		      /* one sentence with the numbers */
-	char *query;		      /* a command that prints the calls; NULL: there are none */
-	file_id files[FINDING_FILES]; /* those with the most time */
-	size_t file_count;	      /* all of them; may exceed FINDING_FILES */
-	int32_t ranks[FINDING_RANKS]; /* ranks, or processes of a serial run, that are concerned */
-	size_t rank_count;	      /* at most FINDING_RANKS */
+	const char *unpredicted;       /* why there is no prediction; NULL: there is one */
+	char *evidence;		       /* one sentence with the numbers */
+	char *query;		       /* a command that prints the calls; NULL: there are none */
+	file_id files[FINDING_FILES];  /* those with the most time, or with the most calls */
+	double weights[FINDING_FILES]; /* of these files: that time or number */
+	size_t file_count;	       /* all of them; may exceed FINDING_FILES */
+	int32_t ranks[FINDING_RANKS];  /* ranks, or processes of a serial run, that are concerned */
+	size_t rank_count;	       /* at most FINDING_RANKS */
 	struct call_ref samples[FINDING_SAMPLES]; /* slow calls */
 	size_t sample_count;
 	struct fix *fixes;

@@ -57,7 +57,7 @@ static bool test_small_files(const struct diagnosis *d, struct match *m, struct 
 	m->saved_ns = 0;
 	for (size_t i = 0; i < d->count; i++) {
 		const struct case_file *file = &d->files[i];
-		int64_t time = 0;
+		int64_t time = 0, all;
 
 		if (!case_calls(file, CLASS_OPEN, &time) || !file->top)
 			continue;
@@ -67,9 +67,10 @@ static bool test_small_files(const struct diagnosis *d, struct match *m, struct 
 		case_calls(file, CLASS_CLOSE, &time);
 		m->calls++;
 		m->bytes += bytes_of(file);
-		m->time_ns += (double)(time + transfer_ns_of(file));
+		all = time + transfer_ns_of(file);
+		m->time_ns += (double)all;
 		m->saved_ns += (double)time;
-		finding_add_file(f, file->file);
+		finding_add_file(f, file->file, (double)all);
 	}
 	m->of_calls = opened;
 	m->saved_ns = m->calls ? m->saved_ns * (1 - 1 / (double)m->calls) : NAN;
@@ -123,24 +124,10 @@ static void describe_churn(struct buf *out, const struct diagnosis *d, const str
 	buf_printf(out, "%" PRIu64 " opens of the same file%s", m->calls, m->files > 1 ? "s" : "");
 }
 
-/* Adds a file, as the first one if it has the most calls so far. */
-static void add_by_calls(struct finding *f, file_id file, uint64_t calls, uint64_t *most)
-{
-	finding_add_file(f, file);
-	if (calls <= *most)
-		return;
-	*most = calls;
-	if (f->file_count <= FINDING_FILES)
-		f->files[f->file_count - 1] = f->files[0];
-	f->files[0] = file;
-}
-
 /* Calls of some classes on all files, if they are most of the program's calls. */
 static bool test_classes(const struct diagnosis *d, struct match *m, struct finding *f,
 			 const enum call_class *classes, size_t count)
 {
-	uint64_t most = 0;
-
 	for (size_t i = 0; i < d->count; i++) {
 		int64_t time = 0;
 		uint64_t calls = 0;
@@ -154,7 +141,7 @@ static bool test_classes(const struct diagnosis *d, struct match *m, struct find
 		m->calls += calls;
 		m->time_ns += (double)time;
 		m->value++;
-		add_by_calls(f, d->files[i].file, calls, &most);
+		finding_add_file(f, d->files[i].file, (double)calls);
 	}
 	m->of_calls = count_all_calls(d);
 	return m->calls >= LIMIT(d, MIN_CALLS) && case_is_most(d, m->calls, m->of_calls);
@@ -252,7 +239,7 @@ static bool test_locks(const struct diagnosis *d, struct match *m, struct findin
 			continue;
 		m->calls += calls;
 		m->time_ns += (double)time;
-		finding_add_file(f, file->file);
+		finding_add_file(f, file->file, (double)time);
 	}
 	m->of_calls = m->calls;
 	if (!m->calls || m->time_ns < (double)LIMIT(d, MIN_TIME) ||

@@ -115,7 +115,7 @@ static bool test_misses(const struct diagnosis *d, struct match *m, struct findi
 		m->calls += t->total.survey.accesses[READING];
 		m->of_bytes += t->total.survey.bytes[READING];
 		m->time_ns += (double)t->total.survey.transfer_ns[READING];
-		finding_add_file(f, file->file);
+		finding_add_file(f, file->file, (double)t->total.survey.transfer_ns[READING]);
 	}
 	m->of_calls = m->calls;
 	m->bytes = u64_of(device);

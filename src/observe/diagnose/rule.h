@@ -46,8 +46,9 @@ struct match {
 struct match match_none(void);
 void match_add(struct match *sum, const struct match *one);
 
-/* Adds a file to those that the finding names. */
-void finding_add_file(struct finding *finding, file_id file);
+/* Adds a file to those of the finding, which names the ones with the largest weights first: their
+ * time, or the number of their calls. */
+void finding_add_file(struct finding *finding, file_id file, double weight);
 
 /* Kinds are those of struct fix; fill.h lists the words in braces that a text may contain. */
 struct fix_row {
