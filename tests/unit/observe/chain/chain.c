@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "chain_sample.h"
 #include "check.h"
 #include "trace/format.h"
 
@@ -83,34 +84,20 @@ static void add_connection(uint64_t *client, uint64_t *server)
 
 static void write_trace(const char *path)
 {
-	const struct run_clock clock = { (char *)"monotonic", 0, 1, 1, 0 };
-	const struct run_info run = { .uuid = (char *)"0123456789abcdef0123456789abcdef",
-				      .command = (char *)"x",
-				      .directory = (char *)"/",
-				      .host = (char *)"a",
-				      .user = (char *)"u",
-				      .version = (char *)"0" };
-	const struct run_end end = { 5000, 0, true };
+	void *w = sample_create(path, "a", calls, CALLS);
 	struct err err = { 0 };
-	void *w;
 
-	REQUIRE(trace_text.create(&w, path, &run, &clock, calls, CALLS, &err) == 0);
 	for (uint32_t i = 0; i < PROCESSES; i++) {
-		struct process_info p = { .index = i,
-					  .parent = i == 2 ? 1 : -1,
-					  .first_thread = first_threads[i],
-					  .rank = -1,
-					  .host = (char *)(i == 3 ? "b" : "a"),
-					  .program = (char *)"p",
-					  .command = (char *)"p",
-					  .directory = (char *)"/" };
+		struct process_info p = sample_process(i, i == 3 ? "b" : "a");
 
+		p.parent = i == 2 ? 1 : -1;
+		p.first_thread = first_threads[i];
 		REQUIRE(trace_text.add_process(w, &p, &err) == 0);
 	}
 	for (file_id i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		REQUIRE(trace_text.add_file(w, i + 1, names[i], &err) == 0);
 	REQUIRE(trace_text.add_activities(w, list, list_count, &err) == 0);
-	REQUIRE(trace_text.finish(w, &end, &clock, &err) == 0);
+	sample_finish(w);
 }
 
 static struct chain *read_chain(void)

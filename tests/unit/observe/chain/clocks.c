@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "chain_sample.h"
 #include "check.h"
 #include "trace/format.h"
 #include "trace/merge/merge.h"
@@ -87,29 +88,14 @@ static int compare_starts(const void *a, const void *b)
 
 static void write_trace(const char *path)
 {
-	const struct run_clock clock = { (char *)"monotonic", 0, 1, 1, 0 };
-	const struct run_info run = { .uuid = (char *)"0123456789abcdef0123456789abcdef",
-				      .command = (char *)"x",
-				      .directory = (char *)"/",
-				      .host = (char *)"one",
-				      .user = (char *)"u",
-				      .version = (char *)"0" };
-	const struct run_end end = { 5000, 0, true };
 	const struct host_info hosts[] = { { (char *)"one", (char *)"reference", 0, 0 },
 					   { (char *)"two", (char *)method, 0, -1 } };
+	void *w = sample_create(path, "one", calls, CALLS);
 	struct err err = { 0 };
-	void *w;
 
 	qsort(list, list_count, sizeof(*list), compare_starts);
-	REQUIRE(trace_text.create(&w, path, &run, &clock, calls, CALLS, &err) == 0);
 	for (uint32_t i = 0; i < 2; i++) {
-		struct process_info p = { .index = i,
-					  .parent = -1,
-					  .rank = -1,
-					  .host = hosts[i].host,
-					  .program = (char *)"p",
-					  .command = (char *)"p",
-					  .directory = (char *)"/" };
+		struct process_info p = sample_process(i, hosts[i].host);
 
 		REQUIRE(trace_text.add_process(w, &p, &err) == 0);
 		REQUIRE(trace_text.add_host(w, &hosts[i], &err) == 0);
@@ -117,7 +103,7 @@ static void write_trace(const char *path)
 	REQUIRE(trace_text.add_file(w, 1, "192.0.2.1:1000-192.0.2.2:80", &err) == 0);
 	REQUIRE(trace_text.add_file(w, 2, "192.0.2.2:80-192.0.2.1:1000", &err) == 0);
 	REQUIRE(trace_text.add_activities(w, list, list_count, &err) == 0);
-	REQUIRE(trace_text.finish(w, &end, &clock, &err) == 0);
+	sample_finish(w);
 }
 
 /* The correction of the server's host; false: there is none. */

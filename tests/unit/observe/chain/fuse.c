@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "chain_sample.h"
 #include "check.h"
 #include "observe/chain/chain.h"
 #include "trace/facts.h"
@@ -139,30 +140,15 @@ static void add_note(void *w, int32_t process, const char *name, const char *val
 
 static void write_trace(const char *path)
 {
-	const struct run_clock clock = { (char *)"monotonic", 0, 1, 1, 0 };
-	const struct run_info run = { .uuid = (char *)"0123456789abcdef0123456789abcdef",
-				      .command = (char *)"x",
-				      .directory = (char *)"/",
-				      .host = (char *)"a",
-				      .user = (char *)"u",
-				      .version = (char *)"0" };
-	const struct run_end end = { INT64_C(1000000), 0, true };
 	const struct host_info host = { (char *)"a", (char *)"reference", 0, 0 };
+	void *w = sample_create(path, "a", calls, CALLS);
 	struct err err = { 0 };
-	void *w;
 
 	qsort(list, list_count, sizeof(list[0]), activity_compare);
-	REQUIRE(trace_text.create(&w, path, &run, &clock, calls, CALLS, &err) == 0);
 	for (uint32_t i = 0; i < PROCESSES; i++) {
-		struct process_info p = { .index = i,
-					  .parent = -1,
-					  .pid = i == SERVER ? 200 : MAIN,
-					  .rank = -1,
-					  .host = (char *)(i == OTHER_HOST ? "b" : "a"),
-					  .program = (char *)"p",
-					  .command = (char *)"p",
-					  .directory = (char *)"/" };
+		struct process_info p = sample_process(i, i == OTHER_HOST ? "b" : "a");
 
+		p.pid = i == SERVER ? 200 : MAIN;
 		REQUIRE(trace_text.add_process(w, &p, &err) == 0);
 	}
 	REQUIRE(trace_text.add_file(w, 1, "/dev/fuse", &err) == 0);
@@ -173,7 +159,7 @@ static void write_trace(const char *path)
 	if (is_merged)
 		REQUIRE(trace_text.add_host(w, &host, &err) == 0);
 	REQUIRE(trace_text.add_activities(w, list, list_count, &err) == 0);
-	REQUIRE(trace_text.finish(w, &end, &clock, &err) == 0);
+	sample_finish(w);
 }
 
 static struct chain *read_chain(void)

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "chain_sample.h"
 #include "check.h"
 #include "observe/chain/chain.h"
 #include "trace/facts.h"
@@ -110,30 +111,15 @@ static uint64_t add_write(uint32_t process, int call, file_id file, int64_t star
 
 static void write_trace(const char *path)
 {
-	const struct run_clock clock = { (char *)"monotonic", 0, 1, 1, 0 };
-	const struct run_info run = { .uuid = (char *)"0123456789abcdef0123456789abcdef",
-				      .command = (char *)"x",
-				      .directory = (char *)"/",
-				      .host = (char *)"a",
-				      .user = (char *)"u",
-				      .version = (char *)"0" };
-	const struct run_end end = { INT64_C(1000000), 0, true };
 	const struct host_info host = { (char *)"a", (char *)"reference", 0, 0 };
+	void *w = sample_create(path, "a", calls, CALLS);
 	struct err err = { 0 };
-	void *w;
 
 	qsort(list, list_count, sizeof(list[0]), activity_compare);
-	REQUIRE(trace_text.create(&w, path, &run, &clock, calls, CALLS, &err) == 0);
 	for (uint32_t i = 0; i < PROCESSES; i++) {
-		struct process_info p = { .index = i,
-					  .parent = -1,
-					  .pid = 100 + (int)i,
-					  .rank = -1,
-					  .host = (char *)(i == ELSEWHERE ? "b" : "a"),
-					  .program = (char *)"p",
-					  .command = (char *)"p",
-					  .directory = (char *)"/" };
+		struct process_info p = sample_process(i, i == ELSEWHERE ? "b" : "a");
 
+		p.pid = 100 + (int)i;
 		REQUIRE(trace_text.add_process(w, &p, &err) == 0);
 	}
 	for (file_id i = 1; i < file_count; i++)
@@ -148,7 +134,7 @@ static void write_trace(const char *path)
 
 		REQUIRE(trace_text.add_loss(w, &loss, &err) == 0);
 	}
-	REQUIRE(trace_text.finish(w, &end, &clock, &err) == 0);
+	sample_finish(w);
 }
 
 /* NULL: the trace has nothing to match. */
