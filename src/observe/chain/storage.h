@@ -9,7 +9,8 @@
  * of several file systems have the same number, nothing of it is linked. Nor is anything of a file
  * that was also written by calls whose bytes are not known.
  *
- * Memory: 72 bytes per write of an object, up to OBJECTS_WRITES_MAX of clients and of servers.
+ * Memory: 72 bytes per write of a client or a server, and 64 per object of which it writes a part, up
+ * to OBJECTS_WRITES_MAX of either.
  */
 #ifndef SLUICE_OBSERVE_CHAIN_STORAGE_H
 #define SLUICE_OBSERVE_CHAIN_STORAGE_H
