@@ -240,13 +240,16 @@ check_eq "$(ls -A a b)" "$(printf 'a:\n\nb:')" "files that a killed probe leaves
 mkdir bin
 printf '#!/bin/sh\necho >>"%s/questions"\nprintf "error: no cluster\\nand more\\n" >&2\nexit 1\n' "$work" >bin/squeue
 chmod +x bin/squeue
+# scheduler_warnings: their number; on a loaded machine, err may also say that a write timed out
+scheduler_warnings() {
+	grep -c "from the scheduler: .*error: no cluster" err
+}
 PATH=$work/bin:$PATH probe_start a --jobs-every 50ms --system installed --json
-until_true lines_of err 1
+until_true grep -q "error: no cluster" err
 seen=$("$sluice" forecast export --system installed 2>/dev/null | grep -cE '^a [0-9]' || true)
 until_true rounds installed $((seen + 3))
 probe_stop
-check_eq "$(wc -l <err)" 1 "warnings about a scheduler without a cluster"
-check_has "$(cat err)" "error: no cluster"
+check_eq "$(scheduler_warnings)" 1 "warnings about a scheduler without a cluster: $(cat err)"
 check_has "$(cat err)" "an hour"
 check_eq "$(number jobs_asked)" 1 "questions to it"
 printf '[jobs]\nreader = slurm-text\n' >named.ini
@@ -254,8 +257,7 @@ rm questions
 PATH=$work/bin:$PATH probe_start a --site named.ini --jobs-every 100ms --json
 until_true lines_of questions 2
 probe_stop
-check_eq "$(wc -l <err)" 1 "warnings about a scheduler that the site names"
-check_has "$(cat err)" "error: no cluster"
+check_eq "$(scheduler_warnings)" 1 "warnings about a scheduler that the site names: $(cat err)"
 [ "$(number jobs_asked)" -gt 1 ] || fail "a scheduler that the site names was asked only once"
 
 # Lustre and CephFS.
