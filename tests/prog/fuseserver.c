@@ -2,13 +2,13 @@
  *
  * A small FUSE server, and its clients, to test that calls are matched across a mount.
  *
- *   fuseserver serve plain|splice direct|cached|later DIRECTORY MOUNTPOINT [OPTION OF LIBFUSE]...
+ *   fuseserver serve plain|reopen|splice direct|cached|later DIRECTORY MOUNTPOINT [OPTION OF LIBFUSE]...
  *   fuseserver write FILE THREADS WRITES BYTES
  *   fuseserver again FILE WRITES BYTES
  *   fuseserver garbage
  *
  * The server shows DIRECTORY below MOUNTPOINT. With "splice", libfuse moves requests and data by
- * splice() if it can. The kernel hands on each call ("direct"), caches data but hands on each write
+ * splice() if it can. With "reopen", the server first opens and closes /dev/fuse many times. The kernel hands on each call ("direct"), caches data but hands on each write
  * ("cached"), or writes data back later ("later"). The client "write" makes as many writes in each
  * thread, each of them at an offset of its own in FILE, and reads them back; "again" writes to
  * offset 0 only, and asks for the attributes of FILE in between. "garbage" misuses /dev/fuse.
@@ -176,12 +176,14 @@ static int remove_file(const char *path)
 	return result_of(unlinkat(directory, below(path), 0));
 }
 
-static bool by_splice, is_direct, is_later;
+static bool by_splice, is_direct, is_later, reopens;
 
 static void *configure(struct fuse_conn_info *connection, struct fuse_config *config)
 {
 	unsigned splices = FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE;
 
+	for (int i = 0; reopens && i < 5000; i++)
+		CHECK(!close(open("/dev/fuse", O_RDWR)));
 	config->direct_io = is_direct;
 	connection->want &= ~splices;
 	if (by_splice)
@@ -322,6 +324,7 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "serve") && argc >= 6) {
 		by_splice = !strcmp(argv[2], "splice");
+		reopens = !strcmp(argv[2], "reopen");
 		is_direct = !strcmp(argv[3], "direct");
 		is_later = !strcmp(argv[3], "later");
 		return serve(argv[4], argv[5], argc - 6, argv + 6);

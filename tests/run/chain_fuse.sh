@@ -133,6 +133,8 @@ check_all "cached" plain cached
 # Requests and data pass through pipes.
 check_all "splice, direct" splice direct
 check_all "splice, cached" splice cached
+# The device is still recognized after many others were opened and closed.
+check_all "reopen" reopen direct
 # Each thread of the server has a descriptor of its own; and one thread serves all.
 check_all "clone_fd" plain direct -o clone_fd
 check_all "one thread" plain direct -s

@@ -59,7 +59,7 @@
 #define FLAGS     /* flags, whence, command or advice */
 #define MODE      /* permissions, protection or mask */
 #define VARIABLE  /* number of a variable inside the file */
-#define NAME      /* name of an object inside the file */
+#define NAME      /* name of an object inside the file, or of an extended attribute */
 
 #endif
 

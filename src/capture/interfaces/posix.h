@@ -202,12 +202,12 @@ FIRST(PLACED_CALL(CACHED_WRITE, out, count);) LAST(placed_end(&placed, ret);) CA
 ssize_t copy_file_range(SOURCE int in, off64_t *in_offset, FD int out, OFFSET_AT off64_t *offset,
 			SIZE size_t count, FLAGS unsigned flags);
 FIRST(PLACED_CALL(CACHED_WRITE, out, count);) LAST(placed_end(&placed, ret);) CALL(COPY)
-AFTER(if (fuse_is_seen()) fuse_splice(&f, link2, link, ret);)
+AFTER(if (fuse_is_seen()) fuse_splice(&f, in, link2, out, link, ret);)
 ssize_t splice(SOURCE int in, off64_t *in_offset, FD int out, OFFSET_AT off64_t *offset,
 	       SIZE size_t count, FLAGS unsigned flags);
 CALL(COPY) ssize_t tee(SOURCE int in, FD int out, SIZE size_t count, FLAGS unsigned flags);
 CALL(COPY)
-AFTER(FUSE_CALL(fuse_vmsplice, iov, count, ret))
+AFTER(if (fuse_is_seen()) fuse_vmsplice(link, iov, count, ret);)
 ssize_t vmsplice(FD int fd, IOV const struct iovec *iov, IOVCNT size_t count, FLAGS unsigned flags);
 
 /* Position, length and allocation. */
@@ -341,27 +341,27 @@ FIRST(PRESERVE(preserve_change(dirfd, path, flags), -1)) CALL(META)
 int utimensat(DIRFD int dirfd, PATH const char *path, const struct timespec times[2],
 	      FLAGS int flags);
 
-/* Extended attributes: PATH2 is the attribute. */
+/* Extended attributes. */
 CALL(STAT)
-ssize_t getxattr(PATH const char *path, PATH2 const char *name, void *value, SIZE size_t room);
+ssize_t getxattr(PATH const char *path, NAME const char *name, void *value, SIZE size_t room);
 CALL(STAT)
-ssize_t lgetxattr(PATH const char *path, PATH2 const char *name, void *value, SIZE size_t room);
-CALL(STAT) ssize_t fgetxattr(FD int fd, PATH2 const char *name, void *value, SIZE size_t room);
+ssize_t lgetxattr(PATH const char *path, NAME const char *name, void *value, SIZE size_t room);
+CALL(STAT) ssize_t fgetxattr(FD int fd, NAME const char *name, void *value, SIZE size_t room);
 FIRST(layout_yield(-1, path, name);) CALL(META)
-int setxattr(PATH const char *path, PATH2 const char *name, const void *value, SIZE size_t length,
+int setxattr(PATH const char *path, NAME const char *name, const void *value, SIZE size_t length,
 	     FLAGS int flags);
 FIRST(layout_yield(-1, path, name);) CALL(META)
-int lsetxattr(PATH const char *path, PATH2 const char *name, const void *value, SIZE size_t length,
+int lsetxattr(PATH const char *path, NAME const char *name, const void *value, SIZE size_t length,
 	      FLAGS int flags);
 FIRST(layout_yield(fd, NULL, name);) CALL(META)
-int fsetxattr(FD int fd, PATH2 const char *name, const void *value, SIZE size_t length,
+int fsetxattr(FD int fd, NAME const char *name, const void *value, SIZE size_t length,
 	      FLAGS int flags);
 CALL(STAT) ssize_t listxattr(PATH const char *path, char *list, SIZE size_t room);
 CALL(STAT) ssize_t llistxattr(PATH const char *path, char *list, SIZE size_t room);
 CALL(STAT) ssize_t flistxattr(FD int fd, char *list, SIZE size_t room);
-CALL(META) int removexattr(PATH const char *path, PATH2 const char *name);
-CALL(META) int lremovexattr(PATH const char *path, PATH2 const char *name);
-CALL(META) int fremovexattr(FD int fd, PATH2 const char *name);
+CALL(META) int removexattr(PATH const char *path, NAME const char *name);
+CALL(META) int lremovexattr(PATH const char *path, NAME const char *name);
+CALL(META) int fremovexattr(FD int fd, NAME const char *name);
 
 /*
  * Names. If there are two directories, LINK2 is the first. Removing a link of the guest removes the file,

@@ -12,11 +12,14 @@
 #define DEVICE_MAJOR 10 /* of miscellaneous devices */
 #define DEVICE_MINOR 229
 
-#define PLACES 256 /* a power of two */
+#define PLACES 1024 /* a power of two */
 
 _Atomic bool capture_fuse_seen;
 
-/* LINK words of descriptors of /dev/fuse, each at one of two places; 0: free. */
+/*
+ * LINK words of descriptors of /dev/fuse, each at the place of its number. The next descriptor with
+ * this number gets another LINK word, so nothing has to be removed when one is closed.
+ */
 static _Atomic uint64_t devices[PLACES];
 
 /* The pipe that the thread uses for requests and replies, and what it has put there. */
@@ -29,21 +32,10 @@ struct pipe {
 
 static __thread struct pipe own_pipe TLS_FAST;
 
-static uint64_t hash_link(uint64_t link)
+static bool is_device(int fd, uint64_t link)
 {
-	return link * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-}
-
-static bool is_at(uint64_t hash, uint64_t link)
-{
-	return atomic_load_explicit(&devices[hash % PLACES], memory_order_relaxed) == link;
-}
-
-static bool is_device(uint64_t link)
-{
-	uint64_t hash = hash_link(link);
-
-	return link && (is_at(hash, link) || is_at(hash / PLACES, link));
+	return link && atomic_load_explicit(&devices[(unsigned)fd % PLACES],
+					    memory_order_relaxed) == link;
 }
 
 bool fuse_is_device(const struct stat *st)
@@ -51,13 +43,9 @@ bool fuse_is_device(const struct stat *st)
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(DEVICE_MAJOR, DEVICE_MINOR);
 }
 
-void fuse_enter(uint64_t link)
+void fuse_enter(int fd, uint64_t link)
 {
-	uint64_t hash = hash_link(link);
-
-	if (!is_at(hash, 0) && is_at(hash / PLACES, 0))
-		hash /= PLACES;
-	atomic_store_explicit(&devices[hash % PLACES], link, memory_order_relaxed);
+	atomic_store_explicit(&devices[(unsigned)fd % PLACES], link, memory_order_relaxed);
 	atomic_store_explicit(&capture_fuse_seen, true, memory_order_relaxed);
 }
 
@@ -68,7 +56,7 @@ void fuse_enter_opened(int fd)
 
 	if (link && !sandbox_is_sealed() && kernel_call(SYS_fstat, fd, &st) == 0 &&
 	    fuse_is_device(&st))
-		fuse_enter(link);
+		fuse_enter(fd, link);
 }
 
 /* Makes a child of the call; w[4], w[5], ... = values. */
@@ -126,12 +114,12 @@ static bool is_pipe(uint64_t link)
 }
 
 /* `bytes` of `total` bytes at `at` were read from the device, or from the pipe. */
-static void see_request(const struct frame *f, uint64_t link, const void *at, size_t bytes,
+static void see_request(const struct frame *f, int fd, uint64_t link, const void *at, size_t bytes,
 			uint64_t total)
 {
 	struct pipe *p = &own_pipe;
 
-	if (is_device(link)) {
+	if (is_device(fd, link)) {
 		put_request(f, link, at, bytes, total);
 	} else if (link && link == p->link && p->device) {
 		put_request(f, p->device, at, bytes, p->bytes);
@@ -140,12 +128,12 @@ static void see_request(const struct frame *f, uint64_t link, const void *at, si
 }
 
 /* `bytes` of `total` bytes at `at` were written to the device. */
-static void see_reply(const struct frame *f, uint64_t link, const void *at, size_t bytes,
+static void see_reply(const struct frame *f, int fd, uint64_t link, const void *at, size_t bytes,
 		      uint64_t total)
 {
 	struct fuse_out_header head;
 
-	if (bytes < sizeof(head) || !is_device(link))
+	if (bytes < sizeof(head) || !is_device(fd, link))
 		return;
 	memcpy(&head, at, sizeof(head));
 	if (head.len == total && head.unique)
@@ -160,42 +148,40 @@ static size_t first_bytes(const struct iovec *iov, int count, ssize_t bytes)
 	return iov->iov_len < (size_t)bytes ? iov->iov_len : (size_t)bytes;
 }
 
-void fuse_read(const struct frame *f, uint64_t link, const void *buf, ssize_t bytes)
+void fuse_read(const struct frame *f, int fd, uint64_t link, const void *buf, ssize_t bytes)
 {
 	if (bytes > 0)
-		see_request(f, link, buf, (size_t)bytes, (uint64_t)bytes);
+		see_request(f, fd, link, buf, (size_t)bytes, (uint64_t)bytes);
 }
 
-void fuse_readv(const struct frame *f, uint64_t link, const struct iovec *iov, int count,
+void fuse_readv(const struct frame *f, int fd, uint64_t link, const struct iovec *iov, int count,
 		ssize_t bytes)
 {
 	size_t first = first_bytes(iov, count, bytes);
 
 	if (first)
-		see_request(f, link, iov->iov_base, first, (uint64_t)bytes);
+		see_request(f, fd, link, iov->iov_base, first, (uint64_t)bytes);
 }
 
-void fuse_write(const struct frame *f, uint64_t link, const void *buf, ssize_t bytes)
+void fuse_write(const struct frame *f, int fd, uint64_t link, const void *buf, ssize_t bytes)
 {
 	if (bytes > 0)
-		see_reply(f, link, buf, (size_t)bytes, (uint64_t)bytes);
+		see_reply(f, fd, link, buf, (size_t)bytes, (uint64_t)bytes);
 }
 
-void fuse_writev(const struct frame *f, uint64_t link, const struct iovec *iov, int count,
+void fuse_writev(const struct frame *f, int fd, uint64_t link, const struct iovec *iov, int count,
 		 ssize_t bytes)
 {
 	size_t first = first_bytes(iov, count, bytes);
 
 	if (first)
-		see_reply(f, link, iov->iov_base, first, (uint64_t)bytes);
+		see_reply(f, fd, link, iov->iov_base, first, (uint64_t)bytes);
 }
 
-void fuse_vmsplice(const struct frame *f, uint64_t link, const struct iovec *iov, size_t count,
-		   ssize_t bytes)
+void fuse_vmsplice(uint64_t link, const struct iovec *iov, size_t count, ssize_t bytes)
 {
 	struct fuse_out_header head;
 
-	(void)f;
 	if (!count || bytes < (ssize_t)sizeof(head) || iov->iov_len < sizeof(head))
 		return;
 	memcpy(&head, iov->iov_base, sizeof(head));
@@ -204,15 +190,15 @@ void fuse_vmsplice(const struct frame *f, uint64_t link, const struct iovec *iov
 		own_pipe = (struct pipe){ .link = link, .unique = head.unique };
 }
 
-void fuse_splice(const struct frame *f, uint64_t from, uint64_t to, ssize_t bytes)
+void fuse_splice(const struct frame *f, int in, uint64_t from, int out, uint64_t to, ssize_t bytes)
 {
 	struct pipe *p = &own_pipe;
 
 	if (bytes <= 0)
 		return;
-	if (is_device(from) && is_pipe(to)) {
+	if (is_device(in, from) && is_pipe(to)) {
 		*p = (struct pipe){ .link = to, .device = from, .bytes = (uint64_t)bytes };
-	} else if (is_device(to) && is_pipe(from)) {
+	} else if (is_device(out, to) && is_pipe(from)) {
 		if (p->link == from && p->unique)
 			put_reply(f, to, p->unique);
 		*p = (struct pipe){ 0 };

@@ -10,7 +10,8 @@
  *
  * A descriptor of /dev/fuse is recognized once, when it is opened by that name or first used. Calls
  * of processes that have had none test one flag more; in a server, the LINK word of each call,
- * which the wrapper has loaded anyway, is looked up in a small table. A server may also move
+ * which the wrapper has loaded anyway, is compared with that of the device that last had the number
+ * of the descriptor. A server may also move
  * requests and replies through a pipe by splice(): the head of a request is then taken when the
  * same thread reads it from the pipe, and that of a reply when the thread puts it there.
  */
@@ -36,9 +37,9 @@ INLINE bool fuse_is_seen(void)
 /* Is it /dev/fuse? */
 bool fuse_is_device(const struct stat *st);
 
-/* Enters the LINK word of a descriptor of /dev/fuse. If both places are taken, the descriptor at
- * the first one is not recognized any more. */
-void fuse_enter(uint64_t link);
+/* Enters a descriptor of /dev/fuse and its LINK word. A server with more than 1,024 descriptors may
+ * have two at one place; then the earlier one is not recognized any more. */
+void fuse_enter(int fd, uint64_t link);
 
 /* The same if fd, which open() or dup() has returned, is one. */
 __attribute__((cold)) void fuse_enter_opened(int fd);
@@ -47,18 +48,18 @@ __attribute__((cold)) void fuse_enter_opened(int fd);
  * After a call f on the descriptor with this LINK word that has transferred `bytes` bytes, if
  * fuse_is_seen(). The memory is that of the program, which the kernel has just read or written.
  */
-__attribute__((cold)) void fuse_read(const struct frame *f, uint64_t link, const void *buf,
+__attribute__((cold)) void fuse_read(const struct frame *f, int fd, uint64_t link, const void *buf,
 				     ssize_t bytes);
-__attribute__((cold)) void fuse_readv(const struct frame *f, uint64_t link, const struct iovec *iov,
-				      int count, ssize_t bytes);
-__attribute__((cold)) void fuse_write(const struct frame *f, uint64_t link, const void *buf,
+__attribute__((cold)) void fuse_readv(const struct frame *f, int fd, uint64_t link,
+				      const struct iovec *iov, int count, ssize_t bytes);
+__attribute__((cold)) void fuse_write(const struct frame *f, int fd, uint64_t link, const void *buf,
 				      ssize_t bytes);
-__attribute__((cold)) void fuse_writev(const struct frame *f, uint64_t link,
+__attribute__((cold)) void fuse_writev(const struct frame *f, int fd, uint64_t link,
 				       const struct iovec *iov, int count, ssize_t bytes);
-__attribute__((cold)) void fuse_vmsplice(const struct frame *f, uint64_t link,
-					 const struct iovec *iov, size_t count, ssize_t bytes);
-__attribute__((cold)) void fuse_splice(const struct frame *f, uint64_t from, uint64_t to,
-				       ssize_t bytes);
+__attribute__((cold)) void fuse_vmsplice(uint64_t link, const struct iovec *iov, size_t count,
+					 ssize_t bytes);
+__attribute__((cold)) void fuse_splice(const struct frame *f, int in, uint64_t from, int out,
+				       uint64_t to, ssize_t bytes);
 
 #pragma GCC visibility pop
 
@@ -72,7 +73,7 @@ INLINE void fuse_opened(int fd, const char *path)
 /* Statements after the record of a wrapped call. */
 #define FUSE_CALL(function, ...) \
 	if (fuse_is_seen())      \
-		function(&f, link, __VA_ARGS__);
+		function(&f, fd, link, __VA_ARGS__);
 #define FUSE_COPIED(to)     \
 	if (fuse_is_seen()) \
 		fuse_enter_opened(to);

@@ -115,7 +115,7 @@ uint64_t handle_inherit(int fd)
 		link = link_make(kind, id);
 		handle_put(fd, link);
 		if (is_fuse)
-			fuse_enter(link);
+			fuse_enter(fd, link);
 	}
 	return link;
 }
