@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,9 +106,13 @@ static int publish(const char *site, const char *socket, const char *spools, con
 	return r < 0 ? r : policy_page_publish(site, &page, err);
 }
 
-/* Reads one frame with its descriptors from a connection that the process has closed already. */
+/* How long to wait for a process that has connected, but not yet sent its frame. */
+#define SEND_MS 5000
+
+/* Reads one frame with its descriptors. The process sends it right after it has connected. */
 static bool receive(int fd, struct reception_message *m)
 {
+	struct pollfd readable = { .fd = fd, .events = POLLIN };
 	struct {
 		struct frame_header header;
 		struct hello hello;
@@ -121,7 +126,7 @@ static bool receive(int fd, struct reception_message *m)
 			      .msg_iovlen = 1,
 			      .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
-	ssize_t n = recvmsg(fd, &all, MSG_CMSG_CLOEXEC);
+	ssize_t n = poll(&readable, 1, SEND_MS) == 1 ? recvmsg(fd, &all, MSG_CMSG_CLOEXEC) : -1;
 	struct cmsghdr *rights = n < 0 ? NULL : CMSG_FIRSTHDR(&all);
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
