@@ -187,7 +187,8 @@ static enum health check_limits(const struct config *config, struct buf *out)
 	(void)config;
 	buf_puts(out,
 		 "not recorded: statically linked programs, setuid and setgid programs, direct "
-		 "system calls, io_uring without liburing, accesses to mapped memory");
+		 "system calls, io_uring without liburing, asynchronous I/O without libaio, "
+		 "accesses to mapped memory");
 	return HEALTH_NOTE;
 }
 

@@ -33,7 +33,7 @@
  * next one of the process. NAME of a misuse says what was wrong CALL_H5D_layout,
  * CALL_H5D_no_collective   see capture/libraries/hdf5_facts.h
  *
- * and the operations that a call hands to io_uring, as children of that call.
+ * and the operations that a call hands to io_uring or libaio, as children of that call.
  */
 extern const struct call_info call_table[];
 extern const unsigned call_count;

@@ -87,6 +87,15 @@ netcdf='s/const size_t \*indexp, put \*op/const int *indexp, put *op/'
 against netcdf.h "$netcdf" netcdf
 against netcdf.h "$netcdf" netcdf-mpi ompi-c
 against pnetcdf.h 's/(const MPI_Offset \*start, const MPI_Offset \*count,)/(const MPI_Offset *start, const int *count,)/' pnetcdf ompi-c
+# libaio has no file for pkg-config.
+if echo '#include <libaio.h>' | cc -fsyntax-only -x c - 2>/dev/null; then
+	for cc in $compilers; do
+		compiles "$cc" "$interfaces/libaio.h" -DSLUICE_CHECK || complain "$cc: libaio.h differs from libaio"
+	done
+	mistaken libaio.h 's/long nr, struct iocb/int nr, struct iocb/' -DSLUICE_CHECK
+else
+	echo "skipped: lint/interfaces: libaio is not installed"
+fi
 
 # wrapgen rejects a header with an unknown mark, names the line, and does not touch an older output.
 sed 's/FD int fd, void \*buf/FDD int fd, void *buf/' "$interfaces/posix.h" >"$work/posix.h"

@@ -63,6 +63,7 @@ missing_programs() {
 		esac
 	done
 	[ -x "$BUILD/prog/uring" ] || echo liburing-dev
+	[ -x "$BUILD/prog/libaio" ] || echo libaio-dev
 }
 
 # The last line of check.py, and how it treats each kind of result.

@@ -34,8 +34,8 @@ static __thread struct pipe own_pipe TLS_FAST;
 
 static bool is_device(int fd, uint64_t link)
 {
-	return link && atomic_load_explicit(&devices[(unsigned)fd % PLACES],
-					    memory_order_relaxed) == link;
+	return link &&
+	       atomic_load_explicit(&devices[(unsigned)fd % PLACES], memory_order_relaxed) == link;
 }
 
 bool fuse_is_device(const struct stat *st)

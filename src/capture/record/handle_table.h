@@ -15,7 +15,7 @@
 enum space {
 	SPACE_NONE,
 	SPACE_MAPPING,	       /* address of a mapping */
-	SPACE_AIO,	       /* address of a struct aiocb */
+	SPACE_AIO,	       /* address of a struct aiocb, or of a struct iocb of libaio */
 	SPACE_MPI,	       /* MPI_File */
 	SPACE_MPI_REQUEST,     /* MPI_Request of an I/O operation */
 	SPACE_MPI_SPLIT,       /* MPI_File with a split collective call under way */

@@ -47,12 +47,14 @@ static const char *const failure_words[] = {
 		"completed_" layer, "completed", layer, "WAIT", "STATUS", \
 			FIELDS(FIELD_RESULT, FIELD_LINK)                  \
 	}
-#define URING(name, ...)                                                                           \
-	{                                                                                          \
-		"io_uring_" name, "io_uring_" name, "POSIX", "START", "NEVER", FIELDS(__VA_ARGS__) \
+#define STARTED(name, ...)                                                 \
+	{                                                                  \
+		name, name, "POSIX", "START", "NEVER", FIELDS(__VA_ARGS__) \
 	}
+#define URING(name, ...) STARTED("io_uring_" name, __VA_ARGS__)
 #define URING_DATA(name) URING(name, FIELD_LINK, FIELD_SIZE, FIELD_OFFSET, FIELD_FLAGS)
 #define URING_MESSAGE(name) URING(name, FIELD_LINK, FIELD_SIZE, FIELD_FLAGS)
+#define LIBAIO_DATA(name) STARTED("libaio_" name, FIELD_LINK, FIELD_SIZE, FIELD_OFFSET, FIELD_FLAGS)
 
 #define PARAMETERS(name, layer)                                                                    \
 	{                                                                                          \
@@ -118,6 +120,12 @@ static const struct {
 	URING("connect", FIELD_LINK),
 	URING("shutdown", FIELD_LINK),
 	URING("other", FIELD_FLAGS), /* FLAGS is the kernel's code of the operation */
+	LIBAIO_DATA("pread"),
+	LIBAIO_DATA("preadv"),
+	LIBAIO_DATA("pwrite"),
+	LIBAIO_DATA("pwritev"),
+	STARTED("libaio_fsync", FIELD_LINK),
+	STARTED("libaio_fdsync", FIELD_LINK),
 };
 
 #define UNWRAPPED_CALLS (sizeof(unwrapped_calls) / sizeof(unwrapped_calls[0]))

@@ -16,7 +16,7 @@ except ImportError:
 
 class Sluice(CMakePackage):
     """Sluice records, explains and tunes the I/O of parallel programs without changing them: POSIX, STDIO, MPI-IO,
-    HDF5, NetCDF, PnetCDF and io_uring."""
+    HDF5, NetCDF, PnetCDF, io_uring and libaio."""
 
     homepage = "https://sluice.invalid/"
     manual_download = True

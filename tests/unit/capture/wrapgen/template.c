@@ -52,7 +52,7 @@ static void numbers_of_rows_follow_the_calls_without_a_wrapper(void)
 	CHECK_HAS(text, "\tCALL_none,\n\tCALL_inherited,\n\tCALL_fuse_request,\n"
 			"\tCALL_fuse_reply,\n\tCALL_completed_POSIX,\n"
 			"\tCALL_completed_MPI,\n\tCALL_completed_PNETCDF,\n");
-	CHECK_HAS(text, "\tCALL_io_uring_other,\n\tCALL_pread,\n};");
+	CHECK_HAS(text, "\tCALL_libaio_fdsync,\n\tCALL_pread,\n};");
 	REQUIRE(first && last);
 	for (const char *c = first; c < last; c++)
 		count += *c == ',';
