@@ -505,10 +505,28 @@ static int set_times(const char *path, const struct timespec times[2], struct fu
 	return ceph_setattrx(ceph, path, &wanted, mask, AT_SYMLINK_NOFOLLOW);
 }
 
+/*
+ * The server answers before it has written the change to its journal, which it may do 5 s later.
+ * Until then nobody can write to the file. Flushing the file makes it write the journal at once.
+ */
+static void commit_attributes(const char *path)
+{
+	int fd = ceph_open(ceph, path, O_RDONLY | O_NOFOLLOW, 0);
+
+	if (fd < 0)
+		return;
+	ceph_fsync(ceph, fd, 0);
+	ceph_close(ceph, fd);
+}
+
 static int set_attribute(const char *path, const char *name, const char *value, size_t size,
 			 int flags)
 {
-	return ceph_setxattr(ceph, path, name, value, size, flags);
+	int r = ceph_setxattr(ceph, path, name, value, size, flags);
+
+	if (!r)
+		commit_attributes(path);
+	return r;
 }
 
 static int get_attribute(const char *path, const char *name, char *value, size_t size)
