@@ -108,7 +108,7 @@ check_words "$(cat err)" striping_factor "not applied" existed
 export STANDIN_MAGIC=0x00C36400
 makes "$sluice" run -p params.json -o trace --
 diff expected out || fail "CephFS: the program behaves differently"
-check_eq "$(sort log | uniq -c | xargs)" "5 set stripe_unit=1572864 stripe_count=2 object_size=3145728" "attributes"
+check_eq "$(sort log | uniq -c | xargs)" "5 flush 5 set stripe_unit=1572864 stripe_count=2 object_size=3145728" "attributes"
 check_has "$("$sluice" print trace | grep -m 1 posix_parameters)" \
 	"ceph_object_size=3145728;ceph_stripe_count=2;ceph_stripe_unit=1572864;striping_factor=2;" "effective layout"
 # Stripes as on Lustre need large objects; a mount by FUSE is recognized by its attributes.
@@ -119,7 +119,7 @@ END
 for magic in 0x00C36400 0x65735546; do
 	STANDIN_MAGIC=$magic STANDIN_FUSE=1 makes "$sluice" run -p stripes.json -o trace --
 	diff expected out || fail "CephFS, $magic: the program behaves differently"
-	check_eq "$(sort log | uniq -c | xargs)" "5 set stripe_unit=1048576 stripe_count=4 object_size=134217728" "attributes"
+	check_eq "$(sort log | uniq -c | xargs)" "5 flush 5 set stripe_unit=1048576 stripe_count=4 object_size=134217728" "attributes"
 	check_eq "$(cat err)" "" "stderr"
 done
 STANDIN_MAGIC=0x65735546 makes "$sluice" run -p stripes.json -o trace --

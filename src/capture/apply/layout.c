@@ -49,6 +49,13 @@ long layout_set_attribute(int fd, const char *name, const void *value, size_t by
 	return result_of(syscall(SYS_fsetxattr, fd, name, value, bytes, 0), saved);
 }
 
+void layout_commit(int fd)
+{
+	int saved = errno;
+
+	result_of(syscall(SYS_fsync, fd), saved);
+}
+
 long layout_get_path_attribute(const char *path, const char *name, void *value, size_t bytes)
 {
 	int saved = errno;

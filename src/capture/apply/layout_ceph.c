@@ -289,6 +289,10 @@ static void ceph_set(struct layout *layout, int fd, struct layout_workspace *spa
 		error = ceph_put(fd, &plan);
 	if (error < 0)
 		layout->refusal = layout_refusal_of(error);
+	/* The server answers before it writes its journal, up to 5 s later. Nobody can write to the
+	 * file until then, unless somebody asks for the journal. */
+	if (!layout->refusal)
+		layout_commit(fd);
 }
 
 /* Takes the pool of a new file. */

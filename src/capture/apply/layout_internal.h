@@ -60,6 +60,7 @@ void lustre_request_free(struct lustre_request *request);
 long layout_get_attribute(int fd, const char *name, void *value, size_t bytes);
 long layout_set_attribute(int fd, const char *name, const void *value, size_t bytes);
 long layout_get_path_attribute(const char *path, const char *name, void *value, size_t bytes);
+void layout_commit(int fd); /* waits until the server has stored the attributes */
 long layout_control(int fd, unsigned long request, void *argument);
 
 /* The word of contract/outcomes.h for an error of the file system, -errno. */

@@ -430,6 +430,8 @@ long syscall(long number, ...)
 		return getxattr_stand((const char *)a[1], (char *)a[2], (size_t)a[3]);
 	if (magic && number == SYS_ioctl)
 		return ioctl_stand((int)a[0], (unsigned long)a[1], (void *)a[2]);
+	if (magic && number == SYS_fsync)
+		note("flush\n");
 	result = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (!result && number == SYS_statfs && root && magic &&
 	    !strncmp((const char *)a[0], root, strlen(root)))

@@ -77,6 +77,10 @@ static int ceph_make(const struct target *target, const char *path, size_t turn,
 	r = set_layout(fd, target->path, POOL_KEY, target->pool, err);
 	if (r >= 0 && target->object_bytes)
 		r = set_object_size(fd, target, err);
+	/* Otherwise, the first write would wait until the server writes its journal, up to 5 s
+	 * later. */
+	if (r >= 0 && fsync(fd) < 0)
+		r = err_set(err, errno, "%s: %s", target->path, strerror(errno));
 	if (r >= 0)
 		return fd;
 	close(fd);
